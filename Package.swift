@@ -2,10 +2,7 @@
 import PackageDescription
 
 let settings: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
+  .swiftLanguageMode(.v6)
 ]
 
 let package = Package(

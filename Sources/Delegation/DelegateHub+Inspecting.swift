@@ -1,0 +1,60 @@
+extension DelegateHub {
+  /// How many live subscribers a protocol has.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: the number of those who were subscribed and alive.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated func count<P>(of protocol: P.Type) async -> Int {
+    // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
+    await snapshot(of: ObjectIdentifier(`protocol`)).count { $0.isOpen && $0.reference.isAlive }
+  }
+
+  /// The live subscribers of a protocol, in the order in which they are served.
+  ///
+  /// The references are strong, and yours to let go.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: those who were subscribed and alive.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
+    await snapshot(of: ObjectIdentifier(`protocol`)).compactMap { node in
+      node.isOpen ? node.reference.load(as: P.self) : nil
+    }
+  }
+
+  /// Waits until nothing of this hub waits or runs, what handlers posted in turn included.
+  ///
+  /// Handlers of votes that were decided early are waited for too. What other tasks post meanwhile is
+  /// waited for as well, so a hub that is never idle is never drained: give a deadline.
+  ///
+  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
+  /// behind it, nor for handlers that in turn wait for it.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
+  ///
+  /// ```swift
+  /// let left = await hub.drain(within: .seconds(5))
+  /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
+  /// ```
+  ///
+  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
+  /// - Returns: who had work left when the time was up; empty if the hub came to rest.
+  @discardableResult
+  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
+    if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
+    let isAtRest = await inbox.wait(
+      for: .rest, atMost: duration, on: configuration.clock, executor: configuration.executor)
+    return isAtRest ? Leftovers(subscribers: []) : await leftovers()
+  }
+
+  /// Stops the program if a deadline lies in the past.
+  static func requireNotNegative(_ duration: Duration, in call: StaticString) {
+    if duration < .zero {
+      fatalError(
+        """
+        DelegateHub.\(call): the deadline is negative (\(duration)). Give a duration of zero or more, or \
+        nil for no deadline.
+        """)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/// Placeholder to be documented.
+public actor DelegateHub {
+  /// The hub's settings.
+  public nonisolated let configuration: Configuration
+
+  /// What synchronous code has said.
+  nonisolated let inbox = Inbox()
+
+  /// Who is subscribed to what, as of the last time the inbox was settled.
+  private var rosters: [ObjectIdentifier: Roster<SubscriptionNode>] = [:]
+  /// The accounts of the subscriptions that have left the rosters.
+  private var closedAccounts: [ObjectIdentifier: Account] = [:]
+
+  /// Makes a hub without subscribers.
+  ///
+  /// - Parameter configuration: the hub's settings.
+  public init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+  }
+
+  deinit {
+    inbox.closeAll()
+  }
+
+  // MARK: Settling the inbox
+
+  /// What a wake has to do.
+  struct Duties: Sendable {
+    var waves: [[SubscriptionNode]]
+    var sweeps: [(channel: Channel, nodes: [SubscriptionNode])]
+  }
+
+  /// The subscriptions of a protocol, in order.
+  func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
+    settle(inbox.takeNews(asWake: false))
+    return rosters[key]?.snapshot() ?? []
+  }
+
+  private func takeDuties() -> Duties {
+    let news = inbox.takeNews(asWake: true)
+    settle(news)
+    return Duties(
+      waves: news.dirty.map { rosters[$0.key]?.snapshot() ?? [] },
+      sweeps: news.sweeps.map { ($0, rosters[$0.key]?.snapshot() ?? []) })
+  }
+
+  private func settle(_ news: Inbox.News) {
+    for changes in news.changes {
+      let key = changes.channel.key
+      for node in changes.joined { rosters[key, default: Roster()].add(node) }
+      if changes.isReordered { rosters[key]?.reorder() }
+      if changes.left > 0 { rosters[key]?.remove(count: changes.left) }
+      for node in rosters[key]?.takeDeparted() ?? [] {
+        closedAccounts[key, default: Account()] += node.account
+      }
+    }
+  }
+
+  /// What is left of the work of all protocols.
+  func leftovers() -> Leftovers {
+    settle(inbox.takeNews(asWake: false))
+    return Leftovers(
+      subscribers: rosters.values.flatMap(\.all).compactMap(Leftovers.Subscriber.init))
+  }
+
+  // MARK: Waking
+
+  /// Starts the task that a section of the inbox has asked for and counted.
+  nonisolated func wake(_ wake: Inbox.Wake) {
+    guard case .needed = wake else { return }
+    Task.detached(executorPreference: configuration.executor) { await self.work() }
+  }
+
+  /// Settles the inbox, then is the first worker of the first wave itself.
+  private nonisolated func work() async {
+    let duties = await takeDuties()
+    for sweep in duties.sweeps {
+      inbox.activity.begin()
+      Task.detached(executorPreference: configuration.executor) {
+        for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
+        self.inbox.didSweep(sweep.channel)
+        self.inbox.workerEnded()
+      }
+    }
+    let waves = duties.waves.map { FanOut(delivering: $0, for: self) }
+    for wave in waves.dropFirst() { wave.summonWorker() }
+    if let first = waves.first {
+      await first.work(isStandby: true)
+    } else {
+      inbox.workerEnded()
+    }
+  }
+}

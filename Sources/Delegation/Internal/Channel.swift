@@ -1,0 +1,17 @@
+internal import Synchronization
+
+/// What the subscriptions of one protocol share without a lock.
+final class Channel: Sendable {
+  /// `ObjectIdentifier` of the protocol's type.
+  let key: ObjectIdentifier
+
+  /// How many notifications have been posted so far, which is also the number of the next one.
+  ///
+  /// Grows under the inbox's lock only, after the notification was filled in; whoever reads a count
+  /// may read the notifications below it.
+  let published = Atomic<Int>(0)
+
+  init(key: ObjectIdentifier) {
+    self.key = key
+  }
+}

@@ -1,0 +1,19 @@
+/// Who a subscriber is when that is not its object: the user's `id:`.
+///
+/// Hashing and comparing run the user's code, so neither happens under a lock: the hash is taken when
+/// the identity is made, and the inbox's index goes by hash alone.
+struct Identity: Sendable, CustomStringConvertible {
+  let hash: Int
+  private let value: any Hashable & Sendable
+
+  init(_ value: any Hashable & Sendable) {
+    self.value = value
+    hash = value.hashValue
+  }
+
+  var description: String { "\(value)" }
+
+  func matches(_ other: Identity) -> Bool {
+    hash == other.hash && AnyHashable(value) == AnyHashable(other.value)
+  }
+}

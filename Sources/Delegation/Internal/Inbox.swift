@@ -1,0 +1,154 @@
+internal import Synchronization
+
+/// What synchronous code says to a hub, in one order, under the library's one hub-wide lock.
+///
+/// The order of these lock sections is the hub's total order: a notification is addressed to the
+/// subscriptions that are open in the section in which it is posted. Everything here is O(1); what
+/// takes longer (sorting, snapshots, waves) is left to the hub's actor, which is told of it by a
+/// *wake*: a task that is counted in `activity` from the section that asks for it.
+final class Inbox: Sendable {
+  /// What to do after unlocking.
+  enum Wake: Sendable {
+    case needed
+    case notNeeded
+  }
+
+  /// What the actor takes over each time it is entered.
+  struct News: Sendable {
+    var changes: [Ledger.Changes] = []
+    /// Channels with notifications to fan out.
+    var dirty: [Channel] = []
+    /// Channels to look for dead subscribers in.
+    var sweeps: [Channel] = []
+  }
+
+  struct State: Sendable {
+    var ledgers: [ObjectIdentifier: Ledger] = [:]
+    /// Keys of the ledgers with changes.
+    var changed: [ObjectIdentifier] = []
+    /// Keys of the ledgers with notifications that no wave has set out with.
+    var dirty: [ObjectIdentifier] = []
+    var sweeps: [ObjectIdentifier] = []
+    /// A wake is on its way that has not taken the news yet.
+    var isWaking = false
+    var lastSerial = 0
+  }
+
+  let state = Lock(State())
+  let activity = Activity()
+  let waits = Lock(Waits())
+
+  // MARK: Telling
+
+  /// Appends a notification, if anybody is subscribed.
+  func post(_ handler: Notification.Handler, to key: ObjectIdentifier) -> Wake {
+    let placeholder = Notification()
+    // `posted` keeps the notification until after the lock is released.
+    let (wake, posted) = state.withLock { state -> (Wake, Notification?) in
+      guard state.ledgers[key]?.population ?? 0 > 0 else { return (.notNeeded, nil) }
+      let posted = state.ledgers[key]?.post(handler, followedBy: placeholder)
+      if state.ledgers[key]?.isDirty == false {
+        state.ledgers[key]?.isDirty = true
+        state.dirty.append(key)
+      }
+      return (state.wake(counting: activity), posted)
+    }
+    withExtendedLifetime(posted) {}
+    return wake
+  }
+
+  // MARK: Subscriptions
+
+  /// Removes an open subscription and forbids its calls.
+  ///
+  /// - Returns: how many notifications had been posted by then, or `nil` if it was closed before.
+  func remove(_ node: SubscriptionNode) -> Int? {
+    let hash = node.belongings.withLock { $0.id?.hash }
+    return state.withLock { state in
+      let key = node.channel.key
+      let end = state.ledgers[key]?.remove(node, identityHash: hash)
+      if end != nil { state.noteChange(of: key) }
+      return end
+    }
+  }
+
+  /// Closes the subscriptions that are looked up, in one protocol or in all, as cancelled.
+  ///
+  /// - Parameters:
+  ///   - key: the protocol; `nil` for all.
+  ///   - lookUp: finds the candidates, under the lock.
+  ///   - confirm: says whether a candidate is meant, outside the lock.
+  func close(
+    of key: ObjectIdentifier? = nil, lookUp: (Ledger) -> [SubscriptionNode],
+    where confirm: (SubscriptionNode) -> Bool = { _ in true }
+  ) {
+    let candidates = state.withLock { state in
+      if let key { return state.ledgers[key].map(lookUp) ?? [] }
+      return state.ledgers.values.flatMap(lookUp)
+    }
+    for node in candidates where confirm(node) { node.close(as: .cancelled) }
+  }
+
+  /// Closes all subscriptions of a protocol, or of all protocols, as cancelled.
+  func closeAll(of key: ObjectIdentifier? = nil) {
+    let removed = state.withLock { state -> [(node: SubscriptionNode, end: Int)] in
+      var removed: [(node: SubscriptionNode, end: Int)] = []
+      for key in key.map({ [$0] }) ?? Array(state.ledgers.keys) {
+        guard let nodes = state.ledgers[key]?.removeAll(), !nodes.isEmpty else { continue }
+        let end = state.ledgers[key]?.posted ?? 0
+        removed += nodes.map { ($0, end) }
+        state.noteChange(of: key)
+      }
+      return removed
+    }
+    for (node, end) in removed { node.settle(at: end, as: .cancelled) }
+  }
+
+  // MARK: For the hub's actor
+
+  /// Hands over what has happened since the last time.
+  ///
+  /// - Parameter isWake: whether this is the wake that was asked for, which alone takes the
+  ///   notifications and the sweeps.
+  func takeNews(asWake isWake: Bool) -> News {
+    state.withLock { state in
+      var news = News()
+      for key in state.changed {
+        if let changes = state.ledgers[key]?.takeChanges() { news.changes.append(changes) }
+      }
+      state.changed.removeAll(keepingCapacity: true)
+      guard isWake else { return news }
+      state.isWaking = false
+      for key in state.dirty {
+        state.ledgers[key]?.isDirty = false
+        if let channel = state.ledgers[key]?.channel { news.dirty.append(channel) }
+      }
+      state.dirty.removeAll(keepingCapacity: true)
+      for key in state.sweeps {
+        if let channel = state.ledgers[key]?.channel { news.sweeps.append(channel) }
+      }
+      state.sweeps.removeAll(keepingCapacity: true)
+      return news
+    }
+  }
+
+  /// Ends a search for dead subscribers.
+  func didSweep(_ channel: Channel) {
+    state.withLock { $0.ledgers[channel.key]?.didSweep() }
+  }
+}
+
+extension Inbox.State {
+  /// Asks for a wake unless one is on its way.
+  mutating func wake(counting activity: Activity) -> Inbox.Wake {
+    guard !isWaking else { return .notNeeded }
+    isWaking = true
+    activity.begin()
+    return .needed
+  }
+
+  /// Remembers that a ledger has changes for the actor.
+  mutating func noteChange(of key: ObjectIdentifier) {
+    if !changed.contains(key) { changed.append(key) }
+  }
+}

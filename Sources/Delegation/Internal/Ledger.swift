@@ -1,0 +1,142 @@
+internal import Synchronization
+
+/// One protocol's part of the inbox: the end of its chain, and who is subscribed.
+///
+/// Invariant: `members` and `identified` together hold exactly the open subscriptions, so that
+/// `population` is the number that a notification posted now is addressed to.
+struct Ledger: Sendable {
+  /// What the hub's actor has to learn about a protocol.
+  struct Changes: Sendable {
+    var channel: Channel
+    var joined: [SubscriptionNode] = []
+    var left = 0
+    var isReordered = false
+  }
+
+  let channel: Channel
+  /// The empty end of the chain.
+  private var placeholder = Notification()
+  /// Subscriptions by the subscriber's address. An entry may be of a dead one until it is found out.
+  private(set) var members: [ObjectIdentifier: SubscriptionNode] = [:]
+  /// Subscriptions with an identity of their own, by its hash.
+  private(set) var identified: [Int: [SubscriptionNode]] = [:]
+  private(set) var population = 0
+  private(set) var posted = 0
+  /// Notifications times the subscribers each was addressed to.
+  private(set) var addressed = 0
+  /// The population at which to look for dead subscribers next.
+  private var sweepPopulation = Self.smallestSweep
+  private(set) var changes: Changes
+  /// Notifications were posted that no wave has set out with.
+  var isDirty = false
+
+  private static let smallestSweep = 512
+
+  init(channel: Channel) {
+    self.channel = channel
+    changes = Changes(channel: channel)
+  }
+
+  // MARK: Telling
+
+  /// Appends a notification.
+  ///
+  /// - Returns: the notification, for the caller to let go outside the lock: if there is nobody to
+  ///   hold it, its captures die with it.
+  mutating func post(_ handler: Notification.Handler, followedBy next: Notification) -> Notification
+  {
+    let notification = placeholder
+    notification.fill(with: handler, followedBy: next)
+    placeholder = next
+    posted += 1
+    addressed += population
+    channel.published.wrappingAdd(1, ordering: .releasing)
+    return notification
+  }
+
+  // MARK: Subscriptions
+
+  /// A mailbox that begins with what is posted next.
+  func makeMailbox() -> Mailbox {
+    Mailbox(at: placeholder, number: posted)
+  }
+
+  /// The subscriptions of the object that lives at an address, or of one that did.
+  func subscriptions(at address: ObjectIdentifier) -> [SubscriptionNode] {
+    var nodes = members[address].map { [$0] } ?? []
+    for bucket in identified.values {
+      nodes += bucket.filter { $0.reference.identity == address }
+    }
+    return nodes
+  }
+
+  mutating func insert(_ node: SubscriptionNode, as identity: Identity?) {
+    if let identity {
+      identified[identity.hash, default: []].append(node)
+    } else {
+      members[node.reference.identity] = node
+    }
+    population += 1
+    changes.joined.append(node)
+  }
+
+  /// Removes an open subscription and forbids its calls.
+  ///
+  /// - Returns: how many notifications had been posted by then, or `nil` if it was closed before.
+  mutating func remove(_ node: SubscriptionNode, identityHash: Int?) -> Int? {
+    guard node.isOpen else { return nil }
+    if let identityHash {
+      identified[identityHash]?.removeAll { $0 === node }
+      if identified[identityHash]?.isEmpty == true { identified[identityHash] = nil }
+    } else {
+      members[node.reference.identity] = nil
+    }
+    node.forbidCalls()
+    noteDepartures(1)
+    return posted
+  }
+
+  /// Removes all subscriptions and forbids their calls.
+  mutating func removeAll() -> [SubscriptionNode] {
+    var nodes = Array(members.values)
+    for bucket in identified.values { nodes += bucket }
+    members = [:]
+    identified = [:]
+    for node in nodes { node.forbidCalls() }
+    noteDepartures(nodes.count)
+    return nodes
+  }
+
+  mutating func reorder() {
+    changes.isReordered = true
+  }
+
+  private mutating func noteDepartures(_ count: Int) {
+    population -= count
+    changes.left += count
+  }
+
+  // MARK: For the hub's actor
+
+  mutating func takeChanges() -> Changes {
+    defer { changes = Changes(channel: channel) }
+    return changes
+  }
+
+  /// Whether the actor should be woken for the sake of memory alone.
+  var isHeavy: Bool {
+    changes.joined.count + changes.left >= Self.smallestSweep
+  }
+
+  /// Whether it is time to look for dead subscribers; says so once until ``didSweep()``.
+  mutating func takeSweep() -> Bool {
+    guard population >= sweepPopulation else { return false }
+    sweepPopulation = .max
+    return true
+  }
+
+  /// Sets the next time to look so that the work stays proportional to the subscriptions made.
+  mutating func didSweep() {
+    sweepPopulation = Swift.max(Self.smallestSweep, population * 2)
+  }
+}

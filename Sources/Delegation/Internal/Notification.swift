@@ -1,0 +1,38 @@
+/// One notification, shared by all who are to handle it, and a link to the one posted after it.
+///
+/// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
+/// placeholder and hangs a new one behind it; each subscriber keeps a reference to the first one it
+/// has not handled (at rest: the placeholder). So a notification is stored once however many wait for
+/// it, a subscriber that lags costs the others nothing, and when the last one moves on, the
+/// notification and what its handler captured are released.
+///
+/// `@unchecked Sendable`: `handler` and `next` are written once, under the inbox's lock and before
+/// the channel's `published` counts the notification; they are read only by those who have seen that
+/// count, or by the last owner.
+final class Notification: @unchecked Sendable {
+  /// What to do with each subscriber. Both return `false` if the subscriber was found dead.
+  enum Handler: Sendable {
+    case synchronous(@Sendable (SubscriptionNode) throws -> Bool)
+    case asynchronous(@Sendable (SubscriptionNode) async throws -> Bool)
+  }
+
+  private(set) var handler: Handler?
+  private(set) var next: Notification?
+
+  /// Turns the placeholder into a notification. Called under the inbox's lock.
+  func fill(with handler: Handler, followedBy placeholder: Notification) {
+    self.handler = handler
+    next = placeholder
+  }
+
+  /// Lets a long chain go link by link: recursion would exhaust the stack.
+  deinit {
+    var rest = next
+    next = nil
+    while isKnownUniquelyReferenced(&rest) {
+      let following = rest?.next
+      rest?.next = nil
+      rest = following
+    }
+  }
+}

@@ -1,0 +1,45 @@
+extension DelegateHub {
+  /// What ``drain(within:)`` did not see come to rest.
+  public struct Leftovers: Sendable, CustomStringConvertible {
+    /// A subscriber with work left.
+    public struct Subscriber: Sendable, Hashable {
+      /// The subscriber's type, and the id it was subscribed with.
+      public let subscriber: String
+      /// Where in the source it subscribed.
+      public let site: String
+      /// How many of its handlers are running.
+      public let running: Int
+      /// How many notifications wait for it, those being handled included.
+      public let waiting: Int
+    }
+
+    /// Those with work left, protocol by protocol in the order in which they are served.
+    public let subscribers: [Subscriber]
+
+    /// Whether nothing was left.
+    public var isEmpty: Bool { subscribers.isEmpty }
+
+    /// One line for each subscriber with work left.
+    public var description: String {
+      if isEmpty { return "nothing left" }
+      return subscribers.map {
+        "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
+      }.joined(separator: "\n")
+    }
+
+    init(subscribers: [Subscriber]) {
+      self.subscribers = subscribers
+    }
+  }
+}
+
+extension DelegateHub.Leftovers.Subscriber {
+  /// What a subscription has left, if anything.
+  init?(_ node: SubscriptionNode) {
+    let running = node.runningCalls
+    let waiting = node.account.waiting
+    guard running > 0 || waiting > 0 else { return nil }
+    self.init(
+      subscriber: node.description, site: node.site.description, running: running, waiting: waiting)
+  }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Holds tasks until it is opened; stays open.
+final class Gate: Sendable {
+  fileprivate struct State {
+    var isOpen = false
+    var arrived = 0
+    var inside: [CheckedContinuation<Void, Never>] = []
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Passes the gate, or waits until it opens. Ignores cancellation.
+  func pass() async {
+    await withCheckedContinuation { continuation in
+      let resumed = state.withLock { state in
+        state.arrived += 1
+        var resumed = state.takeWatchers()
+        if state.isOpen { resumed.append(continuation) } else { state.inside.append(continuation) }
+        return resumed
+      }
+      for continuation in resumed { continuation.resume() }
+    }
+  }
+
+  /// Waits until that many have arrived at the gate, those that passed included.
+  func arrivals(_ count: Int = 1) async {
+    await withCheckedContinuation { continuation in
+      let resumed = state.withLock { state in
+        state.watchers.append((count, continuation))
+        return state.takeWatchers()
+      }
+      for continuation in resumed { continuation.resume() }
+    }
+  }
+
+  /// Lets all pass from now on.
+  func open() {
+    let resumed = state.withLock { state in
+      state.isOpen = true
+      defer { state.inside = [] }
+      return state.inside
+    }
+    for continuation in resumed { continuation.resume() }
+  }
+}
+
+extension Gate.State {
+  fileprivate mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
+    let ready = watchers.filter { $0.count <= arrived }
+    watchers.removeAll { $0.count <= arrived }
+    return ready.map(\.continuation)
+  }
+}
