@@ -33,6 +33,27 @@ extension DelegateHub {
         Self.writeToStandardError("DelegateHub: \($0), subscribed at \($1), failed: \($2)")
       }
 
+    /// Handlers that run for longer than this are told to ``onSlow``; `nil`, the default, for no such
+    /// watch. A duration of zero or less stops the program when the hub is made.
+    ///
+    /// It goes by ``clock``. A slow handler is noticed before it has run for twice this time.
+    public var slowAfter: Duration?
+
+    /// Called once for a handler that is running for longer than ``slowAfter``, while it runs, with a
+    /// description of the subscriber and the place in the source where it subscribed.
+    ///
+    /// **Isolation.** It runs on no actor and under no lock, and may call the hub. The default writes
+    /// one line to standard error.
+    public var onSlow: @Sendable (_ subscriber: String, _ site: String) -> Void = {
+      Self.writeToStandardError("DelegateHub: \($0), subscribed at \($1), is slow")
+    }
+
+    /// The task-locals that notifications carry from whoever posts them to the handlers.
+    ///
+    /// Without being named here no task-local reaches a handler of a notification. Votes and their
+    /// kin carry all of the caller's in any case.
+    public var propagating: [TaskLocalPropagation] = []
+
     /// Makes the default settings.
     public init() {}
 
@@ -40,6 +61,21 @@ extension DelegateHub {
       let bytes = Array((line.replacing("\n", with: " ") + "\n").utf8)
       // A diagnostic that cannot be written has nowhere else to go.
       _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+  }
+
+  /// The watch that a configuration asks for.
+  static func makeSlowWatch(_ configuration: Configuration) -> SlowWatch? {
+    guard let limit = configuration.slowAfter else { return nil }
+    if limit <= .zero {
+      fatalError(
+        """
+        DelegateHub.Configuration.slowAfter is \(limit), by which every handler would be slow. Set a \
+        duration above zero, or nil for no watch.
+        """)
+    }
+    return SlowWatch(after: limit, on: configuration.clock) { node in
+      configuration.onSlow(node.description, node.site.description)
     }
   }
 

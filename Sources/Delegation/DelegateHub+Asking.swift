@@ -28,6 +28,7 @@ extension DelegateHub {
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
   public nonisolated func vote<P, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) async throws(E) -> Bool
@@ -50,34 +51,184 @@ extension DelegateHub {
   /// - Returns: the combiner's outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
   public nonisolated func ask<P, C: Combiner, E>(
     _ protocol: P.Type, combining combiner: C,
     _ body: @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
-    var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    if let decision = ballot.begin() { return try decision.get() }
-    let poll = Poll(ballot)
+    return try await conduct(nodes, Ballot<C, E>(asking: nodes.count, combiner: combiner)) {
+      await $0.answer(to: body)
+    }.get()
+  }
+
+  /// Asks every subscriber of a protocol for a yes or no and combines the answers, in time and without
+  /// failing.
+  ///
+  /// As ``vote(_:by:_:)``, but returns by the deadline even if a subscriber never answers and ignores
+  /// cancellation, and does not throw: whoever throws or is late counts as `absent` says.
+  ///
+  /// ```swift
+  /// // Fails closed: who cannot say yes in time says no.
+  /// let isAllowed = await hub.vote(
+  ///   Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
+  /// ) { try await $0.mayEnter(guest) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero nobody is asked, a negative one stops the program.
+  ///   - absence: what to count for those who throw or are late.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func vote<P>(
+    _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
+    within duration: Duration? = nil, absent absence: Absence<Bool>,
+    _ body: @escaping @Sendable (P) async throws -> Bool
+  ) async -> Bool {
+    await ask(`protocol`, combining: rule, within: duration, absent: absence, body)
+  }
+
+  /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
+  ///
+  /// As ``vote(_:by:within:absent:_:)``, for responses and outcomes of any type.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - combiner: how the responses combine.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero nobody is asked, a negative one stops the program.
+  ///   - absence: what to count for those who throw or are late.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public nonisolated func ask<P, C: Combiner>(
+    _ protocol: P.Type, combining combiner: C, within duration: Duration? = nil,
+    absent absence: Absence<C.Response>,
+    _ body: @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
+    if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
+    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let ballot = Ballot<C, Never>(
+      asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
+    let absent = absence.answer(or: Never.self)
+    return await conduct(nodes, ballot, within: duration, absence: { _ in absent }) { node in
+      switch await node.answer(to: body) {
+      case .response(let response): .response(response)
+      case .absence: .absence
+      case .failure: absent
+      }
+    }.get()
+  }
+
+  /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
+  ///
+  /// An error that a handler throws is that subscriber's result; one that has not answered at the
+  /// deadline has ``ReplyError/timedOut``, is cancelled and not waited for. Subscribers that die or are
+  /// removed before they are asked have no reply.
+  ///
+  /// **Order.** Replies come in the order of the subscriptions, whoever answers first.
+  ///
+  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``.
+  ///
+  /// ```swift
+  /// for reply in await hub.collect(HealthCheck.self, within: .seconds(1), { try await $0.probe() }) {
+  ///   print(reply.subscriber, reply.result)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero nobody is asked, a negative one stops the program.
+  ///   - body: the question.
+  /// - Returns: the replies.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func collect<P, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
+    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let ballot = Ballot<AllResponses<Reply<R>>, Never>(
+      asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
+    return await conduct(
+      nodes, ballot, within: duration,
+      absence: { position in
+        let late = Result<R, any Error>.failure(ReplyError.timedOut)
+        return .response(Reply(subscriber: nodes[position].description, result: late))
+      }
+    ) { node in
+      let result: Result<R, any Error>
+      switch await node.answer(to: body) {
+      case .response(let response): result = .success(response)
+      case .absence: return .absence
+      case .failure(let error): result = .failure(error)
+      }
+      return .response(Reply(subscriber: node.description, result: result))
+    }.get()
+  }
+
+  /// Conducts a ballot among subscriptions, side by side.
+  @inlinable
+  nonisolated func conduct<C: Combiner, E>(
+    _ nodes: [SubscriptionNode], _ ballot: Ballot<C, E>, within duration: Duration? = nil,
+    absence: @escaping @Sendable (Int) -> Answer<C.Response, E> = { _ in .absence },
+    _ ask: @escaping @Sendable (SubscriptionNode) async -> Answer<C.Response, E>
+  ) async -> Result<C.Outcome, E> {
+    var ballot = ballot
+    if let decision = ballot.begin() { return decision }
+    if duration == .zero { return ballot.expire(counting: absence) }
+    let poll = Poll(ballot, absence: absence)
     let fanOut = FanOut(asking: nodes, for: self) { fanOut, node, position in
-      let event = await node.answer(to: body)
-      poll.take(event, from: position, in: fanOut)
+      poll.take(await ask(node), from: position, in: fanOut)
     }
-    let decision = await withTaskCancellationHandler {
-      fanOut.startInPlace()
-      if let decision = poll.decision { return decision }
-      return await poll.waitForDecision()
+    return await withTaskCancellationHandler {
+      guard let duration else {
+        fanOut.startInPlace()
+        if let decision = poll.decision { return decision }
+        return await waitForDecision(of: poll, by: fanOut)
+      }
+      // Not in the caller's place: a handler that blocks its thread must not keep the caller.
+      fanOut.summonWorker()
+      let timer = Task.detached(executorPreference: configuration.executor) {
+        // If it is cancelled the poll is decided already.
+        try? await self.configuration.clock.sleep(for: duration)
+        poll.expire(in: fanOut)
+      }
+      defer { timer.cancel() }
+      return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
       fanOut.cancel()
     }
-    return try decision.get()
+  }
+
+  /// Waits for a decision, handing the urgency of whoever waits on to those who work for it.
+  @inlinable
+  nonisolated func waitForDecision<C: Combiner, E>(
+    of poll: Poll<C, E>, by fanOut: FanOut
+  ) async -> Result<C.Outcome, E> {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+      return await poll.waitForDecision()
+    }
+    return await withTaskPriorityEscalationHandler {
+      await poll.waitForDecision()
+    } onPriorityEscalated: { _, priority in
+      fanOut.escalate(to: priority)
+    }
   }
 }
 
 extension SubscriptionNode {
   /// Asks the subscriber, and lets go of it before the answer is counted.
-  fileprivate func answer<P, R, E>(
-    to body: @Sendable (P) async throws(E) -> R
-  ) async -> Answer<R, E> {
+  @inlinable
+  func answer<P, R, E>(to body: @Sendable (P) async throws(E) -> R) async -> Answer<R, E> {
     guard beginCall() else { return .absence }
     defer { endCall() }
     guard let subscriber = subscriber(as: P.self) else { return .absence }

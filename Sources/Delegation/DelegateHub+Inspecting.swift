@@ -44,10 +44,29 @@ extension DelegateHub {
     if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
     let isAtRest = await inbox.wait(
       for: .rest, atMost: duration, on: configuration.clock, executor: configuration.executor)
-    return isAtRest ? Leftovers(subscribers: []) : await leftovers()
+    if isAtRest { return Leftovers(subscribers: []) }
+    return await Leftovers(
+      subscribers: overview().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
+  }
+
+  /// What has become of the notifications so far, per protocol and subscriber.
+  ///
+  /// - Returns: the counts at the moment of the call.
+  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  public nonisolated func statistics() async -> Statistics {
+    let overviews = await overview()
+    return Statistics(
+      protocols: overviews.map { overview in
+        let accounts = overview.nodes.map { ($0, $0.account) }
+        // Read last: nothing can have been accounted for that was not addressed by now.
+        let (posted, addressed) = inbox.totals(of: overview.channel)
+        return Statistics.ProtocolStatistics(
+          overview, accounts: accounts, posted: posted, addressed: addressed)
+      }.sorted { $0.name < $1.name })
   }
 
   /// Stops the program if a deadline lies in the past.
+  @usableFromInline
   static func requireNotNegative(_ duration: Duration, in call: StaticString) {
     if duration < .zero {
       fatalError(

@@ -46,13 +46,21 @@ extension DelegateHub {
         only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
         """)
     }
+    if let limit = mailbox.limit, limit < 1 {
+      fatalError(
+        """
+        DelegateHub.subscribe(_:to:) at \(site): a mailbox with a limit of \(limit) could hold nothing. \
+        Give a limit of 1 or more.
+        """)
+    }
     let newcomer = Newcomer(
       object: subscriber as AnyObject, type: type,
       subscriber: hold == .strongly ? subscriber : nil,
-      identity: id.map(Identity.init), priority: priority, site: site)
+      identity: id.map(Identity.init), priority: priority, policy: mailbox, executor: executor,
+      site: site)
     let (node, wake) = inbox.subscribe(
       newcomer, reference: WeakReference(subscriber, object: newcomer.object),
-      to: ObjectIdentifier(`protocol`))
+      to: `protocol`)
     self.wake(wake)
     return Subscription(node: node)
   }

@@ -20,6 +20,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
+  @inlinable
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
@@ -28,7 +29,7 @@ extension DelegateHub {
       try body(subscriber)
       return true
     }
-    wake(inbox.post(handler, to: ObjectIdentifier(`protocol`)))
+    post(handler, to: ObjectIdentifier(`protocol`))
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
@@ -40,14 +41,72 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
+  @inlinable
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) async throws -> Void
   ) {
-    let handler = Notification.Handler.asynchronous { node in
+    post(asynchronous(body), to: ObjectIdentifier(`protocol`))
+  }
+
+  /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
+  ///
+  /// It goes through the same queues and comes in the same order as ``notify(_:_:)-(_,(P)->Void)``. Who
+  /// dies or is removed meanwhile, and who drops it because the mailbox is full, does not hold it up.
+  ///
+  /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber,
+  /// whose queue stands still until the handler returns, nor for subscribers whose handlers in turn
+  /// wait for it.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once; the notification goes on.
+  ///
+  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure`` and counts as done.
+  ///
+  /// ```swift
+  /// await hub.deliver(ServerDelegate.self) { await $0.serverWillStop(server) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - body: what to do with each subscriber.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func deliver<P>(
+    _ protocol: P.Type, _ body: @escaping @Sendable (P) async throws -> Void
+  ) async {
+    await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`))
+  }
+
+  @inlinable
+  nonisolated func asynchronous<P>(
+    _ body: @escaping @Sendable (P) async throws -> Void
+  ) -> Notification.Handler {
+    .asynchronous { node in
       guard let subscriber = node.subscriber(as: P.self) else { return false }
       try await body(subscriber)
       return true
     }
-    wake(inbox.post(handler, to: ObjectIdentifier(`protocol`)))
+  }
+
+  @usableFromInline
+  nonisolated func postAndWait(_ handler: Notification.Handler, to key: ObjectIdentifier) async {
+    let receipt = Receipt(inbox: inbox)
+    post(handler, to: key, receipt: receipt)
+    _ = await inbox.wait(
+      for: .passing(of: receipt), atMost: nil, on: configuration.clock, executor: nil)
+  }
+
+  @usableFromInline
+  nonisolated func post(_ handler: Notification.Handler, to key: ObjectIdentifier) {
+    post(handler, to: key, receipt: nil)
+  }
+
+  private nonisolated func post(
+    _ handler: Notification.Handler, to key: ObjectIdentifier, receipt: Receipt?
+  ) {
+    var content = Notification.Content(handler: handler, receipt: receipt)
+    if !configuration.propagating.isEmpty {
+      content.handler = handler.binding(configuration.propagating.map { $0.capture() })
+    }
+    wake(inbox.post(content, to: key))
   }
 }

@@ -6,8 +6,12 @@ public actor DelegateHub {
   /// What synchronous code has said.
   nonisolated let inbox = Inbox()
 
+  /// Notices slow handlers, if the configuration wants it.
+  nonisolated let slowWatch: SlowWatch?
+
   /// Who is subscribed to what, as of the last time the inbox was settled.
   private var rosters: [ObjectIdentifier: Roster<SubscriptionNode>] = [:]
+  private var channels: [ObjectIdentifier: Channel] = [:]
   /// The accounts of the subscriptions that have left the rosters.
   private var closedAccounts: [ObjectIdentifier: Account] = [:]
 
@@ -16,6 +20,7 @@ public actor DelegateHub {
   /// - Parameter configuration: the hub's settings.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    slowWatch = Self.makeSlowWatch(configuration)
   }
 
   deinit {
@@ -31,6 +36,7 @@ public actor DelegateHub {
   }
 
   /// The subscriptions of a protocol, in order.
+  @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
     settle(inbox.takeNews(asWake: false))
     return rosters[key]?.snapshot() ?? []
@@ -47,6 +53,7 @@ public actor DelegateHub {
   private func settle(_ news: Inbox.News) {
     for changes in news.changes {
       let key = changes.channel.key
+      channels[key] = changes.channel
       for node in changes.joined { rosters[key, default: Roster()].add(node) }
       if changes.isReordered { rosters[key]?.reorder() }
       if changes.left > 0 { rosters[key]?.remove(count: changes.left) }
@@ -56,11 +63,24 @@ public actor DelegateHub {
     }
   }
 
-  /// What is left of the work of all protocols.
-  func leftovers() -> Leftovers {
+  /// What the hub knows of one protocol.
+  struct Overview: Sendable {
+    var channel: Channel
+    /// The accounts of those that are gone.
+    var closed: Account
+    /// All others, those that are leaving included.
+    var nodes: [SubscriptionNode]
+  }
+
+  /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
+  /// let go by that.
+  func overview() -> [Overview] {
     settle(inbox.takeNews(asWake: false))
-    return Leftovers(
-      subscribers: rosters.values.flatMap(\.all).compactMap(Leftovers.Subscriber.init))
+    return channels.values.map { channel in
+      Overview(
+        channel: channel, closed: closedAccounts[channel.key] ?? Account(),
+        nodes: rosters[channel.key]?.all ?? [])
+    }
   }
 
   // MARK: Waking
@@ -85,7 +105,7 @@ public actor DelegateHub {
     let waves = duties.waves.map { FanOut(delivering: $0, for: self) }
     for wave in waves.dropFirst() { wave.summonWorker() }
     if let first = waves.first {
-      await first.work(isStandby: true)
+      await first.workAsStandby()
     } else {
       inbox.workerEnded()
     }

@@ -15,6 +15,9 @@ final class Activity: Sendable {
   /// How many workers there are.
   var workers: Int { Int(word.load(ordering: .sequentiallyConsistent) / Bits.worker) }
 
+  /// Whether somebody waits.
+  var isAwaited: Bool { word.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 }
+
   /// Counts a worker.
   func begin() {
     word.wrappingAdd(Bits.worker, ordering: .sequentiallyConsistent)

@@ -2,7 +2,9 @@ internal import Synchronization
 
 /// What the subscriptions of one protocol share without a lock.
 final class Channel: Sendable {
-  /// `ObjectIdentifier` of the protocol's type.
+  /// The protocol's type.
+  private let type: Any.Type
+  /// Its `ObjectIdentifier`.
   let key: ObjectIdentifier
 
   /// How many notifications have been posted so far, which is also the number of the next one.
@@ -11,7 +13,11 @@ final class Channel: Sendable {
   /// may read the notifications below it.
   let published = Atomic<Int>(0)
 
-  init(key: ObjectIdentifier) {
-    self.key = key
+  init(_ type: Any.Type) {
+    self.type = type
+    key = ObjectIdentifier(type)
   }
+
+  /// The protocol's name.
+  var name: String { String(reflecting: type) }
 }

@@ -1,30 +1,78 @@
-/// The tasks at work for one caller's fan-out, so that they can be cancelled together.
-struct Crew: Sendable {
+/// The tasks at work for one caller's fan-out, so that they can be cancelled or hurried together.
+///
+/// Cancelling a task runs the cancellation handlers within it, which are foreign code, so it happens
+/// outside the lock; a task that leaves meanwhile waits, suspended, until that is over.
+final class Crew: Sendable {
   /// A running task's handle.
   ///
-  /// `@unchecked Sendable`: it is in the crew only while its task runs within the scope that
-  /// `withUnsafeCurrentTask` gave it out for, and is used only under the lock that removal takes too;
-  /// of its methods only those are called that `Task` has as well, which any thread may call.
+  /// `@unchecked Sendable`: it is used only while its task is in the scope that
+  /// `withUnsafeCurrentTask` gave it out for, which ``leave(_:)`` sees to; of its methods only those
+  /// are called that `Task` has as well, which any thread may call.
   struct Member: @unchecked Sendable {
     let task: UnsafeCurrentTask
   }
 
-  private var members: [Member] = []
-  private var isCancelled = false
+  private struct State: Sendable {
+    var members: [Member] = []
+    var isCancelled = false
+    /// How many are calling the members' tasks at the moment.
+    var callers = 0
+    /// Those that have left and wait for the callers to be done.
+    var leaving: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Lock(State())
 
   /// Adds the current task, which is cancelled at once if the crew has been.
-  mutating func join(_ member: Member) {
-    members.append(member)
+  func join(_ member: Member) {
+    let isCancelled = state.withLock { state in
+      state.members.append(member)
+      return state.isCancelled
+    }
     if isCancelled { member.task.cancel() }
   }
 
-  mutating func leave(_ member: Member) {
-    members.removeAll { $0.task == member.task }
+  /// Removes the current task, and returns when nobody uses its handle any more.
+  func leave(_ member: Member) async {
+    let isFree = state.withLock { state in
+      state.members.removeAll { $0.task == member.task }
+      return state.callers == 0
+    }
+    if isFree { return }
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.callers > 0 { state.leaving.append(continuation) }
+        return state.callers == 0
+      }
+      if isFree { continuation.resume() }
+    }
   }
 
   /// Cancels all that are at work and all that will join.
-  mutating func cancel() {
-    isCancelled = true
-    for member in members { member.task.cancel() }
+  func cancel() {
+    call(cancelling: true) { $0.cancel() }
+  }
+
+  /// Raises the priority of all that are at work.
+  func escalate(to priority: TaskPriority) {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    call(cancelling: false) { $0.escalatePriority(to: priority) }
+  }
+
+  private func call(cancelling isCancelling: Bool, _ body: (UnsafeCurrentTask) -> Void) {
+    let members = state.withLock { state in
+      if isCancelling { state.isCancelled = true }
+      if !state.members.isEmpty { state.callers += 1 }
+      return state.members
+    }
+    guard !members.isEmpty else { return }
+    for member in members { body(member.task) }
+    let leaving = state.withLock { state in
+      state.callers -= 1
+      guard state.callers == 0 else { return [CheckedContinuation<Void, Never>]() }
+      defer { state.leaving = [] }
+      return state.leaving
+    }
+    for continuation in leaving { continuation.resume() }
   }
 }

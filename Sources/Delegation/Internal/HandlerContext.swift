@@ -49,6 +49,10 @@ struct HandlerContext: Sendable {
     return worker.currentNode
   }
 
+  /// The same if the handler is one of a notification, so that what waits in the subscription's mailbox
+  /// waits for it.
+  var attendedNode: SubscriptionNode? { worker.fanOut.isDelivery ? node : nil }
+
   /// The handlers that cannot go on before the present code does: the one it runs in, the one that
   /// awaits that one's fan-out, and so on.
   static var chain: [HandlerContext] {

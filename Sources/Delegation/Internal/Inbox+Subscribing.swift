@@ -8,6 +8,8 @@ struct Newcomer {
   let subscriber: (any Sendable)?
   let identity: Identity?
   let priority: Int
+  let policy: MailboxPolicy
+  let executor: (any TaskExecutor)?
   let site: Site
 }
 
@@ -22,8 +24,9 @@ extension Inbox {
 
   /// Adds a subscription, or changes the one that there is.
   func subscribe(
-    _ newcomer: Newcomer, reference: consuming WeakReference, to key: ObjectIdentifier
+    _ newcomer: Newcomer, reference: consuming WeakReference, to type: Any.Type
   ) -> (node: SubscriptionNode, wake: Wake) {
+    let key = ObjectIdentifier(type)
     var reference: WeakReference? = consume reference
     while true {
       let bucket = newcomer.identity.map { identity in
@@ -44,11 +47,12 @@ extension Inbox {
         if let predecessor, predecessor.reference.refers(to: newcomer.object) {
           return change(predecessor, as: newcomer, in: &state)
         }
-        return add(newcomer, &reference, inPlaceOf: predecessor, to: key, in: &state)
+        return add(newcomer, &reference, inPlaceOf: predecessor, to: type, in: &state)
       }
       guard let outcome else { continue }
       if let (node, end, reason) = outcome.closed { node.settle(at: end, as: reason) }
-      outcome.node.setHeld(newcomer.subscriber)
+      outcome.node.setOptions(
+        held: newcomer.subscriber, executor: newcomer.executor, policy: newcomer.policy)
       return (outcome.node, outcome.wake)
     }
   }
@@ -67,21 +71,22 @@ extension Inbox {
   /// Adds a subscription, in the place and with the mailbox of an older one if that bears its id.
   private func add(
     _ newcomer: Newcomer, _ reference: inout WeakReference?,
-    inPlaceOf predecessor: SubscriptionNode?, to key: ObjectIdentifier, in state: inout State
+    inPlaceOf predecessor: SubscriptionNode?, to type: Any.Type, in state: inout State
   ) -> Outcome {
+    let key = ObjectIdentifier(type)
     guard let reference = reference.take() else {
       fatalError("Delegation: a subscription was added twice")
     }
     // Taken out while it changes, so that its tables are not copied.
-    var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(key: key))
-    var mailbox = ledger.makeMailbox()
+    var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type))
+    var mailbox = ledger.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
     var closed: (node: SubscriptionNode, end: Int, reason: Closing)?
     if let predecessor, let end = ledger.remove(predecessor, identityHash: newcomer.identity?.hash)
     {
       if newcomer.identity != nil {
         serial = predecessor.serial
-        mailbox = predecessor.mailbox.withLock { $0.handOver() } ?? mailbox
+        mailbox = predecessor.mailbox.withLock { $0.handOver(policy: newcomer.policy) } ?? mailbox
       }
       // Without an id, only a dead object can have lived at the address of a live one.
       closed = (predecessor, end, .expired)

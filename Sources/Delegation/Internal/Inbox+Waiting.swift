@@ -4,7 +4,13 @@ extension Inbox {
     if activity.end() { reconsiderWaits() }
   }
 
+  /// Looks whether somebody waits for what a subscription has just passed.
+  func receiptPassed() {
+    if activity.isAwaited { reconsiderWaits() }
+  }
+
   /// Lets those go on whose waits are fulfilled.
+  @usableFromInline
   func reconsiderWaits() {
     let fulfilled = waits.withLock { waits in
       let fulfilled = waits.takeFulfilled(workers: activity.workers)

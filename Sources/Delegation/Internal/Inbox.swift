@@ -6,6 +6,7 @@ internal import Synchronization
 /// subscriptions that are open in the section in which it is posted. Everything here is O(1); what
 /// takes longer (sorting, snapshots, waves) is left to the hub's actor, which is told of it by a
 /// *wake*: a task that is counted in `activity` from the section that asks for it.
+@usableFromInline
 final class Inbox: Sendable {
   /// What to do after unlocking.
   enum Wake: Sendable {
@@ -41,12 +42,12 @@ final class Inbox: Sendable {
   // MARK: Telling
 
   /// Appends a notification, if anybody is subscribed.
-  func post(_ handler: Notification.Handler, to key: ObjectIdentifier) -> Wake {
+  func post(_ content: Notification.Content, to key: ObjectIdentifier) -> Wake {
     let placeholder = Notification()
     // `posted` keeps the notification until after the lock is released.
     let (wake, posted) = state.withLock { state -> (Wake, Notification?) in
       guard state.ledgers[key]?.population ?? 0 > 0 else { return (.notNeeded, nil) }
-      let posted = state.ledgers[key]?.post(handler, followedBy: placeholder)
+      let posted = state.ledgers[key]?.post(content, followedBy: placeholder)
       if state.ledgers[key]?.isDirty == false {
         state.ledgers[key]?.isDirty = true
         state.dirty.append(key)
@@ -129,6 +130,14 @@ final class Inbox: Sendable {
       }
       state.sweeps.removeAll(keepingCapacity: true)
       return news
+    }
+  }
+
+  /// How many notifications were posted on a channel, and to how many subscribers altogether.
+  func totals(of channel: Channel) -> (posted: Int, addressed: Int) {
+    state.withLock { state in
+      let ledger = state.ledgers[channel.key]
+      return (ledger?.posted ?? 0, ledger?.addressed ?? 0)
     }
   }
 

@@ -43,10 +43,11 @@ struct Ledger: Sendable {
   ///
   /// - Returns: the notification, for the caller to let go outside the lock: if there is nobody to
   ///   hold it, its captures die with it.
-  mutating func post(_ handler: Notification.Handler, followedBy next: Notification) -> Notification
+  mutating func post(_ content: Notification.Content, followedBy next: Notification) -> Notification
   {
     let notification = placeholder
-    notification.fill(with: handler, followedBy: next)
+    notification.fill(with: content, followedBy: next)
+    content.receipt?.open(number: posted, in: channel, addressees: population)
     placeholder = next
     posted += 1
     addressed += population
@@ -57,8 +58,8 @@ struct Ledger: Sendable {
   // MARK: Subscriptions
 
   /// A mailbox that begins with what is posted next.
-  func makeMailbox() -> Mailbox {
-    Mailbox(at: placeholder, number: posted)
+  func makeMailbox(_ policy: MailboxPolicy) -> Mailbox {
+    Mailbox(at: placeholder, number: posted, policy: policy)
   }
 
   /// The subscriptions of the object that lives at an address, or of one that did.

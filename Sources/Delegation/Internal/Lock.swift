@@ -1,10 +1,10 @@
 #if DELEGATION_PTHREAD_LOCK
   #if canImport(Glibc)
-    import Glibc
+    internal import Glibc
   #elseif canImport(Musl)
-    import Musl
+    internal import Musl
   #else
-    import Darwin
+    internal import Darwin
   #endif
 
   /// The library's lock as the thread sanitizer's build has it.
@@ -13,10 +13,12 @@
   /// races that are none; it does see pthread's. `.ci/run` builds with this variant for that lane.
   ///
   /// `@unchecked Sendable`: `state` is reached only between lock and unlock of `mutex`.
+  @usableFromInline
   struct Lock<State>: ~Copyable, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let state: UnsafeMutablePointer<State>
 
+    @usableFromInline
     init(_ state: consuming State) {
       pthread_mutex_init(mutex, nil)
       self.state = .allocate(capacity: 1)
@@ -30,6 +32,7 @@
       state.deallocate()
     }
 
+    @usableFromInline
     borrowing func withLock<Result, Failure>(
       _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -39,19 +42,23 @@
     }
   }
 #else
-  internal import Synchronization
+  public import Synchronization
 
   /// The library's lock.
   ///
   /// The rule for every use: what runs under it is the library's own code and short. Closures,
   /// handlers and anything whose release could run a `deinit` from outside leave the lock first.
+  @usableFromInline
   struct Lock<State: Sendable>: ~Copyable, Sendable {
-    private let mutex: Mutex<State>
+    @usableFromInline
+    let mutex: Mutex<State>
 
+    @inlinable
     init(_ state: consuming sending State) {
       mutex = Mutex(state)
     }
 
+    @inlinable
     @inline(__always)
     borrowing func withLock<Result: Sendable, Failure>(
       _ body: (inout State) throws(Failure) -> Result

@@ -4,6 +4,9 @@
 /// the lock, reports how that went and gets the next. A worker that finds a mailbox attended leaves a
 /// note and goes on; the attending one serves what the note stands for. So the subscriber handles one
 /// notification at a time, in the chain's order, and no worker waits for another.
+///
+/// Invariant: whatever is posted and not taken is seen by a worker to come, either by the attending
+/// one (it has a note, or has not reached its limit) or by the wave that the posting asked for.
 struct Mailbox: Sendable {
   /// What became of a notification that was taken.
   enum Fate: Sendable {
@@ -17,52 +20,73 @@ struct Mailbox: Sendable {
 
   /// What the attending worker does next.
   enum Step: Sendable {
-    /// Run this handler, then report.
-    case handle(Notification.Handler)
-    /// More came and another worker relied on this one: let others run first, then ``resume(published:)``.
+    /// Run this one's handler, then report with ``advance(after:published:)``.
+    case handle(Notification.Content)
+    /// More came and another worker relied on this one: let others run first, then
+    /// ``resume(published:)``.
     case yield
     /// Nothing is left to do; the mailbox is no longer attended.
     case rest
   }
 
-  /// The first notification not taken, or the placeholder; `nil` once closed.
+  /// A notification that was taken out of the chain and waits in the mailbox itself.
+  private struct Stored: Sendable {
+    var number: Int
+    var content: Notification.Content
+  }
+
+  /// The first notification of the chain that was not taken, or the placeholder; `nil` once closed.
   private var next: Notification?
   /// The number of `next`.
   private var position: Int
   /// The number at which the subscription began.
   private let start: Int
-  /// The number at which the attending worker pauses, so that a flood cannot hold it for ever.
-  private var limit = 0
   /// The number at which the subscription ended, and how; `nil` while it is open.
   private var end: (number: Int, reason: Closing)?
+
+  /// What to do when notifications come faster than they are handled.
+  private(set) var policy: MailboxPolicy
+  /// What waits under a policy with a limit; such a mailbox empties the chain each time it is touched.
+  private var stored = Queue<Stored>()
+  /// What was dropped and not yet let go.
+  private var refuse: [Notification.Content] = []
+
+  /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
+  private var budget = 0
   /// A worker is between taking a notification and reporting its fate, or about to take one.
   private(set) var isAttended = false
   /// Another worker came by while the mailbox was attended.
   private var isCalledFor = false
-  /// A taken notification's handler is running.
-  private var isHandling = false
+  /// The number of the notification whose handler is running.
+  private var handling: Int?
+
   private var handled = 0
   private var failed = 0
+  private var dropped = 0
 
   /// Starts at the end of the chain: what was posted before is for others.
-  init(at placeholder: Notification, number: Int) {
+  init(at placeholder: Notification, number: Int, policy: MailboxPolicy = .unbounded) {
     next = placeholder
     position = number
     start = number
+    self.policy = policy
   }
+
+  // MARK: Attending
 
   /// Begins to attend the mailbox if something waits in it and no other worker does.
   ///
-  /// - Parameter published: how many notifications have been posted.
-  /// - Returns: the first handler to run, or `nil` if there is nothing to do here.
-  mutating func attend(published: Int) -> Notification.Handler? {
+  /// - Parameter published: how many notifications had been posted while the subscription was open.
+  /// - Returns: the first notification to handle, or `nil` if there is nothing to do here.
+  mutating func attend(published: Int) -> Notification.Content? {
+    store(upTo: published)
     if isAttended {
       isCalledFor = true
       return nil
     }
-    guard end == nil, position < published else { return nil }
+    guard end == nil, hasMore(published) else { return nil }
     isAttended = true
-    limit = published
+    budget = waitingCount(published)
     return take()
   }
 
@@ -70,29 +94,115 @@ struct Mailbox: Sendable {
   ///
   /// - Returns: what the attending worker does next.
   mutating func advance(after fate: Fate, published: Int) -> Step {
-    isHandling = false
+    handling = nil
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
     case .skipped: break
     }
-    if end == nil {
-      if position < limit { return .handle(take()) }
+    if end == nil, hasMore(published) {
+      if budget > 0, let content = take() { return .handle(content) }
       // Without a note, the wave that brings what was posted since has yet to come by.
-      if isCalledFor, position < published { return .yield }
+      if isCalledFor { return .yield }
     }
+    return rest()
+  }
+
+  /// Goes on after ``Step/yield``.
+  mutating func resume(published: Int) -> Step {
+    store(upTo: published)
+    isCalledFor = false
+    budget = waitingCount(published)
+    if end == nil, budget > 0, let content = take() { return .handle(content) }
+    return rest()
+  }
+
+  private mutating func rest() -> Step {
     isAttended = false
     isCalledFor = false
     return .rest
   }
 
-  /// Goes on after ``Step/yield``.
-  mutating func resume(published: Int) -> Step {
-    isCalledFor = false
-    limit = published
-    if end == nil, position < limit { return .handle(take()) }
-    isAttended = false
-    return .rest
+  private func waitingCount(_ published: Int) -> Int {
+    stored.count + max(0, published - position)
+  }
+
+  private func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
+
+  private mutating func take() -> Notification.Content? {
+    let content: Notification.Content?
+    if let first = stored.popFirst() {
+      handling = first.number
+      content = first.content
+    } else {
+      handling = position
+      content = takeFromChain()
+    }
+    budget -= 1
+    return content
+  }
+
+  /// The last reference to a notification may go here, under the lock; its content and its successor
+  /// live on in what is returned and in `next`, so no foreign `deinit` can run.
+  private mutating func takeFromChain() -> Notification.Content? {
+    let content = next?.content
+    next = next?.next
+    position += 1
+    return content
+  }
+
+  // MARK: Limits
+
+  /// Changes what to do when notifications come faster than they are handled.
+  mutating func setPolicy(_ policy: MailboxPolicy) {
+    self.policy = policy
+  }
+
+  /// Under a policy with a limit, moves what was posted from the chain into the mailbox or drops it.
+  mutating func store(upTo published: Int) {
+    guard end == nil, let limit = policy.limit else { return }
+    while position < published {
+      let number = position
+      guard let content = takeFromChain() else { return }
+      if stored.count < limit {
+        stored.append(Stored(number: number, content: content))
+      } else {
+        dropped += 1
+        if policy.dropsOldest, let oldest = stored.popFirst() {
+          refuse.append(oldest.content)
+          stored.append(Stored(number: number, content: content))
+        } else {
+          refuse.append(content)
+        }
+      }
+    }
+  }
+
+  /// What was dropped since the last time, for the caller to let go outside the lock.
+  mutating func takeRefuse() -> [Notification.Content] {
+    guard !refuse.isEmpty else { return [] }
+    defer { refuse = [] }
+    return refuse
+  }
+
+  // MARK: Ending
+
+  /// What waited when a subscription ended, for the caller to let go outside the lock.
+  struct Remains: Sendable {
+    fileprivate(set) var stored: [Notification.Content] = []
+    fileprivate var chain: Notification?
+    fileprivate var length = 0
+
+    /// Lets go of what waited, one by one, and passes the receipts.
+    consuming func discard() {
+      for content in stored { content.receipt?.pass() }
+      var next = chain
+      chain = nil
+      for _ in 0..<length {
+        next?.content?.receipt?.pass()
+        next = next?.next
+      }
+    }
   }
 
   /// Ends the subscription: what waits will not be handled.
@@ -100,20 +210,42 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - number: how many notifications had been posted when the subscription ended.
   ///   - reason: how it ended.
-  /// - Returns: the chain that waited, for the caller to let go outside the lock.
-  mutating func close(at number: Int, as reason: Closing) -> Notification? {
-    guard end == nil else { return nil }
+  mutating func close(at number: Int, as reason: Closing) -> Remains {
+    guard end == nil else { return Remains() }
     end = (number, reason)
     defer { next = nil }
-    return next
+    return Remains(
+      stored: refuse + stored.takeAll().map(\.content), chain: next,
+      length: max(0, number - position))
   }
 
   /// Ends this mailbox where it stands and gives what waits to a successor.
-  mutating func handOver() -> Mailbox? {
+  mutating func handOver(policy: MailboxPolicy) -> Mailbox? {
     guard end == nil, let first = next else { return nil }
-    end = (position, .cancelled)
+    var successor = Mailbox(at: first, number: position, policy: policy, start: position - stored.count)
+    successor.stored = stored
+    successor.refuse = refuse
+    end = (position - stored.count, .cancelled)
     next = nil
-    return Mailbox(at: first, number: position)
+    stored = Queue()
+    refuse = []
+    return successor
+  }
+
+  private init(at first: Notification, number: Int, policy: MailboxPolicy, start: Int) {
+    next = first
+    position = number
+    self.start = start
+    self.policy = policy
+  }
+
+  // MARK: Looking in
+
+  /// Whether a notification was addressed to this subscription and has not been passed.
+  func owes(_ number: Int) -> Bool {
+    if handling == number { return true }
+    guard number >= start, number < end?.number ?? .max else { return false }
+    return end == nil && (number >= position || stored.contains { $0.number == number })
   }
 
   /// The account of this subscription when that many notifications have been posted.
@@ -121,54 +253,18 @@ struct Mailbox: Sendable {
     var account = Account()
     account.handled = handled
     account.failed = failed
+    account.dropped = dropped
+    let settled = handled + failed + dropped
     guard let end else {
-      account.waiting = published - start - handled - failed
+      account.waiting = published - start - settled
       return account
     }
-    // One that was taken after the end, and will be skipped, was never addressed to this subscriber.
-    account.waiting = isHandling && position <= end.number ? 1 : 0
-    let lost = end.number - start - handled - failed - account.waiting
+    account.waiting = handling == nil ? 0 : 1
+    let lost = end.number - start - settled - account.waiting
     switch end.reason {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost
     }
     return account
-  }
-
-  private mutating func take() -> Notification.Handler {
-    guard let notification = next, let handler = notification.handler else {
-      fatalError("Delegation: a notification was counted before it was posted")
-    }
-    // The last reference to the notification may go here, under the lock; its handler and its
-    // successor live on in what is returned and in `next`, so no foreign `deinit` can run.
-    next = notification.next
-    position += 1
-    isHandling = true
-    return handler
-  }
-}
-
-/// How a subscription ends.
-enum Closing: Sendable {
-  /// It was cancelled, unsubscribed, or its hub was released.
-  case cancelled
-  /// Its subscriber died.
-  case expired
-}
-
-/// What became of the notifications that were addressed to a subscriber, or to several.
-struct Account: Sendable, Hashable {
-  var handled = 0
-  var failed = 0
-  var expired = 0
-  var cancelled = 0
-  var waiting = 0
-
-  static func += (account: inout Account, other: Account) {
-    account.handled += other.handled
-    account.failed += other.failed
-    account.expired += other.expired
-    account.cancelled += other.cancelled
-    account.waiting += other.waiting
   }
 }

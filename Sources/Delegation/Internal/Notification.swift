@@ -6,22 +6,31 @@
 /// it, a subscriber that lags costs the others nothing, and when the last one moves on, the
 /// notification and what its handler captured are released.
 ///
-/// `@unchecked Sendable`: `handler` and `next` are written once, under the inbox's lock and before
+/// `@unchecked Sendable`: `content` and `next` are written once, under the inbox's lock and before
 /// the channel's `published` counts the notification; they are read only by those who have seen that
 /// count, or by the last owner.
+@usableFromInline
 final class Notification: @unchecked Sendable {
   /// What to do with each subscriber. Both return `false` if the subscriber was found dead.
+  @usableFromInline
   enum Handler: Sendable {
     case synchronous(@Sendable (SubscriptionNode) throws -> Bool)
     case asynchronous(@Sendable (SubscriptionNode) async throws -> Bool)
   }
 
-  private(set) var handler: Handler?
+  /// What a notification brings.
+  struct Content: Sendable {
+    var handler: Handler
+    /// Passed once by every subscription that the notification was addressed to, if anybody waits.
+    var receipt: Receipt?
+  }
+
+  private(set) var content: Content?
   private(set) var next: Notification?
 
   /// Turns the placeholder into a notification. Called under the inbox's lock.
-  func fill(with handler: Handler, followedBy placeholder: Notification) {
-    self.handler = handler
+  func fill(with content: Content, followedBy placeholder: Notification) {
+    self.content = content
     next = placeholder
   }
 

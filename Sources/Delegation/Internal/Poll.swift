@@ -1,30 +1,58 @@
 /// Carries one ballot from many workers to one caller.
 ///
-/// The combiner is the user's code, so it never runs under the lock: whoever brings an event takes the
-/// ballot out, counts outside, and puts it back; events that come meanwhile queue up and are counted by
-/// the one who has the ballot.
+/// The combiner is the user's code, so it never runs under the lock: whoever brings an answer takes the
+/// ballot out, counts outside, and puts it back; what comes meanwhile queues up and is counted by the
+/// one who has the ballot.
+@usableFromInline
 final class Poll<C: Combiner, Failure: Error>: Sendable {
-  typealias Count = Ballot<C, Failure>
+  @usableFromInline
+  typealias Event = Answer<C.Response, Failure>
+  @usableFromInline
+  typealias Decision = Result<C.Outcome, Failure>
 
-  private struct State: Sendable {
-    /// `nil` while somebody counts, and after the decision.
-    var ballot: Count?
-    var queue: [(event: Count.Event, position: Int)] = []
-    var decision: Count.Decision?
-    var caller: CheckedContinuation<Count.Decision, Never>?
+  @usableFromInline
+  enum Input: Sendable {
+    case answer(Event, position: Int)
+    case deadline
   }
 
-  private let state: Lock<State>
+  @usableFromInline
+  struct State: Sendable {
+    /// `nil` while somebody counts, and after the decision.
+    @usableFromInline
+    var ballot: Ballot<C, Failure>?
+    @usableFromInline
+    var queue = Queue<Input>()
+    @usableFromInline
+    var decision: Decision?
+    @usableFromInline
+    var caller: CheckedContinuation<Decision, Never>?
 
-  init(_ ballot: Count) {
+    @inlinable
+    init(ballot: Ballot<C, Failure>) {
+      self.ballot = ballot
+    }
+  }
+
+  @usableFromInline
+  let state: Lock<State>
+  /// What to count at the deadline for those who have not answered.
+  @usableFromInline
+  let absence: @Sendable (Int) -> Event
+
+  @inlinable
+  init(_ ballot: Ballot<C, Failure>, absence: @escaping @Sendable (Int) -> Event) {
     state = Lock(State(ballot: ballot))
+    self.absence = absence
   }
 
   /// The decision, if there is one.
-  var decision: Count.Decision? { state.withLock { $0.decision } }
+  @inlinable
+  var decision: Decision? { state.withLock { $0.decision } }
 
   /// Waits for the decision. For one caller.
-  func waitForDecision() async -> Count.Decision {
+  @inlinable
+  func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
       let decision = state.withLock { state in
         if state.decision == nil { state.caller = continuation }
@@ -34,20 +62,32 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
     }
   }
 
-  /// Counts an event; if it decides, stops the fan-out and lets the caller go on.
-  func take(_ event: Count.Event, from position: Int, in fanOut: FanOut) {
-    let taken = state.withLock { state -> Count? in
+  /// Counts an answer; if it decides, stops the fan-out and lets the caller go on.
+  @inlinable
+  func take(_ answer: Event, from position: Int, in fanOut: FanOut) {
+    take(.answer(answer, position: position), in: fanOut)
+  }
+
+  /// Counts those who have not answered as absent, which decides.
+  @inlinable
+  func expire(in fanOut: FanOut) {
+    take(.deadline, in: fanOut)
+  }
+
+  @inlinable
+  func take(_ input: Input, in fanOut: FanOut) {
+    let taken = state.withLock { state -> Ballot<C, Failure>? in
       guard let ballot = state.ballot else {
-        if state.decision == nil { state.queue.append((event, position)) }
+        if state.decision == nil { state.queue.append(input) }
         return nil
       }
       state.ballot = nil
       return ballot
     }
     guard var ballot = taken else { return }
-    var next: (event: Count.Event, position: Int)? = (event, position)
-    while let (event, position) = next {
-      if let decision = ballot.count(event, from: position) {
+    var next: Input? = input
+    while let input = next {
+      if let decision = count(input, in: &ballot) {
         fanOut.stop()
         decide(decision)
         return
@@ -56,25 +96,33 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
     }
   }
 
+  @inlinable
+  func count(_ input: Input, in ballot: inout Ballot<C, Failure>) -> Decision? {
+    switch input {
+    case .answer(let answer, let position): ballot.count(answer, from: position)
+    case .deadline: ballot.expire(counting: absence)
+    }
+  }
+
   /// Puts the ballot back, unless more has come.
-  private func putBack(_ ballot: Count) -> (event: Count.Event, position: Int)? {
+  @inlinable
+  func putBack(_ ballot: Ballot<C, Failure>) -> Input? {
     state.withLock { state in
-      guard state.queue.isEmpty else { return state.queue.removeFirst() }
+      if let next = state.queue.popFirst() { return next }
       state.ballot = ballot
       return nil
     }
   }
 
-  private func decide(_ decision: Count.Decision) {
-    let (caller, unread) = state.withLock { state in
+  @inlinable
+  func decide(_ decision: Decision) {
+    // What came too late is let go after the lock is released.
+    let (caller, late) = state.withLock { state in
       state.decision = decision
-      defer {
-        state.caller = nil
-        state.queue = []
-      }
-      return (state.caller, state.queue)
+      defer { state.caller = nil }
+      return (state.caller, state.queue.takeAll())
     }
-    withExtendedLifetime(unread) {}
+    withExtendedLifetime(late) {}
     caller?.resume(returning: decision)
   }
 }

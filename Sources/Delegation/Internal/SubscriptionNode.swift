@@ -1,19 +1,24 @@
-internal import Synchronization
+public import Synchronization
 
 /// One subscription: who, to what, and how far.
 ///
 /// Two independent pieces of state: `state`, one atomic word that says whether calls may start and
 /// how many votes are being answered, and `mailbox`, under its own lock, for notifications.
 /// Lock order: the inbox's lock, then the mailbox's.
+@usableFromInline
 final class SubscriptionNode: Sendable {
   /// The bits of `state`.
-  private enum Bits {
+  @usableFromInline
+  enum Bits {
     /// No further call may start. Set once, under the inbox's lock; never cleared.
-    static let closed: UInt = 1
+    @inlinable
+    static var closed: UInt { 1 }
     /// Somebody waits for this subscription's calls to end.
-    static let awaited: UInt = 2
+    @inlinable
+    static var awaited: UInt { 2 }
     /// One call of the asking kind. The rest of the word counts them.
-    static let call: UInt = 4
+    @inlinable
+    static var call: UInt { 4 }
   }
 
   /// What the caller gave us, let go when the subscription ends.
@@ -22,10 +27,14 @@ final class SubscriptionNode: Sendable {
     var subscriber: (any Sendable)?
     /// Who this is, if not the object.
     var id: Identity?
+    /// Where its handlers run, if not where the hub says.
+    var executor: (any TaskExecutor)?
   }
 
+  @usableFromInline
   let reference: WeakReference
   let channel: Channel
+  @usableFromInline
   let inbox: Inbox
   let mailbox: Lock<Mailbox>
   let belongings: Lock<Belongings>
@@ -35,7 +44,10 @@ final class SubscriptionNode: Sendable {
   let priority: Atomic<Int>
   /// The order of subscription: the inbox's running number.
   let serial: Int
-  private let state = Atomic<UInt>(0)
+  /// Whether there is an executor among the belongings.
+  private let isElsewhere = Atomic<Bool>(false)
+  @usableFromInline
+  let state = Atomic<UInt>(0)
 
   init(
     reference: consuming WeakReference, channel: Channel, inbox: Inbox, mailbox: Mailbox,
@@ -64,6 +76,7 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Ends the subscription, if nobody has yet. Must not be called under a lock.
+  @usableFromInline
   func close(as reason: Closing) {
     guard let end = inbox.remove(self) else { return }
     settle(at: end, as: reason)
@@ -73,16 +86,16 @@ final class SubscriptionNode: Sendable {
   ///
   /// Foreign `deinit`s may run here: must not be called under a lock or on the hub's actor.
   func settle(at end: Int, as reason: Closing) {
-    // The lock's results are let go after it was unlocked, at the end of this function.
-    let chain = mailbox.withLock { $0.close(at: end, as: reason) }
+    mailbox.withLock { $0.close(at: end, as: reason) }.discard()
     let belongings = belongings.withLock { belongings in
       defer { belongings = Belongings() }
       return belongings
     }
-    withExtendedLifetime((chain, belongings)) {}
+    withExtendedLifetime(belongings) {}
   }
 
   /// The subscriber, or `nil` if it has died, in which case the subscription is closed as expired.
+  @inlinable
   @inline(__always)
   func subscriber<P>(as type: P.Type) -> P? {
     if let subscriber = reference.load(as: type) { return subscriber }
@@ -90,18 +103,34 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Keeps the subscriber alive, or no longer. Must not be called under a lock.
-  func setHeld(_ subscriber: (any Sendable)?) {
+  /// Gives the subscription what its options name. Must not be called under a lock.
+  func setOptions(
+    held subscriber: (any Sendable)?, executor: (any TaskExecutor)?, policy: MailboxPolicy
+  ) {
     let previous = belongings.withLock { belongings in
-      defer { if isOpen { belongings.subscriber = subscriber } }
-      return belongings.subscriber
+      let previous = belongings
+      if isOpen {
+        belongings.subscriber = subscriber
+        belongings.executor = executor
+        isElsewhere.store(executor != nil, ordering: .relaxed)
+      }
+      return previous
     }
     withExtendedLifetime(previous) {}
+    mailbox.withLock { $0.setPolicy(policy) }
+  }
+
+  /// Where its handlers run, if not where the hub says.
+  var executor: (any TaskExecutor)? {
+    // The look spares most subscriptions the lock.
+    guard isElsewhere.load(ordering: .relaxed) else { return nil }
+    return belongings.withLock { $0.executor }
   }
 
   // MARK: Calls
 
   /// Counts a call of the asking kind, unless none may start.
+  @inlinable
   func beginCall() -> Bool {
     let word = state.wrappingAdd(Bits.call, ordering: .sequentiallyConsistent).oldValue
     guard word & Bits.closed == 0 else {
@@ -112,34 +141,55 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Ends what ``beginCall()`` began.
+  @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
     if word & Bits.awaited != 0 { inbox.reconsiderWaits() }
   }
 
   /// Begins to attend the mailbox; see ``Mailbox/attend(published:)``.
-  func attend() -> Notification.Handler? {
-    guard isOpen else { return nil }
-    return mailbox.withLock { mailbox in
-      mailbox.attend(published: channel.published.load(ordering: .acquiring))
-    }
+  func attend() -> Notification.Content? {
+    guard let published = publishedWhileOpen else { return nil }
+    return touch { $0.attend(published: published) }
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    let step = mailbox.withLock { mailbox in
-      mailbox.advance(after: fate, published: channel.published.load(ordering: .acquiring))
-    }
-    if case .rest = step { didRest() }
-    return step
+    let published = publishedWhileOpen ?? 0
+    return noticingRest(mailbox.withLock { $0.advance(after: fate, published: published) })
   }
 
   /// Goes on after a pause; see ``Mailbox/resume(published:)``.
   func resume() -> Mailbox.Step {
-    let step = mailbox.withLock { mailbox in
-      mailbox.resume(published: channel.published.load(ordering: .acquiring))
+    let published = publishedWhileOpen ?? 0
+    return noticingRest(touch { $0.resume(published: published) })
+  }
+
+  /// Whether a notification was addressed to this subscription and has not been passed.
+  func owes(_ number: Int) -> Bool {
+    mailbox.withLock { $0.owes(number) }
+  }
+
+  /// How many notifications have been posted, or `nil` if the subscription is closed.
+  ///
+  /// The count is read before the look at the state: it includes nothing that was posted after the
+  /// subscription was closed, and so was not addressed to it.
+  private var publishedWhileOpen: Int? {
+    let published = channel.published.load(ordering: .acquiring)
+    return isOpen ? published : nil
+  }
+
+  /// Does something to the mailbox, and lets go of what was dropped by that.
+  private func touch<Result: Sendable>(_ body: (inout Mailbox) -> Result) -> Result {
+    let (result, refuse) = mailbox.withLock { (body(&$0), $0.takeRefuse()) }
+    for content in refuse { content.receipt?.pass() }
+    return result
+  }
+
+  private func noticingRest(_ step: Mailbox.Step) -> Mailbox.Step {
+    if case .rest = step, state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
+      inbox.reconsiderWaits()
     }
-    if case .rest = step { didRest() }
     return step
   }
 
@@ -152,22 +202,21 @@ final class SubscriptionNode: Sendable {
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     let published = channel.published.load(ordering: .acquiring)
-    return mailbox.withLock { $0.account(published: published) }
+    let isOpen = isOpen
+    return touch { mailbox in
+      if isOpen { mailbox.store(upTo: published) }
+      return mailbox.account(published: published)
+    }
   }
 
   /// Makes the ends of calls be told to those who wait.
   func announceEnds() {
     state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
   }
-
-  private func didRest() {
-    if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      inbox.reconsiderWaits()
-    }
-  }
 }
 
 extension SubscriptionNode: CustomStringConvertible {
+  @usableFromInline
   var description: String {
     let type = String(reflecting: subscriberType)
     guard let id = belongings.withLock({ $0.id }) else { return type }

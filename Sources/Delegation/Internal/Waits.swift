@@ -1,4 +1,4 @@
-/// Those who wait for handlers to end: `drain()` and `cancelAndWait()`.
+/// Those who wait for handlers to end: `drain`, `deliver` and `cancelAndWait`.
 ///
 /// Outside of handlers a wait is strict. Within one, it does not wait for the handlers of its own
 /// chain; nor, so that two handlers that wait for each other both go on, for those that already wait,
@@ -10,6 +10,8 @@ struct Waits: Sendable {
     case rest
     /// That no handler of this subscription runs.
     case end(of: SubscriptionNode)
+    /// That all to whom a notification was addressed have passed it.
+    case passing(of: Receipt)
   }
 
   struct Wait: Sendable {
@@ -47,16 +49,12 @@ struct Waits: Sendable {
   ///
   /// - Parameter workers: how many workers the hub has.
   mutating func takeFulfilled(workers: Int) -> [Wait] {
-    var fulfilled: [Wait] = []
-    // Taking one out changes nothing for those before it; those after it may give way less, which
-    // only makes them wait for a handler that has just been released: so one pass decides all.
+    // Taking one out changes nothing for those before it, and makes those after it wait for more,
+    // not for less: so one pass decides all.
     let fates = all.indices.map { isFulfilled(at: $0, workers: workers) }
-    var index = 0
-    all.removeAll { wait in
-      defer { index += 1 }
-      if fates[index] { fulfilled.append(wait) }
-      return fates[index]
-    }
+    guard fates.contains(true) else { return [] }
+    let fulfilled = zip(all, fates).filter(\.1).map(\.0)
+    all = zip(all, fates).filter { !$0.1 }.map(\.0)
     return fulfilled
   }
 
@@ -66,8 +64,12 @@ struct Waits: Sendable {
     case .rest:
       return workers <= Set(excused.map { ObjectIdentifier($0.worker) }).count
     case .end(let node):
-      let own = Set(excused.filter { $0.node === node }.map { ObjectIdentifier($0.worker) })
-      return node.runningCalls <= own.count
+      let own = excused.filter { $0.node === node }
+      return node.runningCalls <= Set(own.map { ObjectIdentifier($0.worker) }).count
+    case .passing(let receipt):
+      let owing = excused.compactMap { $0.attendedNode }
+        .filter { receipt.isOutstanding(at: $0) }
+      return receipt.outstanding <= Set(owing.map { ObjectIdentifier($0) }).count
     }
   }
 
@@ -85,8 +87,14 @@ struct Waits: Sendable {
 
   private func waits(_ wait: Wait, for handlers: [HandlerContext]) -> Bool {
     switch wait.goal {
-    case .rest: true
-    case .end(let node): handlers.contains { $0.node === node }
+    case .rest:
+      true
+    case .end(let node):
+      handlers.contains { $0.node === node }
+    case .passing(let receipt):
+      handlers.contains { context in
+        context.attendedNode.map { receipt.isOutstanding(at: $0) } ?? false
+      }
     }
   }
 }

@@ -15,12 +15,15 @@
 ///
 /// `@unchecked Sendable`: everything is written in `init`, before anyone else has the reference; after
 /// that only the runtime writes, clearing `object`, which it does atomically.
+@usableFromInline
 struct WeakReference: ~Copyable, @unchecked Sendable {
   /// The subscriber, or `nil` once it has begun to die.
-  private weak var object: AnyObject?
+  @usableFromInline
+  weak var object: AnyObject?
 
   /// The words of the value that was subscribed, not counted as a reference; `nil` for the cast.
-  private let image: UnsafeMutableRawPointer?
+  @usableFromInline
+  let image: UnsafeMutableRawPointer?
 
   /// Where the subscriber lives while it is alive.
   let identity: ObjectIdentifier
@@ -63,6 +66,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// actor.
   ///
   /// - Parameter type: the type that the subscriber was subscribed as.
+  @inlinable
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
     guard let object else { return nil }

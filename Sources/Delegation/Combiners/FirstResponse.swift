@@ -1,0 +1,34 @@
+/// Takes the response that comes first, whoever gives it.
+///
+/// All are asked side by side; the first response decides. The outcome is `nil` if all are missing.
+///
+/// **Nobody to ask:** `nil`, decided before anybody answers.
+///
+/// - Complexity: O(1) time and space.
+public struct FirstResponse<Response: Sendable>: Combiner {
+  /// Makes a rule that the fastest subscriber decides.
+  public init() {}
+
+  /// Decides `nil` if nobody is asked.
+  public mutating func begin(asking count: Int) -> Response?? { count == 0 ? .some(nil) : nil }
+
+  /// Decides for the response.
+  public mutating func receive(_ response: Response, from position: Int) -> Response?? {
+    .some(response)
+  }
+
+  /// Gives `nil`: nobody has answered.
+  public mutating func finish() -> Response? { nil }
+}
+
+extension Combiner {
+  /// Takes the response that comes first, or `nil`; see ``FirstResponse``.
+  ///
+  /// A method, as Swift has no generic properties.
+  ///
+  /// **Nobody to ask:** `nil`.
+  ///
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  public static func first<R>() -> Self where Self == FirstResponse<R> { Self() }
+}

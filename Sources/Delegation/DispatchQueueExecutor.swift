@@ -1,0 +1,47 @@
+public import Dispatch
+
+/// Runs tasks, or an actor, on a dispatch queue.
+///
+/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, subscribes
+/// with it:
+///
+/// ```swift
+/// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
+/// ```
+///
+/// It can also be an actor's `unownedExecutor`, for which the queue has to be a serial one. On a
+/// concurrent queue the handlers of different calls may run at the same time.
+public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
+  /// The queue that everything runs on.
+  public let queue: DispatchQueue
+
+  /// Makes an executor for a queue.
+  ///
+  /// - Parameter queue: the queue that everything runs on.
+  public init(_ queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  /// Runs a job on the queue, after those that were enqueued before.
+  ///
+  /// - Parameter job: the job, from the Swift runtime.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async {
+      job.runSynchronously(
+        isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+    }
+  }
+
+  /// Stops the program if the present code does not run on the queue.
+  public func checkIsolated() {
+    dispatchPrecondition(condition: .onQueue(queue))
+  }
+
+  /// This executor, for an actor's `unownedExecutor`.
+  ///
+  /// - Returns: a reference that does not keep the executor alive.
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    UnownedSerialExecutor(ordinary: self)
+  }
+}

@@ -1,0 +1,50 @@
+/// A first-in, first-out queue on one array.
+@usableFromInline
+struct Queue<Element: Sendable>: Sendable {
+  @usableFromInline
+  var elements: [Element?] = []
+  @usableFromInline
+  var head = 0
+
+  @inlinable
+  init() {}
+
+  @inlinable
+  var count: Int { elements.count - head }
+  @inlinable
+  var isEmpty: Bool { count == 0 }
+
+  @inlinable
+  mutating func append(_ element: Element) {
+    elements.append(element)
+  }
+
+  /// - Complexity: O(1), amortised.
+  @inlinable
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    defer {
+      elements[head] = nil
+      head += 1
+      if head == elements.count {
+        elements.removeAll(keepingCapacity: true)
+        head = 0
+      } else if head > 32, head * 2 > elements.count {
+        elements.removeFirst(head)
+        head = 0
+      }
+    }
+    return elements[head]
+  }
+
+  func contains(where predicate: (Element) -> Bool) -> Bool {
+    elements[head...].contains { $0.map(predicate) ?? false }
+  }
+
+  /// Removes and returns all elements, in order.
+  @inlinable
+  mutating func takeAll() -> [Element] {
+    defer { self = Queue() }
+    return elements[head...].compactMap(\.self)
+  }
+}

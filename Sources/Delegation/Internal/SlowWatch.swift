@@ -1,0 +1,73 @@
+/// Notices handlers that run for longer than they should, while they run.
+///
+/// One task serves all handlers: it sleeps for the time limit and reports those that ran during the
+/// whole of its sleep, so a slow one is noticed before it has run for twice the limit. When nothing
+/// runs there is no task.
+final class SlowWatch: Sendable {
+  typealias Ticket = Int
+
+  private struct State: Sendable {
+    var lastTicket = 0
+    /// Those that run and have not been reported, by ticket.
+    var running: [Ticket: SubscriptionNode] = [:]
+    var isWatched = false
+  }
+
+  private let limit: Duration
+  private let clock: any Clock<Duration>
+  private let report: @Sendable (SubscriptionNode) -> Void
+  private let state = Lock(State())
+
+  init(
+    after limit: Duration, on clock: any Clock<Duration>,
+    report: @escaping @Sendable (SubscriptionNode) -> Void
+  ) {
+    self.limit = limit
+    self.clock = clock
+    self.report = report
+  }
+
+  /// Notes that a handler begins.
+  func begin(_ node: SubscriptionNode) -> Ticket {
+    let (ticket, startsWatch) = state.withLock { state in
+      state.lastTicket += 1
+      state.running[state.lastTicket] = node
+      defer { state.isWatched = true }
+      return (state.lastTicket, !state.isWatched)
+    }
+    if startsWatch { watch() }
+    return ticket
+  }
+
+  /// Notes that a handler has ended.
+  func end(_ ticket: Ticket) {
+    state.withLock { $0.running[ticket] = nil }
+  }
+
+  private func watch() {
+    let clock = clock
+    Task.detached {
+      // Whoever has a ticket up to this one had begun when the sleep began.
+      while let newest = self.newestRunning() {
+        // Nobody cancels this task; a clock that throws all the same would have it spin.
+        do { try await clock.sleep(for: self.limit) } catch { return }
+        for node in self.takeSlow(upTo: newest) { self.report(node) }
+      }
+    }
+  }
+
+  private func newestRunning() -> Ticket? {
+    state.withLock { state in
+      if state.running.isEmpty { state.isWatched = false }
+      return state.running.keys.max()
+    }
+  }
+
+  private func takeSlow(upTo newest: Ticket) -> [SubscriptionNode] {
+    state.withLock { state in
+      let slow = state.running.filter { $0.key <= newest }
+      for ticket in slow.keys { state.running[ticket] = nil }
+      return slow.sorted { $0.key < $1.key }.map(\.value)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// A task-local value that notifications carry from whoever posts them to the handlers.
+///
+/// ```swift
+/// var configuration = DelegateHub.Configuration()
+/// configuration.propagating = [.taskLocal(ServiceContext.$current)]
+/// ```
+public struct TaskLocalPropagation: Sendable {
+  /// A value that was captured, ready to be bound around a handler.
+  struct Captured: Sendable {
+    let bind: @Sendable (() throws -> Bool) throws -> Bool
+    let bindAsync: @Sendable (() async throws -> Bool) async throws -> Bool
+  }
+
+  let capture: @Sendable () -> Captured
+
+  /// Carries the value of a task-local.
+  ///
+  /// - Parameter local: the task-local, by its projection, as `ServiceContext.$current`.
+  /// - Returns: the propagation, for ``DelegateHub/Configuration/propagating``.
+  public static func taskLocal<Value: Sendable>(
+    _ local: TaskLocal<Value>
+  ) -> TaskLocalPropagation {
+    TaskLocalPropagation {
+      let value = local.get()
+      return Captured(
+        bind: { body in try local.withValue(value) { try body() } },
+        bindAsync: { body in try await local.withValue(value) { try await body() } })
+    }
+  }
+}
+
+extension Notification.Handler {
+  /// The handler with captured values bound around it.
+  func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
+    captured.reduce(self) { handler, captured in
+      switch handler {
+      case .synchronous(let handle):
+        .synchronous { node in try captured.bind { try handle(node) } }
+      case .asynchronous(let handle):
+        .asynchronous { node in try await captured.bindAsync { try await handle(node) } }
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Delegation
+
+/// A rule's verdict, with its name.
+struct Vote: Sendable {
+  let rule: String
+  let verdict: Verdict
+}
+
+/// What the votes came to.
+struct Decision: Sendable, Equatable {
+  let veto: Veto?
+  let votes: Int
+}
+
+/// Delivers if nobody objects; otherwise names the first, in the order of the rules, who does.
+///
+/// Rules answer in any order. A veto decides as soon as all those before it have agreed, so the same
+/// rule is named whoever is quicker, and those after it need not be waited for.
+struct FirstVeto: Combiner {
+  private enum Answer {
+    case awaited
+    case agreed
+    case vetoed(Veto)
+  }
+
+  private var answers: [Answer] = []
+  /// Whose answer is the first that could still be a veto.
+  private var next = 0
+  private var votes = 0
+
+  mutating func begin(asking count: Int) -> Decision? {
+    answers = Array(repeating: .awaited, count: count)
+    return nil
+  }
+
+  mutating func receive(_ vote: Vote, from position: Int) -> Decision? {
+    votes += 1
+    switch vote.verdict {
+    case .agree: answers[position] = .agreed
+    case .veto(let reason): answers[position] = .vetoed(Veto(rule: vote.rule, reason: reason))
+    }
+    return decide()
+  }
+
+  /// Lets a rule that has gone meanwhile stand in nobody's way, nor hide a later one's veto.
+  mutating func miss(_ position: Int) -> Decision? {
+    answers[position] = .agreed
+    return decide()
+  }
+
+  mutating func finish() -> Decision {
+    Decision(veto: nil, votes: votes)
+  }
+
+  private mutating func decide() -> Decision? {
+    while next < answers.count {
+      switch answers[next] {
+      case .awaited: return nil
+      case .agreed: next += 1
+      case .vetoed(let veto): return Decision(veto: veto, votes: votes)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,68 @@
+import Delegation
+
+/// A room to talk in: what is said is put to its rules, and its observers are told what became of it.
+actor Room {
+  private let hub = DelegateHub()
+  // The hub holds its subscribers weakly: these live as long as the room,
+  private let residents: [any AnyObject & Sendable]
+  // and these until they are lifted.
+  private var mutings: [String: MutingRule] = [:]
+
+  /// Opens a room.
+  ///
+  /// - Parameters:
+  ///   - rules: who is asked; of several who veto, the first in this order is named.
+  ///   - observers: who is told.
+  init(rules: [any RoomRule], observers: [any RoomObserver]) {
+    residents = rules + observers
+    for rule in rules { hub.subscribe(rule, to: RoomRule.self) }
+    for observer in observers { hub.subscribe(observer, to: RoomObserver.self) }
+  }
+
+  /// Puts a message to the rules and, without waiting for them, tells the observers.
+  ///
+  /// Not isolated: messages that come from many tasks at once need not queue for the room.
+  @discardableResult
+  nonisolated func post(_ message: Message) async -> Decision {
+    let decision = await hub.ask(RoomRule.self, combining: FirstVeto()) { rule in
+      Vote(rule: rule.name, verdict: await rule.room(self, mayDeliver: message))
+    }
+    if let veto = decision.veto {
+      hub.notify(RoomObserver.self) { await $0.room(self, didVeto: message, for: veto) }
+    } else {
+      hub.notify(RoomObserver.self) { await $0.room(self, didDeliver: message) }
+    }
+    return decision
+  }
+
+  /// Adds a rule against somebody; false if there is one already.
+  @discardableResult
+  func mute(_ name: String) -> Bool {
+    let rule = MutingRule(name)
+    guard mutings[rule.key] == nil else { return false }
+    mutings[rule.key] = rule
+    hub.subscribe(rule, to: RoomRule.self)
+    return true
+  }
+
+  /// Lets go of the rule against somebody; false if there is none.
+  ///
+  /// Nothing is unsubscribed: the rule dies, and its subscription with it.
+  @discardableResult
+  func unmute(_ name: String) -> Bool {
+    mutings.removeValue(forKey: name.lowercased()) != nil
+  }
+
+  /// What the rules that vote right now look for, in their order.
+  nonisolated func rules() async -> [String] {
+    await hub.subscribers(of: RoomRule.self).map { "\($0.name): \($0.detail)" }
+  }
+
+  /// Waits until all observers have handled all that they were told.
+  ///
+  /// - Returns: whether it came to that.
+  @discardableResult
+  nonisolated func settle() async -> Bool {
+    await hub.drain().isEmpty
+  }
+}

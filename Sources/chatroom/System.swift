@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#else
+  #error("chatroom needs a C library: add yours to System.swift")
+#endif
+
+/// The few things that are asked of the operating system.
+///
+/// Foundation has them too, but the demo is also the proof that a program which uses the library does
+/// not have to link it.
+enum System {
+  /// What a program says of itself when it ends: the values of `sysexits.h`.
+  enum ExitStatus: Int32 {
+    case ok = 0
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case wrongAccounts = 70
+    case cannotWrite = 74
+  }
+
+  /// Why a system call failed.
+  struct Failure: Error, Equatable {
+    let code: Int32
+
+    var isBrokenPipe: Bool { code == EPIPE }
+    var text: String { String(cString: strerror(code)) }
+  }
+
+  /// A file descriptor that is open from the start.
+  enum Stream: Int32 {
+    case input = 0
+    case output = 1
+    case error = 2
+
+    var isTerminal: Bool { isatty(rawValue) == 1 }
+  }
+
+  /// Lets a write to a closed pipe fail, in place of ending the program.
+  static func ignoreBrokenPipes() {
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Writes all of `text`, waiting for a slow reader.
+  static func write(_ text: String, to stream: Stream) throws(Failure) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { platformWrite(stream.rawValue, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        // Somebody who shares the terminal has made it non-blocking.
+        var waiting = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
+        poll(&waiting, 1, -1)
+      } else if errno != EINTR {
+        throw Failure(code: errno)
+      }
+    }
+  }
+
+  /// Reads a whole file; what is not UTF-8 in it is replaced.
+  static func contents(ofFile path: String) throws(Failure) -> String {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw Failure(code: errno) }
+    defer { close(descriptor) }
+    var contents: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count > 0 {
+        contents += chunk[..<count]
+      } else if count == 0 {
+        return String(decoding: contents, as: UTF8.self)
+      } else if errno != EINTR {
+        throw Failure(code: errno)
+      }
+    }
+  }
+
+  static func exit(_ status: ExitStatus) -> Never {
+    platformExit(status.rawValue)
+  }
+}
+
+// Inside `System` these two names mean its own functions.
+private let platformWrite = write(_:_:_:)
+private let platformExit = exit(_:)

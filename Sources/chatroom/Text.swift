@@ -1,0 +1,65 @@
+extension StringProtocol {
+  /// Without the white space at both ends.
+  var trimmed: SubSequence {
+    var rest = self[...]
+    while rest.first?.isWhitespace == true { rest.removeFirst() }
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    return rest
+  }
+
+  /// With a sign in place of every control character: what somebody says in a room must not be able
+  /// to clear the others' screens.
+  var harmless: String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      let isControl = scalar.properties.generalCategory == .control
+      scalars.append(scalar == "\t" ? " " : isControl ? "\u{FFFD}" : scalar)
+    }
+    return String(scalars)
+  }
+
+  /// In quotation marks, and not longer than an answer should quote.
+  var quoted: String {
+    let shown = prefix(40)
+    return shown.endIndex == endIndex ? "\"\(shown)\"" : "\"\(shown)...\""
+  }
+}
+
+extension Int {
+  /// With commas between the thousands.
+  var grouped: String {
+    var result = ""
+    let digits = String(magnitude)
+    for (place, digit) in digits.enumerated() {
+      if place > 0, (digits.count - place).isMultiple(of: 3) { result += "," }
+      result.append(digit)
+    }
+    return self < 0 ? "-" + result : result
+  }
+
+  /// "1 message", "2 messages".
+  func of(_ noun: String) -> String {
+    self == 1 ? "1 \(noun)" : "\(grouped) \(noun)s"
+  }
+}
+
+extension Duration {
+  /// In seconds, to the millisecond, as "10 s" or "0.25 s".
+  var inSeconds: String {
+    let milliseconds = Int(self / .milliseconds(1))
+    let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+    guard rest > 0 else { return "\(whole.grouped) s" }
+    var decimals = String(String(1000 + rest).dropFirst())
+    while decimals.last == "0" { decimals.removeLast() }
+    return "\(whole.grouped).\(decimals) s"
+  }
+}
+
+extension [String: Int] {
+  /// The greatest first, as "ann 3, bob 1"; among equals by name.
+  func ranked(first limit: Int = .max) -> String {
+    let ranked = sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let named = ranked.prefix(limit).map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")
+    return ranked.count > limit ? "\(named) and \((ranked.count - limit).grouped) more" : named
+  }
+}
