@@ -33,10 +33,10 @@ extension DelegateHub {
         Self.writeToStandardError("DelegateHub: \($0), subscribed at \($1), failed: \($2)")
       }
 
-    /// Handlers that run for longer than this are told to ``onSlow``; `nil`, the default, for no such
-    /// watch. A duration of zero or less stops the program when the hub is made.
+    /// How long a handler may run before it is told to ``onSlow``.
     ///
-    /// It goes by ``clock``. A slow handler is noticed before it has run for twice this time.
+    /// `nil`, the default, for no such watch. A duration of zero or less stops the program when the hub
+    /// is made. It goes by ``clock``; a slow handler is noticed before it has run for twice this time.
     public var slowAfter: Duration?
 
     /// Called once for a handler that is running for longer than ``slowAfter``, while it runs, with a

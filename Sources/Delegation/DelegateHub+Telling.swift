@@ -50,7 +50,7 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// It goes through the same queues and comes in the same order as ``notify(_:_:)-(_,(P)->Void)``. Who
+  /// It goes through the same queues and comes in the same order as a notification that is posted with `notify`. Who
   /// dies or is removed meanwhile, and who drops it because the mailbox is full, does not hold it up.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber,

@@ -42,6 +42,7 @@ public struct Subscription: Sendable, Hashable {
   /// - Parameters:
   ///   - lhs: a subscription.
   ///   - rhs: another one.
+  /// - Returns: whether they do.
   public static func == (lhs: Subscription, rhs: Subscription) -> Bool {
     lhs.node === rhs.node
   }

@@ -55,6 +55,15 @@ extension Combiner {
   ///
   /// **Nobody to ask:** the initial value.
   ///
+  /// A closure has to say that it is `@Sendable`: in this position Swift does not infer it.
+  ///
+  /// ```swift
+  /// let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }
+  /// let length = await hub.ask(Node.self, combining: .reduce(0) { @Sendable in $0 + $1.count }) {
+  ///   await $0.name
+  /// }
+  /// ```
+  ///
   /// - Parameters:
   ///   - initial: the outcome if nobody answers.
   ///   - combine: takes the outcome so far and the next response, returns the new outcome.

@@ -31,7 +31,9 @@ final class Activity: Sendable {
       != 0
   }
 
-  /// Makes ``end()`` tell. Called under the lock of the waits, as is ``stopAnnouncing()``.
+  /// Makes ``end()`` tell.
+  ///
+  /// Called under the lock of the waits, as is ``stopAnnouncing()``.
   func announceEnds() {
     word.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
   }

@@ -129,13 +129,17 @@ final class FanOut: Sendable {
     return position < nodes.count ? position : nil
   }
 
-  /// One worker that provides for its successor first. It was counted when it was asked for.
+  /// One worker that provides for its successor first.
+  ///
+  /// It was counted when it was asked for.
   func workAsStandby() async {
     if unclaimed > 1 { summonWorker() }
     await work()
   }
 
-  /// One worker, from its first claim to its last. It was counted when it was asked for.
+  /// One worker, from its first claim to its last.
+  ///
+  /// It was counted when it was asked for.
   ///
   /// - Parameter staying: whether even the handlers of subscribers with an executor of their own are
   ///   this worker's to await.
@@ -200,7 +204,10 @@ final class FanOut: Sendable {
 
   /// Does a worker's part of a question where it is known to be within a handler.
   ///
-  /// - Parameter cancellable: whether the task is one of the crew's, rather than the caller's own.
+  /// - Parameters:
+  ///   - worker: the worker.
+  ///   - cancellable: whether the task is one of the crew's, rather than the caller's own.
+  ///   - body: its part.
   private func enlisted(
     as worker: Worker, cancellable: Bool, _ body: () async -> Void
   ) async {

@@ -111,6 +111,7 @@ final class Inbox: Sendable {
   ///
   /// - Parameter isWake: whether this is the wake that was asked for, which alone takes the
   ///   notifications and the sweeps.
+  /// - Returns: the news.
   func takeNews(asWake isWake: Bool) -> News {
     state.withLock { state in
       var news = News()

@@ -16,7 +16,9 @@ struct Ledger: Sendable {
   let channel: Channel
   /// The empty end of the chain.
   private var placeholder = Notification()
-  /// Subscriptions by the subscriber's address. An entry may be of a dead one until it is found out.
+  /// Subscriptions by the subscriber's address.
+  ///
+  /// An entry may be of a dead one until it is found out.
   private(set) var members: [ObjectIdentifier: SubscriptionNode] = [:]
   /// Subscriptions with an identity of their own, by its hash.
   private(set) var identified: [Int: [SubscriptionNode]] = [:]

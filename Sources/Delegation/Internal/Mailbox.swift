@@ -210,6 +210,7 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - number: how many notifications had been posted when the subscription ended.
   ///   - reason: how it ended.
+  /// - Returns: what waited.
   mutating func close(at number: Int, as reason: Closing) -> Remains {
     guard end == nil else { return Remains() }
     end = (number, reason)
@@ -222,7 +223,8 @@ struct Mailbox: Sendable {
   /// Ends this mailbox where it stands and gives what waits to a successor.
   mutating func handOver(policy: MailboxPolicy) -> Mailbox? {
     guard end == nil, let first = next else { return nil }
-    var successor = Mailbox(at: first, number: position, policy: policy, start: position - stored.count)
+    var successor = Mailbox(
+      at: first, number: position, policy: policy, start: position - stored.count)
     successor.stored = stored
     successor.refuse = refuse
     end = (position - stored.count, .cancelled)

@@ -11,7 +11,9 @@
 /// count, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
-  /// What to do with each subscriber. Both return `false` if the subscriber was found dead.
+  /// What to do with each subscriber.
+  ///
+  /// Both return `false` if the subscriber was found dead.
   @usableFromInline
   enum Handler: Sendable {
     case synchronous(@Sendable (SubscriptionNode) throws -> Bool)
@@ -28,7 +30,9 @@ final class Notification: @unchecked Sendable {
   private(set) var content: Content?
   private(set) var next: Notification?
 
-  /// Turns the placeholder into a notification. Called under the inbox's lock.
+  /// Turns the placeholder into a notification.
+  ///
+  /// Called under the inbox's lock.
   func fill(with content: Content, followedBy placeholder: Notification) {
     self.content = content
     next = placeholder

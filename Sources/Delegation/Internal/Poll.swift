@@ -50,7 +50,9 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   @inlinable
   var decision: Decision? { state.withLock { $0.decision } }
 
-  /// Waits for the decision. For one caller.
+  /// Waits for the decision.
+  ///
+  /// For one caller.
   @inlinable
   func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in

@@ -18,13 +18,17 @@ final class Receipt: Sendable {
     self.inbox = inbox
   }
 
-  /// Sets what there is to wait for. Called under the inbox's lock, before anyone can pass.
+  /// Sets what there is to wait for.
+  ///
+  /// Called under the inbox's lock, before anyone can pass.
   func open(number: Int, in channel: Channel, addressees: Int) {
     place.withLock { $0 = Place(channel: channel, number: number) }
     remaining.store(addressees, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts one subscription that has passed. Must not be called under a lock.
+  /// Counts one subscription that has passed.
+  ///
+  /// Must not be called under a lock.
   func pass() {
     remaining.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     inbox.receiptPassed()

@@ -10,13 +10,17 @@ final class SubscriptionNode: Sendable {
   /// The bits of `state`.
   @usableFromInline
   enum Bits {
-    /// No further call may start. Set once, under the inbox's lock; never cleared.
+    /// No further call may start.
+    ///
+    /// Set once, under the inbox's lock; never cleared.
     @inlinable
     static var closed: UInt { 1 }
     /// Somebody waits for this subscription's calls to end.
     @inlinable
     static var awaited: UInt { 2 }
-    /// One call of the asking kind. The rest of the word counts them.
+    /// One call of the asking kind.
+    ///
+    /// The rest of the word counts them.
     @inlinable
     static var call: UInt { 4 }
   }
@@ -40,7 +44,9 @@ final class SubscriptionNode: Sendable {
   let belongings: Lock<Belongings>
   let site: Site
   let subscriberType: any AnyObject.Type
-  /// Higher is served first. Written under the inbox's lock, read by the hub's actor when it sorts.
+  /// Higher is served first.
+  ///
+  /// Written under the inbox's lock, read by the hub's actor when it sorts.
   let priority: Atomic<Int>
   /// The order of subscription: the inbox's running number.
   let serial: Int
@@ -70,12 +76,16 @@ final class SubscriptionNode: Sendable {
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
 
-  /// Forbids further calls. Called under the inbox's lock.
+  /// Forbids further calls.
+  ///
+  /// Called under the inbox's lock.
   func forbidCalls() {
     state.bitwiseOr(Bits.closed, ordering: .sequentiallyConsistent)
   }
 
-  /// Ends the subscription, if nobody has yet. Must not be called under a lock.
+  /// Ends the subscription, if nobody has yet.
+  ///
+  /// Must not be called under a lock.
   @usableFromInline
   func close(as reason: Closing) {
     guard let end = inbox.remove(self) else { return }
@@ -103,7 +113,9 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives the subscription what its options name. Must not be called under a lock.
+  /// Gives the subscription what its options name.
+  ///
+  /// Must not be called under a lock.
   func setOptions(
     held subscriber: (any Sendable)?, executor: (any TaskExecutor)?, policy: MailboxPolicy
   ) {

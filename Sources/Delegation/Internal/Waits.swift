@@ -48,6 +48,7 @@ struct Waits: Sendable {
   /// Takes out the waits whose goals are reached.
   ///
   /// - Parameter workers: how many workers the hub has.
+  /// - Returns: the waits, to be resumed outside the lock.
   mutating func takeFulfilled(workers: Int) -> [Wait] {
     // Taking one out changes nothing for those before it, and makes those after it wait for more,
     // not for less: so one pass decides all.

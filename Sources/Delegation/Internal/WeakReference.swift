@@ -43,7 +43,9 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     image?.deallocate()
   }
 
-  /// Whether the value is rebuilt rather than cast. For tests.
+  /// Whether the value is rebuilt rather than cast.
+  ///
+  /// For tests.
   var rebuilds: Bool { image != nil }
 
   /// Whether the subscriber is alive.
@@ -56,6 +58,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameter other: an object that the caller keeps alive, so that no `deinit` can run here:
   ///   the reference yields that object or nothing.
+  /// - Returns: whether it does.
   func refers(to other: AnyObject) -> Bool {
     identity == ObjectIdentifier(other) && object === other
   }
@@ -66,6 +69,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// actor.
   ///
   /// - Parameter type: the type that the subscriber was subscribed as.
+  /// - Returns: the subscriber, or `nil` if it has begun to die.
   @inlinable
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
