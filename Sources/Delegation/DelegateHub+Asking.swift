@@ -31,7 +31,7 @@ extension DelegateHub {
   @inlinable
   public nonisolated func vote<P, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
-    _ body: @escaping @Sendable (P) async throws(E) -> Bool
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
     try await ask(`protocol`, combining: rule, body)
   }
@@ -54,11 +54,12 @@ extension DelegateHub {
   @inlinable
   public nonisolated func ask<P, C: Combiner, E>(
     _ protocol: P.Type, combining combiner: C,
-    _ body: @escaping @Sendable (P) async throws(E) -> C.Response
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
-    return try await conduct(nodes, Ballot<C, E>(asking: nodes.count, combiner: combiner)) {
-      await $0.answer(to: body)
+    let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
+    return try await conduct(poll, among: nodes) { fanOut, node, position in
+      poll.take(await node.answer(to: body), from: position, in: fanOut)
     }.get()
   }
 
@@ -88,7 +89,7 @@ extension DelegateHub {
   public nonisolated func vote<P>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     within duration: Duration? = nil, absent absence: Absence<Bool>,
-    _ body: @escaping @Sendable (P) async throws -> Bool
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
     await ask(`protocol`, combining: rule, within: duration, absent: absence, body)
   }
@@ -110,18 +111,19 @@ extension DelegateHub {
   public nonisolated func ask<P, C: Combiner>(
     _ protocol: P.Type, combining combiner: C, within duration: Duration? = nil,
     absent absence: Absence<C.Response>,
-    _ body: @escaping @Sendable (P) async throws -> C.Response
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
-    let absent = absence.answer(or: Never.self)
-    return await conduct(nodes, ballot, within: duration, absence: { _ in absent }) { node in
+    let poll = Poll(ballot, absence: { _ in absent })
+    return await conduct(poll, among: nodes, within: duration) { fanOut, node, position in
       switch await node.answer(to: body) {
-      case .response(let response): .response(response)
-      case .absence: .absence
-      case .failure: absent
+      case .response(let response): poll.take(.response(response), from: position, in: fanOut)
+      case .absence: poll.take(.absence, from: position, in: fanOut)
+      case .failure: poll.take(absent, from: position, in: fanOut)
       }
     }.get()
   }
@@ -152,42 +154,40 @@ extension DelegateHub {
   @inlinable
   public nonisolated func collect<P, R: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
-    _ body: @escaping @Sendable (P) async throws -> R
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
-    return await conduct(
-      nodes, ballot, within: duration,
-      absence: { position in
-        let late = Result<R, any Error>.failure(ReplyError.timedOut)
-        return .response(Reply(subscriber: nodes[position].description, result: late))
-      }
-    ) { node in
+    let poll = Poll(ballot) { position in
+      .response(
+        Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
+    }
+    return await conduct(poll, among: nodes, within: duration) { fanOut, node, position in
       let result: Result<R, any Error>
       switch await node.answer(to: body) {
       case .response(let response): result = .success(response)
-      case .absence: return .absence
       case .failure(let error): result = .failure(error)
+      case .absence: return poll.take(.absence, from: position, in: fanOut)
       }
-      return .response(Reply(subscriber: node.description, result: result))
+      let reply = Reply(subscriber: node.description, result: result)
+      poll.take(.response(reply), from: position, in: fanOut)
     }.get()
   }
 
-  /// Conducts a ballot among subscriptions, side by side.
+  /// Conducts a poll among subscriptions, side by side.
   @inlinable
-  nonisolated func conduct<C: Combiner, E>(
-    _ nodes: [SubscriptionNode], _ ballot: Ballot<C, E>, within duration: Duration? = nil,
-    absence: @escaping @Sendable (Int) -> Answer<C.Response, E> = { _ in .absence },
-    _ ask: @escaping @Sendable (SubscriptionNode) async -> Answer<C.Response, E>
+  nonisolated(nonsending) func conduct<C: Combiner, E>(
+    _ poll: Poll<C, E>, among nodes: [SubscriptionNode], within duration: Duration? = nil,
+    _ question: @escaping FanOut.Question
   ) async -> Result<C.Outcome, E> {
-    var ballot = ballot
-    if let decision = ballot.begin() { return decision }
-    if duration == .zero { return ballot.expire(counting: absence) }
-    let poll = Poll(ballot, absence: absence)
-    let fanOut = FanOut(asking: nodes, for: self) { fanOut, node, position in
-      poll.take(await ask(node), from: position, in: fanOut)
+    if let decision = poll.open(isExpired: duration == .zero) { return decision }
+    let fanOut = FanOut(asking: nodes, for: self, question)
+    if nodes.count == 1, duration == nil {
+      // Nobody else is held up, and nothing can be decided before: no task is needed.
+      await fanOut.runInTurn()
+      if let decision = poll.decision { return decision }
     }
     return await withTaskCancellationHandler {
       guard let duration else {
@@ -211,7 +211,7 @@ extension DelegateHub {
 
   /// Waits for a decision, handing the urgency of whoever waits on to those who work for it.
   @inlinable
-  nonisolated func waitForDecision<C: Combiner, E>(
+  nonisolated(nonsending) func waitForDecision<C: Combiner, E>(
     of poll: Poll<C, E>, by fanOut: FanOut
   ) async -> Result<C.Outcome, E> {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
@@ -227,8 +227,13 @@ extension DelegateHub {
 
 extension SubscriptionNode {
   /// Asks the subscriber, and lets go of it before the answer is counted.
+  ///
+  /// Inlined: each level of asynchronous calls costs a check of the executor on the way back.
   @inlinable
-  func answer<P, R, E>(to body: @Sendable (P) async throws(E) -> R) async -> Answer<R, E> {
+  @inline(__always)
+  nonisolated(nonsending) func answer<P, R, E>(
+    to body: nonisolated(nonsending) @Sendable (P) async throws(E) -> R
+  ) async -> Answer<R, E> {
     guard beginCall() else { return .absence }
     defer { endCall() }
     guard let subscriber = subscriber(as: P.self) else { return .absence }

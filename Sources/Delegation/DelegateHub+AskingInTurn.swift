@@ -26,7 +26,8 @@ extension DelegateHub {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public nonisolated func first<P, R: Sendable, E>(
-    _ protocol: P.Type, _ body: @escaping @Sendable (P) async throws(E) -> R?
+    _ protocol: P.Type,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
     let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
       switch await node.answer(to: body) {
@@ -62,11 +63,12 @@ extension DelegateHub {
   @inlinable
   public nonisolated func pass<P, V: Sendable, E>(
     _ value: V, through protocol: P.Type,
-    _ body: @escaping @Sendable (P, V) async throws(E) -> V?
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
     let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
       guard let value else { return .stop(.success(nil)) }
-      let step: @Sendable (P) async throws(E) -> V? = { (subscriber: P) async throws(E) -> V? in
+      let step: nonisolated(nonsending) @Sendable (P) async throws(E) -> V? = {
+        (subscriber: P) async throws(E) -> V? in
         try await body(subscriber, value)
       }
       switch await node.answer(to: step) {
@@ -87,9 +89,10 @@ extension DelegateHub {
   }
 
   @inlinable
-  nonisolated func inTurn<P, Value: Sendable, E>(
+  nonisolated(nonsending) func inTurn<P, Value: Sendable, E>(
     of protocol: P.Type, startingWith value: Value,
-    _ take: @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>
+    _ take:
+      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>
   ) async -> Result<Value, E> {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))

@@ -43,7 +43,7 @@ extension DelegateHub {
   /// - Complexity: O(1), whatever the number of subscribers.
   @inlinable
   public nonisolated func notify<P>(
-    _ protocol: P.Type, _ body: @escaping @Sendable (P) async throws -> Void
+    _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
     post(asynchronous(body), to: ObjectIdentifier(`protocol`))
   }
@@ -71,14 +71,14 @@ extension DelegateHub {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public nonisolated func deliver<P>(
-    _ protocol: P.Type, _ body: @escaping @Sendable (P) async throws -> Void
+    _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async {
     await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`))
   }
 
   @inlinable
   nonisolated func asynchronous<P>(
-    _ body: @escaping @Sendable (P) async throws -> Void
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) -> Notification.Handler {
     .asynchronous { node in
       guard let subscriber = node.subscriber(as: P.self) else { return false }
@@ -88,7 +88,9 @@ extension DelegateHub {
   }
 
   @usableFromInline
-  nonisolated func postAndWait(_ handler: Notification.Handler, to key: ObjectIdentifier) async {
+  nonisolated(nonsending) func postAndWait(
+    _ handler: Notification.Handler, to key: ObjectIdentifier
+  ) async {
     let receipt = Receipt(inbox: inbox)
     post(handler, to: key, receipt: receipt)
     _ = await inbox.wait(

@@ -8,7 +8,9 @@ public struct TaskLocalPropagation: Sendable {
   /// A value that was captured, ready to be bound around a handler.
   struct Captured: Sendable {
     let bind: @Sendable (() throws -> Bool) throws -> Bool
-    let bindAsync: @Sendable (() async throws -> Bool) async throws -> Bool
+    let bindAsync:
+      nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async throws -> Bool)
+        async throws -> Bool
   }
 
   let capture: @Sendable () -> Captured

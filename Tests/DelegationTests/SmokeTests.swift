@@ -42,7 +42,11 @@ final class W: Worker1 {
     let all = (0..<100).map { _ in W() }
     for w in all { hub.subscribe(w, to: Worker1.self) }
     let gate = Gate()
-    let t = Task { await hub.vote(Worker1.self) { p in await gate.pass(); return await p.ok(1) } }
+    let t = Task {
+      await hub.vote(Worker1.self) { p in
+        await gate.pass(); return await p.ok(1)
+      }
+    }
     await gate.arrivals(100)
     gate.open()
     #expect(await t.value)

@@ -9,6 +9,8 @@
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
 /// ```
 ///
+/// As an argument, `Reduction(0) { $0 + $1.count }` infers its types.
+///
 /// **Nobody to ask:** the initial value, decided before anybody answers.
 ///
 /// - Complexity: one call of the function and O(1) amortised time for each response, O(*k*) space

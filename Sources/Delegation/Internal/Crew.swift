@@ -33,7 +33,7 @@ final class Crew: Sendable {
   }
 
   /// Removes the current task, and returns when nobody uses its handle any more.
-  func leave(_ member: Member) async {
+  nonisolated(nonsending) func leave(_ member: Member) async {
     let isFree = state.withLock { state in
       state.members.removeAll { $0.task == member.task }
       return state.callers == 0

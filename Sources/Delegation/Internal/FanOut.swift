@@ -13,7 +13,8 @@ internal import Synchronization
 final class FanOut: Sendable {
   /// Asks the subscriber at a position and reports what came of it.
   @usableFromInline
-  typealias Question = @Sendable (FanOut, SubscriptionNode, Int) async -> Void
+  typealias Question =
+    nonisolated(nonsending) @Sendable (FanOut, SubscriptionNode, Int) async -> Void
 
   let nodes: [SubscriptionNode]
   /// How many fan-outs this one is nested in, plus one.
@@ -75,7 +76,7 @@ final class FanOut: Sendable {
 
   /// Is the only worker, in the caller's task.
   @usableFromInline
-  func runInTurn() async {
+  nonisolated(nonsending) func runInTurn() async {
     hub.inbox.activity.begin()
     guard let executor = hub.configuration.executor else { return await work(staying: true) }
     await withTaskExecutorPreference(executor) { await work(staying: true) }
@@ -174,7 +175,10 @@ final class FanOut: Sendable {
     }
   }
 
-  private func run(_ question: Question, at position: Int, as worker: Worker) async {
+  @inline(__always)
+  nonisolated(nonsending) private func run(
+    _ question: Question, at position: Int, as worker: Worker
+  ) async {
     worker.begin(at: position)
     let watch = hub.slowWatch?.begin(nodes[position])
     await question(self, nodes[position], position)
@@ -183,7 +187,7 @@ final class FanOut: Sendable {
   }
 
   /// Asks on the subscription's own executor, in a task of its own unless the worker is to stay.
-  private func ask(
+  nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at position: Int, as worker: Worker,
     on executor: any TaskExecutor, staying: Bool
   ) async {
@@ -225,7 +229,7 @@ final class FanOut: Sendable {
 
   // MARK: Delivering
 
-  private func deliver(from first: Int, as worker: Worker) async {
+  nonisolated(nonsending) private func deliver(from first: Int, as worker: Worker) async {
     var next: Int? = first
     while let position = next {
       let node = nodes[position]
@@ -245,7 +249,7 @@ final class FanOut: Sendable {
   }
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
-  private func attend(
+  nonisolated(nonsending) private func attend(
     _ node: SubscriptionNode, at position: Int, beginningWith first: Notification.Content,
     as worker: Worker
   ) async {
@@ -265,7 +269,7 @@ final class FanOut: Sendable {
     }
   }
 
-  private func run(
+  nonisolated(nonsending) private func run(
     _ handler: Notification.Handler, on node: SubscriptionNode, at position: Int, as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }

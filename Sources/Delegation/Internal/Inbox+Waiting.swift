@@ -21,14 +21,14 @@ extension Inbox {
   }
 
   /// Waits until a goal is reached, whatever becomes of the caller's task.
-  func wait(for goal: Waits.Goal) async {
+  nonisolated(nonsending) func wait(for goal: Waits.Goal) async {
     _ = await wait(for: goal, ticket: waits.withLock { $0.makeTicket() })
   }
 
   /// Waits until a goal is reached, the caller's task is cancelled, or a time has passed.
   ///
   /// - Returns: whether the goal was reached.
-  func wait(
+  nonisolated(nonsending) func wait(
     for goal: Waits.Goal, atMost duration: Duration?, on clock: any Clock<Duration>,
     executor: (any TaskExecutor)?
   ) async -> Bool {
@@ -47,7 +47,7 @@ extension Inbox {
     }
   }
 
-  private func wait(
+  nonisolated(nonsending) private func wait(
     for goal: Waits.Goal, ticket: Int, isCancellable: Bool = false
   ) async -> Bool {
     let chain = HandlerContext.chain

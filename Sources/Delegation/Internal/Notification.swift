@@ -17,8 +17,13 @@ final class Notification: @unchecked Sendable {
   @usableFromInline
   enum Handler: Sendable {
     case synchronous(@Sendable (SubscriptionNode) throws -> Bool)
-    case asynchronous(@Sendable (SubscriptionNode) async throws -> Bool)
+    case asynchronous(Asynchronous)
   }
+
+  /// Runs in the worker's place, without a hop of its own.
+  @usableFromInline
+  typealias Asynchronous =
+    nonisolated(nonsending) @Sendable (SubscriptionNode) async throws -> Bool
 
   /// What a notification brings.
   struct Content: Sendable {

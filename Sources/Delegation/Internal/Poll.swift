@@ -41,9 +41,27 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   let absence: @Sendable (Int) -> Event
 
   @inlinable
-  init(_ ballot: Ballot<C, Failure>, absence: @escaping @Sendable (Int) -> Event) {
+  init(
+    _ ballot: Ballot<C, Failure>, absence: @escaping @Sendable (Int) -> Event = { _ in .absence }
+  ) {
     state = Lock(State(ballot: ballot))
     self.absence = absence
+  }
+
+  @inlinable
+  deinit {}
+
+  /// Starts the count, before anybody else knows of the poll.
+  ///
+  /// - Parameter isExpired: whether the deadline is past already.
+  /// - Returns: the decision if nobody need be asked.
+  @inlinable
+  func open(isExpired: Bool) -> Decision? {
+    guard var ballot = state.withLock({ $0.ballot.take() }) else { return nil }
+    if let decision = ballot.begin() { return decision }
+    if isExpired { return ballot.expire(counting: absence) }
+    state.withLock { $0.ballot = ballot }
+    return nil
   }
 
   /// The decision, if there is one.
@@ -54,7 +72,7 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   ///
   /// For one caller.
   @inlinable
-  func waitForDecision() async -> Decision {
+  nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
       let decision = state.withLock { state in
         if state.decision == nil { state.caller = continuation }
