@@ -105,7 +105,7 @@ extension DelegateHub {
         state.withLock { $0 = .success(value) }
       case .stop(let result):
         state.withLock { $0 = result }
-        fanOut.stop()
+        fanOut.halt()
       }
     }
     await fanOut.runInTurn()

@@ -55,13 +55,12 @@ extension DelegateHub {
     }
     let newcomer = Newcomer(
       object: subscriber as AnyObject, type: type,
-      subscriber: hold == .strongly ? subscriber : nil,
-      identity: id.map(Identity.init), priority: priority, policy: mailbox, executor: executor,
-      site: site)
-    let (node, wake) = inbox.subscribe(
-      newcomer, reference: WeakReference(subscriber, object: newcomer.object),
-      to: `protocol`)
-    self.wake(wake)
+      belongings: .init(
+        subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
+        executor: executor),
+      priority: priority, policy: mailbox, site: site)
+    let node = inbox.subscribe(
+      newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: `protocol`)
     return Subscription(node: node)
   }
 

@@ -109,6 +109,6 @@ extension DelegateHub {
     if !configuration.propagating.isEmpty {
       content.handler = handler.binding(configuration.propagating.map { $0.capture() })
     }
-    wake(inbox.post(content, to: key))
+    inbox.post(content, to: key)
   }
 }

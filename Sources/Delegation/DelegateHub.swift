@@ -21,10 +21,15 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     slowWatch = Self.makeSlowWatch(configuration)
+    inbox.setWaker { [weak self, executor = configuration.executor] in
+      guard let self else { return false }
+      Task.detached(executorPreference: executor) { await self.work() }
+      return true
+    }
   }
 
   deinit {
-    inbox.closeAll()
+    inbox.clear()
   }
 
   // MARK: Settling the inbox
@@ -84,12 +89,6 @@ public actor DelegateHub {
   }
 
   // MARK: Waking
-
-  /// Starts the task that a section of the inbox has asked for and counted.
-  nonisolated func wake(_ wake: Inbox.Wake) {
-    guard case .needed = wake else { return }
-    Task.detached(executorPreference: configuration.executor) { await self.work() }
-  }
 
   /// Settles the inbox, then is the first worker of the first wave itself.
   private nonisolated func work() async {

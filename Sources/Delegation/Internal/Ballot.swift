@@ -36,6 +36,10 @@ struct Ballot<C: Combiner, Failure: Error>: Sendable {
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
 
+  /// Whether nobody is left to answer.
+  @inlinable
+  var isComplete: Bool { outstanding == 0 }
+
   /// Starts the count.
   ///
   /// - Returns: the outcome if nobody need be asked.
@@ -68,6 +72,9 @@ struct Ballot<C: Combiner, Failure: Error>: Sendable {
   /// - Returns: the decision.
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
+    let late = outstanding
+    // Whoever is late is still running.
+    defer { outstanding = late }
     for (position, isOutstanding) in (isOutstanding ?? []).enumerated() where isOutstanding {
       if let decision = count(absence(position), from: position) { return decision }
     }

@@ -12,8 +12,12 @@ final class Crew: Sendable {
     let task: UnsafeCurrentTask
   }
 
+  /// What a member leaves by.
+  typealias Place = Int
+
   private struct State: Sendable {
-    var members: [Member] = []
+    var members: [Place: Member] = [:]
+    var lastPlace = 0
     var isCancelled = false
     /// How many are calling the members' tasks at the moment.
     var callers = 0
@@ -24,18 +28,20 @@ final class Crew: Sendable {
   private let state = Lock(State())
 
   /// Adds the current task, which is cancelled at once if the crew has been.
-  func join(_ member: Member) {
-    let isCancelled = state.withLock { state in
-      state.members.append(member)
-      return state.isCancelled
+  func join(_ member: Member) -> Place {
+    let (place, isCancelled) = state.withLock { state in
+      state.lastPlace += 1
+      state.members[state.lastPlace] = member
+      return (state.lastPlace, state.isCancelled)
     }
     if isCancelled { member.task.cancel() }
+    return place
   }
 
   /// Removes the current task, and returns when nobody uses its handle any more.
-  nonisolated(nonsending) func leave(_ member: Member) async {
+  nonisolated(nonsending) func leave(_ place: Place) async {
     let isFree = state.withLock { state in
-      state.members.removeAll { $0.task == member.task }
+      state.members[place] = nil
       return state.callers == 0
     }
     if isFree { return }
@@ -63,7 +69,7 @@ final class Crew: Sendable {
     let members = state.withLock { state in
       if isCancelling { state.isCancelled = true }
       if !state.members.isEmpty { state.callers += 1 }
-      return state.members
+      return Array(state.members.values)
     }
     guard !members.isEmpty else { return }
     for member in members { body(member.task) }

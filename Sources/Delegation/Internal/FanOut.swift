@@ -8,7 +8,8 @@ internal import Synchronization
 /// So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are paid for
 /// by the suspension rather than by the subscriber. Two exceptions: a question without a deadline
 /// starts its first worker in the caller's place and asks for the standby when that comes back
-/// suspended; and a question that is asked of one after another has one worker, the caller itself.
+/// suspended, or when the ``Backstop`` finds that it does not come back; and a question that is asked of
+/// one after another has one worker, the caller itself.
 @usableFromInline
 final class FanOut: Sendable {
   /// Asks the subscriber at a position and reports what came of it.
@@ -17,20 +18,18 @@ final class FanOut: Sendable {
     nonisolated(nonsending) @Sendable (FanOut, SubscriptionNode, Int) async -> Void
 
   let nodes: [SubscriptionNode]
-  /// How many fan-outs this one is nested in, plus one.
-  let depth: Int
   /// What to ask; `nil` to hand over the notifications that wait in the mailboxes.
   private let question: Question?
-  /// The handler that awaited this fan-out when it began, if any.
-  private let origin: HandlerContext?
+  /// Who awaits this fan-out; `nil` if notifications are handed over, which nobody awaits.
+  private let origin: Origin?
   /// Kept until the last worker is done: what was posted is delivered though the hub is let go.
   private let hub: DelegateHub
-  /// The next position to claim; beyond the last one when all are claimed or the fan-out is stopped.
+  /// The next position to claim; beyond the last one when all are claimed or the fan-out is halted.
   private let next = Atomic<Int>(0)
   private let crew = Crew()
 
-  /// What `next` is set to when nothing more may be claimed.
-  private static let stopped = Int.max / 2
+  /// What `next` is set to when nothing more may begin.
+  private static let halted = Int.max / 2
   /// From this depth on, workers are not started in the caller's place: it would use up the stack.
   private static let deepest = 16
 
@@ -40,7 +39,6 @@ final class FanOut: Sendable {
     self.hub = hub
     question = nil
     origin = nil
-    depth = 0
   }
 
   /// Fans out a question that the present code awaits.
@@ -49,16 +47,7 @@ final class FanOut: Sendable {
     self.nodes = nodes
     self.hub = hub
     self.question = question
-    origin = HandlerContext.current
-    depth = HandlerContext.depth + 1
-  }
-
-  /// Whether handlers of notifications are run, each while its subscription's mailbox is attended.
-  var isDelivery: Bool { question == nil }
-
-  /// The handler that awaits this fan-out; nobody does once it is decided.
-  var caller: HandlerContext? {
-    next.load(ordering: .relaxed) >= Self.stopped ? nil : origin
+    origin = Origin()
   }
 
   // MARK: Starting and stopping
@@ -66,11 +55,13 @@ final class FanOut: Sendable {
   /// Starts the first worker in the caller's place, and returns when it is done or has suspended.
   @usableFromInline
   func startInPlace() {
-    guard hub.configuration.executor == nil, depth < Self.deepest,
+    guard hub.configuration.executor == nil, origin?.depth ?? 0 < Self.deepest,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return summonWorker() }
     hub.inbox.activity.begin()
+    let watch = Backstop.shared.begin(self)
     Task.immediate { await self.work() }
+    Backstop.shared.end(watch)
     if unclaimed > 0 { summonWorker() }
   }
 
@@ -78,8 +69,12 @@ final class FanOut: Sendable {
   @usableFromInline
   nonisolated(nonsending) func runInTurn() async {
     hub.inbox.activity.begin()
-    guard let executor = hub.configuration.executor else { return await work(staying: true) }
-    await withTaskExecutorPreference(executor) { await work(staying: true) }
+    if let executor = hub.configuration.executor {
+      await withTaskExecutorPreference(executor) { await work(staying: true) }
+    } else {
+      await work(staying: true)
+    }
+    halt()
   }
 
   /// Asks for one more worker.
@@ -88,11 +83,11 @@ final class FanOut: Sendable {
     summon(on: hub.configuration.executor) { await self.workAsStandby() }
   }
 
-  /// Begins no further handler, and cancels those that run.
+  /// Lets no further handler begin; whoever awaited the fan-out does so no longer.
   @usableFromInline
-  func stop() {
-    next.store(Self.stopped, ordering: .relaxed)
-    cancel()
+  func halt() {
+    next.store(Self.halted, ordering: .sequentiallyConsistent)
+    origin?.clear()
   }
 
   /// Cancels the handlers that run or will.
@@ -111,7 +106,7 @@ final class FanOut: Sendable {
     on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void
   ) {
     hub.inbox.activity.begin()
-    if isDelivery {
+    if question == nil {
       // Detached: the poster's task-locals are not the handlers'.
       Task.detached(executorPreference: executor, operation: work)
     } else {
@@ -121,13 +116,20 @@ final class FanOut: Sendable {
 
   // MARK: Working
 
-  private var unclaimed: Int { nodes.count - next.load(ordering: .relaxed) }
+  /// How many positions have not been claimed.
+  var unclaimed: Int { nodes.count - next.load(ordering: .relaxed) }
+
+  private var isHalted: Bool { next.load(ordering: .sequentiallyConsistent) >= Self.halted }
 
   private func claim() -> Int? {
     // Without this look the index would grow with each worker that finds nothing.
     guard unclaimed > 0 else { return nil }
     let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
     return position < nodes.count ? position : nil
+  }
+
+  private func makeWorker() -> Worker {
+    Worker(for: nodes, origin: origin, inbox: hub.inbox)
   }
 
   /// One worker that provides for its successor first.
@@ -146,11 +148,10 @@ final class FanOut: Sendable {
   ///   this worker's to await.
   func work(staying: Bool = false) async {
     if let first = claim() {
-      let worker = Worker(in: self)
       if let question {
-        await ask(question, from: first, as: worker, staying: staying)
+        await ask(question, from: first, staying: staying)
       } else {
-        await deliver(from: first, as: worker)
+        await deliver(from: first)
       }
     }
     hub.inbox.workerEnded()
@@ -158,14 +159,11 @@ final class FanOut: Sendable {
 
   // MARK: Asking
 
-  private func ask(
-    _ question: @escaping Question, from first: Int, as worker: Worker, staying: Bool
-  ) async {
-    await enlisted(as: worker, cancellable: !staying) {
+  private func ask(_ question: @escaping Question, from first: Int, staying: Bool) async {
+    await enlisted(cancellable: !staying) { worker in
       var next: Int? = first
       while let position = next {
-        let node = nodes[position]
-        if let executor = node.executor {
+        if let executor = nodes[position].executor {
           await ask(question, at: position, as: worker, on: executor, staying: staying)
         } else {
           await run(question, at: position, as: worker)
@@ -175,15 +173,22 @@ final class FanOut: Sendable {
     }
   }
 
-  @inline(__always)
   nonisolated(nonsending) private func run(
     _ question: Question, at position: Int, as worker: Worker
   ) async {
-    worker.begin(at: position)
     let watch = hub.slowWatch?.begin(nodes[position])
-    await question(self, nodes[position], position)
-    if let watch { hub.slowWatch?.end(watch) }
+    let call = worker.begin(at: position)
+    if call == 1 {
+      await question(self, nodes[position], position)
+    } else {
+      // A task that an earlier handler left behind must not pass for a part of this one.
+      let context = HandlerContext(worker: worker, call: call)
+      await HandlerContext.$current.withValue(context) {
+        await question(self, nodes[position], position)
+      }
+    }
     worker.end()
+    if let watch { hub.slowWatch?.end(watch) }
   }
 
   /// Asks on the subscription's own executor, in a task of its own unless the worker is to stay.
@@ -197,51 +202,50 @@ final class FanOut: Sendable {
       }
     } else {
       summon(on: executor) {
-        let worker = Worker(in: self)
-        await self.enlisted(as: worker, cancellable: true) {
-          await self.run(question, at: position, as: worker)
+        // The executor may have taken its time.
+        if !self.isHalted {
+          await self.enlisted(cancellable: true) { worker in
+            await self.run(question, at: position, as: worker)
+          }
         }
         self.hub.inbox.workerEnded()
       }
     }
   }
 
-  /// Does a worker's part of a question where it is known to be within a handler.
+  /// Does a worker's part of a question, within the context of the worker's first call.
   ///
   /// - Parameters:
-  ///   - worker: the worker.
   ///   - cancellable: whether the task is one of the crew's, rather than the caller's own.
   ///   - body: its part.
-  private func enlisted(
-    as worker: Worker, cancellable: Bool, _ body: () async -> Void
-  ) async {
-    let context = HandlerContext(worker: worker, call: nil)
+  private func enlisted(cancellable: Bool, _ body: (Worker) async -> Void) async {
+    let worker = makeWorker()
+    let context = HandlerContext(worker: worker, call: 1)
     guard cancellable else {
-      return await HandlerContext.$current.withValue(context) { await body() }
+      return await HandlerContext.$current.withValue(context) { await body(worker) }
     }
     await withUnsafeCurrentTask { task in
-      let member = task.map { Crew.Member(task: $0) }
-      if let member { crew.join(member) }
-      await HandlerContext.$current.withValue(context) { await body() }
-      if let member { await crew.leave(member) }
+      let place = task.map { crew.join(Crew.Member(task: $0)) }
+      await HandlerContext.$current.withValue(context) { await body(worker) }
+      if let place { await crew.leave(place) }
     }
   }
 
   // MARK: Delivering
 
-  nonisolated(nonsending) private func deliver(from first: Int, as worker: Worker) async {
+  private func deliver(from first: Int) async {
+    let worker = makeWorker()
     var next: Int? = first
     while let position = next {
       let node = nodes[position]
-      if let content = node.attend() {
+      if node.attend() {
         if let executor = node.executor {
           summon(on: executor) {
-            let worker = Worker(in: self)
-            await self.attend(node, at: position, beginningWith: content, as: worker)
+            await self.serve(node, at: position, as: self.makeWorker())
             self.hub.inbox.workerEnded()
           }
         } else {
-          await attend(node, at: position, beginningWith: content, as: worker)
+          await serve(node, at: position, as: worker)
         }
       }
       next = claim()
@@ -249,11 +253,10 @@ final class FanOut: Sendable {
   }
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
-  nonisolated(nonsending) private func attend(
-    _ node: SubscriptionNode, at position: Int, beginningWith first: Notification.Content,
-    as worker: Worker
+  nonisolated(nonsending) private func serve(
+    _ node: SubscriptionNode, at position: Int, as worker: Worker
   ) async {
-    var step = Mailbox.Step.handle(first)
+    var step = node.proceed()
     while true {
       switch step {
       case .handle(let content):
@@ -262,7 +265,7 @@ final class FanOut: Sendable {
         content.receipt?.pass()
       case .yield:
         await Task.yield()
-        step = node.resume()
+        step = node.proceed()
       case .rest:
         return
       }
@@ -281,9 +284,9 @@ final class FanOut: Sendable {
       case .synchronous(let handle):
         isAlive = try handle(node)
       case .asynchronous(let handle):
-        worker.begin(at: position)
+        let call = worker.begin(at: position)
         defer { worker.end() }
-        let context = HandlerContext(worker: worker, call: worker.currentCall)
+        let context = HandlerContext(worker: worker, call: call)
         isAlive = try await HandlerContext.$current.withValue(context) { try await handle(node) }
       }
       return isAlive ? .handled : .skipped

@@ -4,12 +4,9 @@ internal import Synchronization
 struct Newcomer {
   let object: AnyObject
   let type: any AnyObject.Type
-  /// The subscriber, if the hub is to keep it alive.
-  let subscriber: (any Sendable)?
-  let identity: Identity?
+  let belongings: SubscriptionNode.Belongings
   let priority: Int
   let policy: MailboxPolicy
-  let executor: (any TaskExecutor)?
   let site: Site
 }
 
@@ -17,55 +14,74 @@ extension Inbox {
   /// What a try to subscribe came to.
   private struct Outcome: Sendable {
     var node: SubscriptionNode
-    var wake: Wake
+    var wake = Wake.notNeeded
     /// A subscription whose place was taken or whose subscriber was found dead, to be settled.
-    var closed: (node: SubscriptionNode, end: Int, reason: Closing)?
+    var closed: (node: SubscriptionNode, end: Int)?
+    /// What a change of options left over.
+    var former: SubscriptionNode.FormerOptions?
   }
 
   /// Adds a subscription, or changes the one that there is.
   func subscribe(
     _ newcomer: Newcomer, reference: consuming WeakReference, to type: Any.Type
-  ) -> (node: SubscriptionNode, wake: Wake) {
+  ) -> SubscriptionNode {
     let key = ObjectIdentifier(type)
     var reference: WeakReference? = consume reference
     while true {
-      let bucket = newcomer.identity.map { identity in
+      let identity = newcomer.belongings.id
+      let bucket = identity.map { identity in
         state.withLock { $0.ledgers[key]?.identified[identity.hash] ?? [] }
       }
       // Comparing identities is the user's code: outside the lock, and again if the bucket changed.
       let namesake = bucket?.first { node in
-        node.belongings.withLock { $0.id }?.matches(newcomer.identity!) ?? false
+        identity.map { node.identity?.matches($0) ?? false } ?? false
       }
       let outcome = state.withLock { state -> Outcome? in
-        if let bucket, let identity = newcomer.identity {
+        if let bucket, let identity {
           let present = state.ledgers[key]?.identified[identity.hash] ?? []
           guard present.elementsEqual(bucket, by: ===) else { return nil }
         }
-        let predecessor =
-          newcomer.identity == nil
-          ? state.ledgers[key]?.members[ObjectIdentifier(newcomer.object)] : namesake
-        if let predecessor, predecessor.reference.refers(to: newcomer.object) {
-          return change(predecessor, as: newcomer, in: &state)
+        let address = ObjectIdentifier(newcomer.object)
+        let own = state.ledgers[key]?.subscriptions(at: address)
+          .first { $0.reference.refers(to: newcomer.object) }
+        if let own {
+          return change(own, as: newcomer, displacing: namesake, in: &state)
         }
+        // Only a dead object can have lived at the address of a live one.
+        let predecessor = namesake ?? state.ledgers[key]?.members[address]
         return add(newcomer, &reference, inPlaceOf: predecessor, to: type, in: &state)
       }
       guard let outcome else { continue }
-      if let (node, end, reason) = outcome.closed { node.settle(at: end, as: reason) }
-      outcome.node.setOptions(
-        held: newcomer.subscriber, executor: newcomer.executor, policy: newcomer.policy)
-      return (outcome.node, outcome.wake)
+      // First of all: what is let go below is foreign, and may wait for what was asked for here.
+      send(outcome.wake)
+      if let (node, end) = outcome.closed { node.settle(at: end, as: .expired) }
+      outcome.former?.discard()
+      return outcome.node
     }
   }
 
   /// Gives a subscription the options of a second one by the same object.
   private func change(
-    _ node: SubscriptionNode, as newcomer: Newcomer, in state: inout State
+    _ node: SubscriptionNode, as newcomer: Newcomer, displacing namesake: SubscriptionNode?,
+    in state: inout State
   ) -> Outcome {
-    if node.priority.exchange(newcomer.priority, ordering: .relaxed) != newcomer.priority {
-      state.ledgers[node.channel.key]?.reorder()
-      state.noteChange(of: node.channel.key)
+    let key = node.channel.key
+    var outcome = Outcome(node: node)
+    if let namesake, namesake !== node, let end = state.ledgers[key]?.remove(namesake) {
+      outcome.closed = (namesake, end)
     }
-    return Outcome(node: node, wake: .notNeeded)
+    var belongings = newcomer.belongings
+    if let identity = belongings.id {
+      state.ledgers[key]?.move(node, from: node.identity, to: identity)
+    } else {
+      belongings.id = node.identity
+    }
+    outcome.former = node.setOptions(belongings, policy: newcomer.policy)
+    if node.priority.exchange(newcomer.priority, ordering: .relaxed) != newcomer.priority {
+      state.ledgers[key]?.reorder()
+    }
+    state.noteChange(of: key)
+    return outcome
   }
 
   /// Adds a subscription, in the place and with the mailbox of an older one if that bears its id.
@@ -81,30 +97,38 @@ extension Inbox {
     var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type))
     var mailbox = ledger.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
-    var closed: (node: SubscriptionNode, end: Int, reason: Closing)?
-    if let predecessor, let end = ledger.remove(predecessor, identityHash: newcomer.identity?.hash)
-    {
-      if newcomer.identity != nil {
+    var closed: (node: SubscriptionNode, end: Int)?
+    var isOwed = false
+    if let predecessor, let end = ledger.remove(predecessor) {
+      closed = (predecessor, end)
+      if newcomer.belongings.id != nil, predecessor.identity != nil {
         serial = predecessor.serial
-        mailbox = predecessor.mailbox.withLock { $0.handOver(policy: newcomer.policy) } ?? mailbox
+        if let handedOver = predecessor.mailbox.withLock({ $0.handOver(policy: newcomer.policy) }) {
+          mailbox = handedOver
+          isOwed = true
+        }
       }
-      // Without an id, only a dead object can have lived at the address of a live one.
-      closed = (predecessor, end, .expired)
     }
     state.lastSerial = max(state.lastSerial, serial)
     let node = SubscriptionNode(
       reference: reference, channel: ledger.channel, inbox: self, mailbox: mailbox,
-      belongings: .init(subscriber: nil, id: newcomer.identity), subscriberType: newcomer.type,
-      site: newcomer.site, priority: newcomer.priority, serial: serial)
-    ledger.insert(node, as: newcomer.identity)
-    var wake = ledger.isHeavy
+      belongings: newcomer.belongings, subscriberType: newcomer.type, site: newcomer.site,
+      priority: newcomer.priority, serial: serial)
+    ledger.insert(node, as: newcomer.belongings.id)
+    var needsWake = ledger.isHeavy
     if ledger.takeSweep() {
       state.sweeps.append(key)
-      wake = true
+      needsWake = true
     }
     state.ledgers[key] = ledger
     state.noteChange(of: key)
-    return Outcome(
-      node: node, wake: wake ? state.wake(counting: activity) : .notNeeded, closed: closed)
+    var outcome = Outcome(node: node, closed: closed)
+    if isOwed {
+      // No wave that is under way knows of the successor.
+      outcome.wake = state.wake(toFanOut: key, counting: activity)
+    } else if needsWake {
+      outcome.wake = state.wake(counting: activity)
+    }
+    return outcome
   }
 }

@@ -12,9 +12,11 @@ extension Inbox {
   /// Lets those go on whose waits are fulfilled.
   @usableFromInline
   func reconsiderWaits() {
-    let fulfilled = waits.withLock { waits in
-      let fulfilled = waits.takeFulfilled(workers: activity.workers)
-      if waits.isEmpty { activity.stopAnnouncing() }
+    let fulfilled = Waits.shared.withLock { waits in
+      let fulfilled = waits.takeFulfilled()
+      for wait in fulfilled where !waits.concerns(wait.goal.inbox) {
+        wait.goal.inbox.activity.stopAnnouncing()
+      }
       return fulfilled
     }
     for wait in fulfilled { wait.resume(true) }
@@ -22,7 +24,7 @@ extension Inbox {
 
   /// Waits until a goal is reached, whatever becomes of the caller's task.
   nonisolated(nonsending) func wait(for goal: Waits.Goal) async {
-    _ = await wait(for: goal, ticket: waits.withLock { $0.makeTicket() })
+    _ = await wait(for: goal, ticket: Waits.shared.withLock { $0.makeTicket() })
   }
 
   /// Waits until a goal is reached, the caller's task is cancelled, or a time has passed.
@@ -32,41 +34,40 @@ extension Inbox {
     for goal: Waits.Goal, atMost duration: Duration?, on clock: any Clock<Duration>,
     executor: (any TaskExecutor)?
   ) async -> Bool {
-    let ticket = waits.withLock { $0.makeTicket() }
+    let ticket = Waits.shared.withLock { $0.makeTicket() }
     let timer = duration.map { duration in
       Task.detached(executorPreference: executor) {
-        try? await clock.sleep(for: duration)
+        if duration > .zero { try? await clock.sleep(for: duration) }
         self.giveUp(ticket)
       }
     }
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
-      await wait(for: goal, ticket: ticket, isCancellable: true)
+      await wait(for: goal, ticket: ticket)
     } onCancel: {
       giveUp(ticket)
     }
   }
 
-  nonisolated(nonsending) private func wait(
-    for goal: Waits.Goal, ticket: Int, isCancellable: Bool = false
-  ) async -> Bool {
-    let chain = HandlerContext.chain
+  nonisolated(nonsending) private func wait(for goal: Waits.Goal, ticket: Int) async -> Bool {
+    let context = HandlerContext.current
     return await withCheckedContinuation { continuation in
-      waits.withLock { waits in
-        waits.add(
-          .init(ticket: ticket, goal: goal, chain: chain) { continuation.resume(returning: $0) })
+      let isAdded = Waits.shared.withLock { waits in
         // From here on every end is told; what ended before is seen by the look below.
         activity.announceEnds()
         if case .end(let node) = goal { node.announceEnds() }
+        return waits.add(
+          .init(ticket: ticket, goal: goal, context: context) { continuation.resume(returning: $0) }
+        )
       }
+      if !isAdded { continuation.resume(returning: false) }
       reconsiderWaits()
-      if isCancellable, Task.isCancelled { giveUp(ticket) }
     }
   }
 
   private func giveUp(_ ticket: Int) {
-    waits.withLock { $0.remove(ticket) }?.resume(false)
-    // Those who gave way to this wait, or would have, are looked at anew.
+    Waits.shared.withLock { $0.giveUp(ticket) }?.resume(false)
+    // Those after it in a circle may have given way to it.
     reconsiderWaits()
   }
 }

@@ -37,39 +37,50 @@ final class Inbox: Sendable {
 
   let state = Lock(State())
   let activity = Activity()
-  let waits = Lock(Waits())
+  /// Starts the task that a wake is, as long as there is a hub; set when the hub is made.
+  private let waker = Lock<(@Sendable () -> Bool)?>(nil)
+
+  /// Sets what starts a wake's task.
+  ///
+  /// - Parameter waker: returns whether it did.
+  func setWaker(_ waker: @escaping @Sendable () -> Bool) {
+    self.waker.withLock { $0 = waker }
+  }
+
+  /// Sends a wake that was asked for under the lock, outside of it.
+  func send(_ wake: Wake) {
+    guard case .needed = wake, let waker = waker.withLock({ $0 }) else { return }
+    if !waker() { workerEnded() }
+  }
 
   // MARK: Telling
 
   /// Appends a notification, if anybody is subscribed.
-  func post(_ content: Notification.Content, to key: ObjectIdentifier) -> Wake {
+  func post(_ content: Notification.Content, to key: ObjectIdentifier) {
     let placeholder = Notification()
-    // `posted` keeps the notification until after the lock is released.
+    // `posted` keeps the notification until after the lock is released and the wake is sent.
     let (wake, posted) = state.withLock { state -> (Wake, Notification?) in
       guard state.ledgers[key]?.population ?? 0 > 0 else { return (.notNeeded, nil) }
       let posted = state.ledgers[key]?.post(content, followedBy: placeholder)
-      if state.ledgers[key]?.isDirty == false {
-        state.ledgers[key]?.isDirty = true
-        state.dirty.append(key)
-      }
-      return (state.wake(counting: activity), posted)
+      return (state.wake(toFanOut: key, counting: activity), posted)
     }
+    send(wake)
     withExtendedLifetime(posted) {}
-    return wake
   }
 
   // MARK: Subscriptions
 
   /// Removes an open subscription and forbids its calls.
   ///
-  /// - Returns: how many notifications had been posted by then, or `nil` if it was closed before.
-  func remove(_ node: SubscriptionNode) -> Int? {
-    let hash = node.belongings.withLock { $0.id?.hash }
-    return state.withLock { state in
+  /// - Returns: how many notifications had been posted by then, and the wake to send; `nil` if it was
+  ///   closed before.
+  func remove(_ node: SubscriptionNode) -> (end: Int, wake: Wake)? {
+    state.withLock { state in
       let key = node.channel.key
-      let end = state.ledgers[key]?.remove(node, identityHash: hash)
-      if end != nil { state.noteChange(of: key) }
-      return end
+      guard let end = state.ledgers[key]?.remove(node) else { return nil }
+      state.noteChange(of: key)
+      let isHeavy = state.ledgers[key]?.isHeavy ?? false
+      return (end, isHeavy ? state.wake(counting: activity) : .notNeeded)
     }
   }
 
@@ -103,6 +114,16 @@ final class Inbox: Sendable {
       return removed
     }
     for (node, end) in removed { node.settle(at: end, as: .cancelled) }
+  }
+
+  /// Forgets everything, when the hub is released: inbox and subscriptions refer to each other.
+  func clear() {
+    closeAll()
+    let former = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    withExtendedLifetime(former) {}
   }
 
   // MARK: For the hub's actor
@@ -155,6 +176,15 @@ extension Inbox.State {
     isWaking = true
     activity.begin()
     return .needed
+  }
+
+  /// Asks for a wake to fan out what waits in a channel.
+  mutating func wake(toFanOut key: ObjectIdentifier, counting activity: Activity) -> Inbox.Wake {
+    if ledgers[key]?.isDirty == false {
+      ledgers[key]?.isDirty = true
+      dirty.append(key)
+    }
+    return wake(counting: activity)
   }
 
   /// Remembers that a ledger has changes for the actor.

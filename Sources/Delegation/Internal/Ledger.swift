@@ -22,6 +22,8 @@ struct Ledger: Sendable {
   private(set) var members: [ObjectIdentifier: SubscriptionNode] = [:]
   /// Subscriptions with an identity of their own, by its hash.
   private(set) var identified: [Int: [SubscriptionNode]] = [:]
+  /// The same by the subscriber's address.
+  private var identifiedByAddress: [ObjectIdentifier: [SubscriptionNode]] = [:]
   private(set) var population = 0
   private(set) var posted = 0
   /// Notifications times the subscribers each was addressed to.
@@ -66,34 +68,27 @@ struct Ledger: Sendable {
 
   /// The subscriptions of the object that lives at an address, or of one that did.
   func subscriptions(at address: ObjectIdentifier) -> [SubscriptionNode] {
-    var nodes = members[address].map { [$0] } ?? []
-    for bucket in identified.values {
-      nodes += bucket.filter { $0.reference.identity == address }
-    }
-    return nodes
+    (members[address].map { [$0] } ?? []) + (identifiedByAddress[address] ?? [])
   }
 
   mutating func insert(_ node: SubscriptionNode, as identity: Identity?) {
-    if let identity {
-      identified[identity.hash, default: []].append(node)
-    } else {
-      members[node.reference.identity] = node
-    }
+    index(node, as: identity)
     population += 1
     changes.joined.append(node)
+  }
+
+  /// Gives an open subscription another identity.
+  mutating func move(_ node: SubscriptionNode, from former: Identity?, to identity: Identity?) {
+    unindex(node, as: former)
+    index(node, as: identity)
   }
 
   /// Removes an open subscription and forbids its calls.
   ///
   /// - Returns: how many notifications had been posted by then, or `nil` if it was closed before.
-  mutating func remove(_ node: SubscriptionNode, identityHash: Int?) -> Int? {
+  mutating func remove(_ node: SubscriptionNode) -> Int? {
     guard node.isOpen else { return nil }
-    if let identityHash {
-      identified[identityHash]?.removeAll { $0 === node }
-      if identified[identityHash]?.isEmpty == true { identified[identityHash] = nil }
-    } else {
-      members[node.reference.identity] = nil
-    }
+    unindex(node, as: node.identity)
     node.forbidCalls()
     noteDepartures(1)
     return posted
@@ -105,9 +100,35 @@ struct Ledger: Sendable {
     for bucket in identified.values { nodes += bucket }
     members = [:]
     identified = [:]
+    identifiedByAddress = [:]
     for node in nodes { node.forbidCalls() }
     noteDepartures(nodes.count)
     return nodes
+  }
+
+  private mutating func index(_ node: SubscriptionNode, as identity: Identity?) {
+    if let identity {
+      identified[identity.hash, default: []].append(node)
+      identifiedByAddress[node.reference.identity, default: []].append(node)
+    } else {
+      members[node.reference.identity] = node
+    }
+  }
+
+  private mutating func unindex(_ node: SubscriptionNode, as identity: Identity?) {
+    if let identity {
+      Self.remove(node, from: &identified, at: identity.hash)
+      Self.remove(node, from: &identifiedByAddress, at: node.reference.identity)
+    } else if members[node.reference.identity] === node {
+      members[node.reference.identity] = nil
+    }
+  }
+
+  private static func remove<Key>(
+    _ node: SubscriptionNode, from buckets: inout [Key: [SubscriptionNode]], at key: Key
+  ) {
+    buckets[key]?.removeAll { $0 === node }
+    if buckets[key]?.isEmpty == true { buckets[key] = nil }
   }
 
   mutating func reorder() {

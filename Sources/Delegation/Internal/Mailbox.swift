@@ -23,7 +23,7 @@ struct Mailbox: Sendable {
     /// Run this one's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
     /// More came and another worker relied on this one: let others run first, then
-    /// ``resume(published:)``.
+    /// ``proceed(published:)``.
     case yield
     /// Nothing is left to do; the mailbox is no longer attended.
     case rest
@@ -54,11 +54,17 @@ struct Mailbox: Sendable {
   /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
   private var budget = 0
   /// A worker is between taking a notification and reporting its fate, or about to take one.
-  private(set) var isAttended = false
+  private var isAttended = false
   /// Another worker came by while the mailbox was attended.
   private var isCalledFor = false
   /// The number of the notification whose handler is running.
   private var handling: Int?
+
+  /// Whether a notification's handler is running, or about to.
+  var isHandling: Bool { handling != nil }
+
+  /// Whether nothing will change any more.
+  var isFinal: Bool { end != nil && !isAttended }
 
   private var handled = 0
   private var failed = 0
@@ -77,21 +83,35 @@ struct Mailbox: Sendable {
   /// Begins to attend the mailbox if something waits in it and no other worker does.
   ///
   /// - Parameter published: how many notifications had been posted while the subscription was open.
-  /// - Returns: the first notification to handle, or `nil` if there is nothing to do here.
-  mutating func attend(published: Int) -> Notification.Content? {
+  /// - Returns: whether the caller now attends it, and goes on with ``proceed(published:)``.
+  mutating func attend(published: Int) -> Bool {
     store(upTo: published)
     if isAttended {
       isCalledFor = true
-      return nil
+      return false
     }
-    guard end == nil, hasMore(published) else { return nil }
+    guard end == nil, hasMore(published) else { return false }
     isAttended = true
+    return true
+  }
+
+  /// Begins a round of attendance, the first one or one after ``Step/yield``.
+  ///
+  /// - Parameter published: as with ``attend(published:)``.
+  /// - Returns: what the attending worker does next.
+  mutating func proceed(published: Int) -> Step {
+    store(upTo: published)
+    isCalledFor = false
     budget = waitingCount(published)
-    return take()
+    if end == nil, budget > 0, let content = take() { return .handle(content) }
+    return rest()
   }
 
   /// Reports what became of the notification that was taken.
   ///
+  /// - Parameters:
+  ///   - fate: what became of it.
+  ///   - published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   mutating func advance(after fate: Fate, published: Int) -> Step {
     handling = nil
@@ -105,15 +125,6 @@ struct Mailbox: Sendable {
       // Without a note, the wave that brings what was posted since has yet to come by.
       if isCalledFor { return .yield }
     }
-    return rest()
-  }
-
-  /// Goes on after ``Step/yield``.
-  mutating func resume(published: Int) -> Step {
-    store(upTo: published)
-    isCalledFor = false
-    budget = waitingCount(published)
-    if end == nil, budget > 0, let content = take() { return .handle(content) }
     return rest()
   }
 
@@ -154,8 +165,21 @@ struct Mailbox: Sendable {
   // MARK: Limits
 
   /// Changes what to do when notifications come faster than they are handled.
-  mutating func setPolicy(_ policy: MailboxPolicy) {
+  ///
+  /// - Parameters:
+  ///   - policy: what to do; it holds for those that wait already.
+  ///   - published: as with ``attend(published:)``.
+  mutating func setPolicy(_ policy: MailboxPolicy, published: Int) {
     self.policy = policy
+    guard let limit = policy.limit else { return }
+    let waiting = stored.takeAll()
+    let excess = max(0, waiting.count - limit)
+    let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
+    let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
+    for one in kept { stored.append(one) }
+    refuse += lost.map(\.content)
+    dropped += excess
+    store(upTo: published)
   }
 
   /// Under a policy with a limit, moves what was posted from the chain into the mailbox or drops it.

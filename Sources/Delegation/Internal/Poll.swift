@@ -108,8 +108,10 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
     var next: Input? = input
     while let input = next {
       if let decision = count(input, in: &ballot) {
-        fanOut.stop()
+        fanOut.halt()
         decide(decision)
+        // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
+        if !ballot.isComplete { fanOut.cancel() }
         return
       }
       next = putBack(ballot)

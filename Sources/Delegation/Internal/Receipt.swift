@@ -9,7 +9,7 @@ final class Receipt: Sendable {
     var number: Int
   }
 
-  private let inbox: Inbox
+  let inbox: Inbox
   /// Which notification this is for; `nil` as long as it is not posted.
   private let place = Lock<Place?>(nil)
   private let remaining = Atomic<Int>(0)

@@ -50,10 +50,14 @@ final class SlowWatch: Sendable {
       // Whoever has a ticket up to this one had begun when the sleep began.
       while let newest = self.newestRunning() {
         // Nobody cancels this task; a clock that throws all the same would have it spin.
-        do { try await clock.sleep(for: self.limit) } catch { return }
+        do { try await clock.sleep(for: self.limit) } catch { return self.stop() }
         for node in self.takeSlow(upTo: newest) { self.report(node) }
       }
     }
+  }
+
+  private func stop() {
+    state.withLock { $0.isWatched = false }
   }
 
   private func newestRunning() -> Ticket? {

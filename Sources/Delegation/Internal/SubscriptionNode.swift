@@ -51,7 +51,7 @@ final class SubscriptionNode: Sendable {
   /// The order of subscription: the inbox's running number.
   let serial: Int
   /// Whether there is an executor among the belongings.
-  private let isElsewhere = Atomic<Bool>(false)
+  private let isElsewhere: Atomic<Bool>
   @usableFromInline
   let state = Atomic<UInt>(0)
 
@@ -64,6 +64,7 @@ final class SubscriptionNode: Sendable {
     self.channel = channel
     self.inbox = inbox
     self.mailbox = Lock(mailbox)
+    isElsewhere = Atomic(belongings.executor != nil)
     self.belongings = Lock(belongings)
     self.subscriberType = subscriberType
     self.site = site
@@ -88,7 +89,8 @@ final class SubscriptionNode: Sendable {
   /// Must not be called under a lock.
   @usableFromInline
   func close(as reason: Closing) {
-    guard let end = inbox.remove(self) else { return }
+    guard let (end, wake) = inbox.remove(self) else { return }
+    inbox.send(wake)
     settle(at: end, as: reason)
   }
 
@@ -113,24 +115,36 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives the subscription what its options name.
+  /// Gives an open subscription what its options name. Called under the inbox's lock.
   ///
-  /// Must not be called under a lock.
-  func setOptions(
-    held subscriber: (any Sendable)?, executor: (any TaskExecutor)?, policy: MailboxPolicy
-  ) {
-    let previous = belongings.withLock { belongings in
-      let previous = belongings
-      if isOpen {
-        belongings.subscriber = subscriber
-        belongings.executor = executor
-        isElsewhere.store(executor != nil, ordering: .relaxed)
-      }
-      return previous
+  /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
+  func setOptions(_ belongings: Belongings, policy: MailboxPolicy) -> FormerOptions {
+    let former = self.belongings.withLock { present in
+      defer { present = belongings }
+      return present
     }
-    withExtendedLifetime(previous) {}
-    mailbox.withLock { $0.setPolicy(policy) }
+    isElsewhere.store(belongings.executor != nil, ordering: .relaxed)
+    let published = channel.published.load(ordering: .acquiring)
+    let refuse = mailbox.withLock { mailbox in
+      mailbox.setPolicy(policy, published: published)
+      return mailbox.takeRefuse()
+    }
+    return FormerOptions(belongings: former, refuse: refuse)
   }
+
+  /// What a change of options leaves over.
+  struct FormerOptions: Sendable {
+    fileprivate var belongings: Belongings
+    fileprivate var refuse: [Notification.Content]
+
+    /// Lets go of it, and passes the receipts of what was dropped. Not under a lock.
+    func discard() {
+      for content in refuse { content.receipt?.pass() }
+    }
+  }
+
+  /// Who this is, if not the object.
+  var identity: Identity? { belongings.withLock { $0.id } }
 
   /// Where its handlers run, if not where the hub says.
   var executor: (any TaskExecutor)? {
@@ -160,21 +174,21 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Begins to attend the mailbox; see ``Mailbox/attend(published:)``.
-  func attend() -> Notification.Content? {
-    guard let published = publishedWhileOpen else { return nil }
+  func attend() -> Bool {
+    guard let published = publishedWhileOpen else { return false }
     return touch { $0.attend(published: published) }
+  }
+
+  /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
+  func proceed() -> Mailbox.Step {
+    let published = publishedWhileOpen ?? 0
+    return noticed(touch { $0.proceed(published: published) })
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
     let published = publishedWhileOpen ?? 0
-    return noticingRest(mailbox.withLock { $0.advance(after: fate, published: published) })
-  }
-
-  /// Goes on after a pause; see ``Mailbox/resume(published:)``.
-  func resume() -> Mailbox.Step {
-    let published = publishedWhileOpen ?? 0
-    return noticingRest(touch { $0.resume(published: published) })
+    return noticed(mailbox.withLock { $0.advance(after: fate, published: published) })
   }
 
   /// Whether a notification was addressed to this subscription and has not been passed.
@@ -198,8 +212,9 @@ final class SubscriptionNode: Sendable {
     return result
   }
 
-  private func noticingRest(_ step: Mailbox.Step) -> Mailbox.Step {
-    if case .rest = step, state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
+  /// Tells those who wait for this subscription's handlers that one has ended.
+  private func noticed(_ step: Mailbox.Step) -> Mailbox.Step {
+    if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
       inbox.reconsiderWaits()
     }
     return step
@@ -208,14 +223,14 @@ final class SubscriptionNode: Sendable {
   /// How many of this subscription's handlers are running or about to.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
-    return asked + (mailbox.withLock { $0.isAttended } ? 1 : 0)
+    return asked + (mailbox.withLock { $0.isHandling } ? 1 : 0)
   }
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    let published = channel.published.load(ordering: .acquiring)
-    let isOpen = isOpen
-    return touch { mailbox in
+    touch { mailbox in
+      // Read under the lock, lest more has been accounted for than had been posted.
+      let published = channel.published.load(ordering: .acquiring)
       if isOpen { mailbox.store(upTo: published) }
       return mailbox.account(published: published)
     }
@@ -239,5 +254,7 @@ extension SubscriptionNode: CustomStringConvertible {
 extension SubscriptionNode: RosterMember {
   var rank: Int { priority.load(ordering: .relaxed) }
   var isGone: Bool { !isOpen }
-  var isAtRest: Bool { mailbox.withLock { !$0.isAttended } }
+  var isAtRest: Bool {
+    state.load(ordering: .sequentiallyConsistent) < Bits.call && mailbox.withLock { $0.isFinal }
+  }
 }
