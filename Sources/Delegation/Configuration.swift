@@ -74,7 +74,8 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, on: configuration.clock) { node in
+    return SlowWatch(after: limit, on: configuration.clock, executor: configuration.executor) {
+      node in
       configuration.onSlow(node.description, node.site.description)
     }
   }

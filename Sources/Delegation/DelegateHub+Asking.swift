@@ -5,7 +5,9 @@ extension DelegateHub {
   /// those not begun are not called.
   ///
   /// **Order.** Subscribers are asked by priority, then in order of subscription; each answers when it
-  /// does. The slowest suspended answer sets the time, not the sum.
+  /// does. The slowest suspended answer sets the time, not the sum. A handler that blocks its thread
+  /// can hold up those behind it; with a deadline, ``vote(_:by:within:absent:_:)``, it holds up nobody
+  /// as long as the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
   /// caller's task-locals and priority.

@@ -43,7 +43,8 @@ extension DelegateHub {
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
     let isAtRest = await inbox.wait(
-      for: .rest(of: inbox), atMost: duration, on: configuration.clock, executor: configuration.executor)
+      for: .rest(of: inbox), atMost: duration, on: configuration.clock,
+      executor: configuration.executor)
     if isAtRest { return Leftovers(subscribers: []) }
     return await Leftovers(
       subscribers: overview().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))

@@ -24,6 +24,7 @@ extension DelegateHub {
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
+    guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
     let handler = Notification.Handler.synchronous { node in
       guard let subscriber = node.subscriber(as: P.self) else { return false }
       try body(subscriber)
@@ -45,6 +46,7 @@ extension DelegateHub {
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
+    guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
     post(asynchronous(body), to: ObjectIdentifier(`protocol`))
   }
 

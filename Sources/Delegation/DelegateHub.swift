@@ -1,9 +1,42 @@
-/// Placeholder to be documented.
+/// Calls a protocol's methods on any number of objects, which it holds weakly.
+///
+/// Objects subscribe to a protocol; the owner of the hub calls the protocol's methods on all of them,
+/// without waiting (`notify`) or awaiting and combining what they return
+/// (``vote(_:by:_:)``, ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``first(_:_:)``,
+/// ``pass(_:through:_:)``).
+///
+/// A call reaches those who were subscribed when it was made. What is subscribed to is the key: the
+/// protocols that one hub serves have nothing to do with each other but for the order of calls.
+///
+/// **Isolation.** The actor guards the hub's own books and nothing else: handlers, `deinit`s of
+/// subscribers and the closures given to the hub never run on it, nor under a lock of the library, so
+/// every method may be called from every handler.
+///
+/// **Order.** Synchronous calls of one thread take effect in program order, and all calls on one hub in
+/// one total order.
+///
+/// **Lifetime.** What was posted is delivered even if the hub is let go; then the subscriptions end.
+///
+/// ```swift
+/// protocol WorkerDelegate: AnyObject, Sendable {
+///   func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+///   func worker(_ worker: Worker, didPerform subtask: Subtask)
+/// }
+///
+/// let hub = DelegateHub()
+/// hub.subscribe(quota, to: WorkerDelegate.self)
+///
+/// if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+///   perform(subtask)
+///   hub.notify(WorkerDelegate.self) { $0.worker(self, didPerform: subtask) }
+/// }
+/// ```
 public actor DelegateHub {
   /// The hub's settings.
   public nonisolated let configuration: Configuration
 
   /// What synchronous code has said.
+  @usableFromInline
   nonisolated let inbox = Inbox()
 
   /// Notices slow handlers, if the configuration wants it.
@@ -44,15 +77,28 @@ public actor DelegateHub {
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
     settle(inbox.takeNews(asWake: false))
-    return rosters[key]?.snapshot() ?? []
+    return inOrder(key)
+  }
+
+  private func inOrder(_ key: ObjectIdentifier) -> [SubscriptionNode] {
+    let nodes = rosters[key]?.snapshot() ?? []
+    addUpDeparted(of: key)
+    return nodes
+  }
+
+  /// Adds up the accounts of those that have left for good, and lets go of them.
+  private func addUpDeparted(of key: ObjectIdentifier) {
+    for node in rosters[key]?.takeDeparted() ?? [] {
+      closedAccounts[key, default: Account()] += node.account
+    }
   }
 
   private func takeDuties() -> Duties {
     let news = inbox.takeNews(asWake: true)
     settle(news)
     return Duties(
-      waves: news.dirty.map { rosters[$0.key]?.snapshot() ?? [] },
-      sweeps: news.sweeps.map { ($0, rosters[$0.key]?.snapshot() ?? []) })
+      waves: news.dirty.map { inOrder($0.key) },
+      sweeps: news.sweeps.map { ($0, inOrder($0.key)) })
   }
 
   private func settle(_ news: Inbox.News) {
@@ -62,9 +108,7 @@ public actor DelegateHub {
       for node in changes.joined { rosters[key, default: Roster()].add(node) }
       if changes.isReordered { rosters[key]?.reorder() }
       if changes.left > 0 { rosters[key]?.remove(count: changes.left) }
-      for node in rosters[key]?.takeDeparted() ?? [] {
-        closedAccounts[key, default: Account()] += node.account
-      }
+      addUpDeparted(of: key)
     }
   }
 
@@ -84,7 +128,7 @@ public actor DelegateHub {
     return channels.values.map { channel in
       Overview(
         channel: channel, closed: closedAccounts[channel.key] ?? Account(),
-        nodes: rosters[channel.key]?.all ?? [])
+        nodes: rosters[channel.key]?.everyone() ?? [])
     }
   }
 

@@ -110,9 +110,11 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     counts.waiting = addressed - counts.total
     self.init(
       name: overview.channel.name, posted: posted, addressed: addressed, counts: counts,
-      subscribers: accounts.map { node, account in
-        .init(
-          subscriber: node.description, site: node.site.description, running: node.runningCalls,
+      subscribers: accounts.compactMap { node, account in
+        let running = node.runningCalls
+        guard node.isOpen || running > 0 else { return nil }
+        return .init(
+          subscriber: node.description, site: node.site.description, running: running,
           counts: account)
       })
   }

@@ -19,6 +19,8 @@ final class Crew: Sendable {
     var members: [Place: Member] = [:]
     var lastPlace = 0
     var isCancelled = false
+    /// The priority that the members have been raised to, and those to come will be.
+    var priority: TaskPriority?
     /// How many are calling the members' tasks at the moment.
     var callers = 0
     /// Those that have left and wait for the callers to be done.
@@ -27,14 +29,15 @@ final class Crew: Sendable {
 
   private let state = Lock(State())
 
-  /// Adds the current task, which is cancelled at once if the crew has been.
+  /// Adds the current task, to which at once happens what has happened to the crew.
   func join(_ member: Member) -> Place {
-    let (place, isCancelled) = state.withLock { state in
+    let (place, isCancelled, priority) = state.withLock { state in
       state.lastPlace += 1
       state.members[state.lastPlace] = member
-      return (state.lastPlace, state.isCancelled)
+      return (state.lastPlace, state.isCancelled, state.priority)
     }
     if isCancelled { member.task.cancel() }
+    if let priority { Self.escalate(member.task, to: priority) }
     return place
   }
 
@@ -56,18 +59,24 @@ final class Crew: Sendable {
 
   /// Cancels all that are at work and all that will join.
   func cancel() {
-    call(cancelling: true) { $0.cancel() }
+    call(noting: { $0.isCancelled = true }) { $0.cancel() }
   }
 
-  /// Raises the priority of all that are at work.
+  /// Raises the priority of all that are at work and all that will join.
   func escalate(to priority: TaskPriority) {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    call(cancelling: false) { $0.escalatePriority(to: priority) }
+    call(noting: { $0.priority = max($0.priority ?? priority, priority) }) {
+      Self.escalate($0, to: priority)
+    }
   }
 
-  private func call(cancelling isCancelling: Bool, _ body: (UnsafeCurrentTask) -> Void) {
+  private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    task.escalatePriority(to: priority)
+  }
+
+  private func call(noting note: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
     let members = state.withLock { state in
-      if isCancelling { state.isCancelled = true }
+      note(&state)
       if !state.members.isEmpty { state.callers += 1 }
       return Array(state.members.values)
     }

@@ -8,8 +8,8 @@ internal import Synchronization
 /// So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are paid for
 /// by the suspension rather than by the subscriber. Two exceptions: a question without a deadline
 /// starts its first worker in the caller's place and asks for the standby when that comes back
-/// suspended, or when the ``Backstop`` finds that it does not come back; and a question that is asked of
-/// one after another has one worker, the caller itself.
+/// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
+/// question that is asked of one after another has one worker, the caller itself.
 @usableFromInline
 final class FanOut: Sendable {
   /// Asks the subscriber at a position and reports what came of it.
@@ -59,9 +59,7 @@ final class FanOut: Sendable {
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return summonWorker() }
     hub.inbox.activity.begin()
-    let watch = Backstop.shared.begin(self)
     Task.immediate { await self.work() }
-    Backstop.shared.end(watch)
     if unclaimed > 0 { summonWorker() }
   }
 
@@ -116,8 +114,7 @@ final class FanOut: Sendable {
 
   // MARK: Working
 
-  /// How many positions have not been claimed.
-  var unclaimed: Int { nodes.count - next.load(ordering: .relaxed) }
+  private var unclaimed: Int { nodes.count - next.load(ordering: .relaxed) }
 
   private var isHalted: Bool { next.load(ordering: .sequentiallyConsistent) >= Self.halted }
 

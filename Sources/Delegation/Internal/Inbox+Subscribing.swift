@@ -122,6 +122,7 @@ extension Inbox {
     }
     state.ledgers[key] = ledger
     state.noteChange(of: key)
+    noteInterest(in: key)
     var outcome = Outcome(node: node, closed: closed)
     if isOwed {
       // No wave that is under way knows of the successor.

@@ -37,6 +37,11 @@ final class Inbox: Sendable {
 
   let state = Lock(State())
   let activity = Activity()
+  /// A bit for each protocol that may have subscribers, several protocols sharing one.
+  ///
+  /// Written under the lock. A protocol with subscribers always has its bit set, so posting to nobody
+  /// takes no lock; a bit may be set for nothing.
+  private let interest = Atomic<UInt64>(0)
   /// Starts the task that a wake is, as long as there is a hub; set when the hub is made.
   private let waker = Lock<(@Sendable () -> Bool)?>(nil)
 
@@ -55,14 +60,48 @@ final class Inbox: Sendable {
 
   // MARK: Telling
 
+  /// Whether anybody may be subscribed to a protocol; if not, nobody is.
+  @usableFromInline
+  func mayReach(_ key: ObjectIdentifier) -> Bool {
+    interest.load(ordering: .acquiring) & Self.bit(of: key) != 0
+  }
+
+  /// Notes that a protocol has subscribers.
+  ///
+  /// Called under the lock.
+  func noteInterest(in key: ObjectIdentifier) {
+    interest.bitwiseOr(Self.bit(of: key), ordering: .acquiringAndReleasing)
+  }
+
+  /// Finds out anew which protocols have subscribers.
+  ///
+  /// Called under the lock.
+  private func reviewInterest(in state: State) {
+    let bits = state.ledgers.reduce(into: 0 as UInt64) { bits, item in
+      if item.value.population > 0 { bits |= Self.bit(of: item.key) }
+    }
+    interest.store(bits, ordering: .releasing)
+  }
+
+  private static func bit(of key: ObjectIdentifier) -> UInt64 {
+    // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+    1 << ((UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+  }
+
   /// Appends a notification, if anybody is subscribed.
   func post(_ content: Notification.Content, to key: ObjectIdentifier) {
-    let placeholder = Notification()
     // `posted` keeps the notification until after the lock is released and the wake is sent.
     let (wake, posted) = state.withLock { state -> (Wake, Notification?) in
-      guard state.ledgers[key]?.population ?? 0 > 0 else { return (.notNeeded, nil) }
-      let posted = state.ledgers[key]?.post(content, followedBy: placeholder)
-      return (state.wake(toFanOut: key, counting: activity), posted)
+      // Found once and changed in place: a copy of a ledger would be a costly one.
+      guard let index = state.ledgers.index(forKey: key),
+        state.ledgers.values[index].population > 0
+      else { return (.notNeeded, nil) }
+      let posted = state.ledgers.values[index].post(content, followedBy: Notification())
+      if !state.ledgers.values[index].isDirty {
+        state.ledgers.values[index].isDirty = true
+        state.dirty.append(key)
+      }
+      return (state.wake(counting: activity), posted)
     }
     send(wake)
     withExtendedLifetime(posted) {}
@@ -79,6 +118,7 @@ final class Inbox: Sendable {
       let key = node.channel.key
       guard let end = state.ledgers[key]?.remove(node) else { return nil }
       state.noteChange(of: key)
+      if state.ledgers[key]?.population == 0 { reviewInterest(in: state) }
       let isHeavy = state.ledgers[key]?.isHeavy ?? false
       return (end, isHeavy ? state.wake(counting: activity) : .notNeeded)
     }
@@ -111,6 +151,7 @@ final class Inbox: Sendable {
         removed += nodes.map { ($0, end) }
         state.noteChange(of: key)
       }
+      reviewInterest(in: state)
       return removed
     }
     for (node, end) in removed { node.settle(at: end, as: .cancelled) }

@@ -25,8 +25,8 @@ struct Roster<Member: RosterMember> {
   /// Gone and at rest, to be collected with ``takeDeparted()``.
   private var departed: [Member] = []
 
-  /// All whose account is not settled yet.
-  var all: [Member] { members + leaving + departed }
+  /// All whose account is not settled yet, first those that are not gone, in order.
+  mutating func everyone() -> [Member] { snapshot() + leaving + departed }
 
   /// Adds a member.
   mutating func add(_ member: Member) {

@@ -15,15 +15,17 @@ final class SlowWatch: Sendable {
 
   private let limit: Duration
   private let clock: any Clock<Duration>
+  private let executor: (any TaskExecutor)?
   private let report: @Sendable (SubscriptionNode) -> Void
   private let state = Lock(State())
 
   init(
-    after limit: Duration, on clock: any Clock<Duration>,
+    after limit: Duration, on clock: any Clock<Duration>, executor: (any TaskExecutor)?,
     report: @escaping @Sendable (SubscriptionNode) -> Void
   ) {
     self.limit = limit
     self.clock = clock
+    self.executor = executor
     self.report = report
   }
 
@@ -46,7 +48,7 @@ final class SlowWatch: Sendable {
 
   private func watch() {
     let clock = clock
-    Task.detached {
+    Task.detached(executorPreference: executor) {
       // Whoever has a ticket up to this one had begun when the sleep began.
       while let newest = self.newestRunning() {
         // Nobody cancels this task; a clock that throws all the same would have it spin.

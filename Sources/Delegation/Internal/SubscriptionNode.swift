@@ -115,7 +115,9 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives an open subscription what its options name. Called under the inbox's lock.
+  /// Gives an open subscription what its options name.
+  ///
+  /// Called under the inbox's lock.
   ///
   /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
   func setOptions(_ belongings: Belongings, policy: MailboxPolicy) -> FormerOptions {
@@ -137,7 +139,9 @@ final class SubscriptionNode: Sendable {
     fileprivate var belongings: Belongings
     fileprivate var refuse: [Notification.Content]
 
-    /// Lets go of it, and passes the receipts of what was dropped. Not under a lock.
+    /// Lets go of it, and passes the receipts of what was dropped.
+    ///
+    /// Not under a lock.
     func discard() {
       for content in refuse { content.receipt?.pass() }
     }
