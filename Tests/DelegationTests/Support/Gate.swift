@@ -1,17 +1,18 @@
-import Synchronization
+@testable import Delegation
 
 /// Holds tasks until it is opened; stays open.
 final class Gate: Sendable {
-  fileprivate struct State {
+  fileprivate struct State: Sendable {
     var isOpen = false
     var arrived = 0
     var inside: [CheckedContinuation<Void, Never>] = []
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Mutex(State())
+  // The library's lock, because the thread sanitizer does not see that of `Synchronization`.
+  private let state = Lock(State())
 
-  /// Passes the gate, or waits until it opens. Ignores cancellation.
+  /// Passes the gate, or waits until it opens, though the task be cancelled.
   func pass() async {
     await withCheckedContinuation { continuation in
       let resumed = state.withLock { state in
@@ -24,6 +25,15 @@ final class Gate: Sendable {
     }
   }
 
+  /// Arrives without waiting.
+  func arrive() {
+    let resumed = state.withLock { state in
+      state.arrived += 1
+      return state.takeWatchers()
+    }
+    for continuation in resumed { continuation.resume() }
+  }
+
   /// Waits until that many have arrived at the gate, those that passed included.
   func arrivals(_ count: Int = 1) async {
     await withCheckedContinuation { continuation in
@@ -34,6 +44,9 @@ final class Gate: Sendable {
       for continuation in resumed { continuation.resume() }
     }
   }
+
+  /// How many have arrived so far.
+  var arrived: Int { state.withLock { $0.arrived } }
 
   /// Lets all pass from now on.
   func open() {

@@ -1,0 +1,65 @@
+/// What the command line asks for.
+struct Arguments {
+  /// How to call the program.
+  static let usage = """
+    usage: compare [--quick] [--only TEXT] [--who NAME] [--gate] [--noise PERCENT]
+      --quick          fewer and shorter rounds: about ten seconds in place of a minute
+      --only TEXT      only the row of that name, or else all whose names contain the text
+      --who NAME       only contestants whose names begin so, for a profiler; no ratios
+      --gate           exit with 1 if a target is missed by more than the noise allowance
+      --noise PERCENT  that allowance; 15 if not given, 30 with --quick
+    """
+
+  /// How much is measured.
+  private(set) var plan = Plan.full
+  /// How the names of those begin who run alone.
+  private var soloist: String?
+  /// Which row is wanted, or what its name contains; all if `nil`.
+  private(set) var only: String?
+  /// Whether a missed target fails the program.
+  private(set) var gates = false
+  /// By which part a target may be missed before the gate closes, if given.
+  private var givenNoise: Double?
+  /// Whether only the usage is wanted.
+  private(set) var wantsHelp = false
+
+  /// By which part a target may be missed before the gate closes.
+  ///
+  /// On this kind of machine, two runs of the same build differ by a tenth, short ones by more.
+  var noise: Double { givenNoise ?? (plan.skipsSlowControls ? 0.30 : 0.15) }
+
+  /// A command line that makes no sense, in words.
+  struct Failure: Error {
+    /// What is wrong with it.
+    let message: String
+  }
+
+  /// Reads the command line.
+  ///
+  /// - Parameter words: the arguments, without the program's name.
+  /// - Throws: a ``Failure`` that says which argument makes no sense.
+  init(_ words: some Sequence<String>) throws(Failure) {
+    var words = words.makeIterator()
+    while let word = words.next() {
+      switch word {
+      case "--quick": plan = .quick
+      case "--gate": gates = true
+      case "--help", "-h": wantsHelp = true
+      case "--who":
+        guard let name = words.next() else { throw Failure(message: "--who needs a name") }
+        soloist = name
+      case "--only":
+        guard let text = words.next() else { throw Failure(message: "--only needs a text") }
+        only = text
+      case "--noise":
+        guard let text = words.next(), let percent = Double(text), (0...1000).contains(percent)
+        else {
+          throw Failure(message: "--noise needs a percentage, such as 15")
+        }
+        givenNoise = percent / 100
+      default: throw Failure(message: "unknown argument \(word)")
+      }
+    }
+    plan.soloist = soloist
+  }
+}

@@ -1,0 +1,37 @@
+/// The actor everybody writes first: weak boxes in an array, a task per delivery, a task group per
+/// vote.
+actor TaskPerCallHub {
+  private var gatekeepers: [WeakGatekeeper] = []
+  private var listeners: [WeakListener] = []
+
+  func add(_ gatekeeper: any Gatekeeper) {
+    gatekeepers.append(WeakGatekeeper(gatekeeper))
+  }
+
+  func add(_ listener: any Listener) {
+    listeners.append(WeakListener(listener))
+  }
+
+  func notify(_ body: @escaping @Sendable (any Listener) -> Void) {
+    for box in listeners {
+      if let listener = box.value {
+        Task { body(listener) }
+      }
+    }
+  }
+
+  func vote(_ body: @escaping @Sendable (any Gatekeeper) async -> Bool) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      for box in gatekeepers {
+        if let gatekeeper = box.value {
+          group.addTask { await body(gatekeeper) }
+        }
+      }
+      for await isAllowed in group where !isAllowed {
+        group.cancelAll()
+        return false
+      }
+      return true
+    }
+  }
+}

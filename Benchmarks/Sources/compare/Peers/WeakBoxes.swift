@@ -1,0 +1,16 @@
+// Boxes of their own, as one writes them for an array: a loop over weak references that are stored
+// in the array itself copies each reference in order to look at it, which costs 15 ns more.
+
+/// An entry of an array of voters.
+final class WeakGatekeeper: Sendable {
+  weak let value: (any Gatekeeper)?
+
+  init(_ value: any Gatekeeper) { self.value = value }
+}
+
+/// An entry of an array of listeners.
+final class WeakListener: Sendable {
+  weak let value: (any Listener)?
+
+  init(_ value: any Listener) { self.value = value }
+}

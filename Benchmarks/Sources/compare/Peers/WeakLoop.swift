@@ -1,0 +1,24 @@
+/// A plain loop over weak references: the floor for handlers that don't suspend, and no more than
+/// that, since one that suspends holds up all after it.
+struct WeakLoop: Sendable {
+  private let gatekeepers: [WeakGatekeeper]
+  private let listeners: [WeakListener]
+
+  init(gatekeepers: [any Gatekeeper] = [], listeners: [any Listener] = []) {
+    self.gatekeepers = gatekeepers.map(WeakGatekeeper.init)
+    self.listeners = listeners.map(WeakListener.init)
+  }
+
+  func notify(_ body: (any Listener) -> Void) {
+    for box in listeners {
+      if let listener = box.value { body(listener) }
+    }
+  }
+
+  func vote(_ body: (any Gatekeeper) async -> Bool) async -> Bool {
+    for box in gatekeepers {
+      if let gatekeeper = box.value, await !body(gatekeeper) { return false }
+    }
+    return true
+  }
+}

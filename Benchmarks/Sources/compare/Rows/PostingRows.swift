@@ -1,0 +1,101 @@
+import Delegation
+import Dispatch
+
+/// How long `notify` takes to return, whatever happens after.
+let postingRows: [Row] = [
+  Row(id: "post.return") { _ in await posts() }
+]
+
+private let request = Request(id: 7, units: 1)
+
+/// As many as a poster sends while the hub is already at work on the first.
+private let burst = 100
+
+private func posts() async -> Contest {
+  let one = Crowd(1, burst: burst)
+  let hundred = Crowd(100, burst: burst)
+  let tenThousand = Crowd(10_000, burst: burst)
+  let hubOfOne = hub(of: one)
+  let hubOfHundred = hub(of: hundred)
+  var toTenThousand = returning("hub, N=10,000", tenThousand, hub(of: tenThousand))
+  // A million deliveries, of which only the hundred posts are measured: one such burst is too few.
+  toTenThousand.leastIterations = 4
+
+  // Somebody is there, but nobody who listens: the case a server meets when a module is not loaded.
+  let deaf = DelegateHub()
+  let gatekeeper = ClassGatekeeper(forbidding: 0)
+  deaf.subscribe(gatekeeper, to: (any Gatekeeper).self)
+
+  let queues = QueueMulticastDelegate()
+  let center = NotificationCenterPeer()
+  let subject = PassthroughSubjectPeer()
+  for (index, listener) in hundred.listeners.enumerated() {
+    queues.add(listener, delegateQueue: DispatchQueue(label: "delegate \(index)"))
+    center.add(listener)
+    subject.add(listener)
+  }
+
+  return Contest(
+    id: "post.return", unit: "post",
+    contestants: [
+      returning("hub, N=1", one, hubOfOne),
+      returning("hub, N=100", hundred, hubOfHundred),
+      toTenThousand,
+      Contestant(
+        "hub, nobody", units: 1, keeping: [gatekeeper],
+        work: { iterations in
+          for _ in 0..<iterations { deaf.notify((any Listener).self) { $0.didPerform(request) } }
+        }),
+      returning("queue per delegate, N=100", hundred) {
+        queues.invoke { $0.didPerform(request) }
+      },
+      returning("notification center, N=100", hundred) { center.post(request) },
+      returning("passthrough subject, N=100", hundred) { subject.send(request) },
+    ],
+    comparisons: [
+      .of("hub, N=10,000", against: "hub, N=1", target: .within(1.3)),
+      .of("hub, N=100", against: "hub, N=1"),
+      .alone("hub, nobody", target: .absolute(30)),
+      .of("hub, N=100", against: "queue per delegate, N=100"),
+      .of("hub, N=100", against: "notification center, N=100"),
+      .of("hub, N=100", against: "passthrough subject, N=100"),
+    ])
+}
+
+/// Makes a hub whom a crowd listens to.
+private func hub(of crowd: Crowd) -> DelegateHub {
+  let hub = DelegateHub()
+  for listener in crowd.listeners { hub.subscribe(listener, to: (any Listener).self) }
+  return hub
+}
+
+/// Makes a contestant of a hub, which is at rest again before it posts the next burst.
+private func returning(_ name: String, _ crowd: Crowd, _ hub: DelegateHub) -> Contestant {
+  returning(name, crowd, rest: { await hub.drain() }) {
+    hub.notify((any Listener).self) { $0.didPerform(request) }
+  }
+}
+
+/// Makes a contestant of whom only the posting counts, not the deliveries.
+///
+/// A turn's result is its middle burst: where few bursts fit into a turn, a poster that the kernel took
+/// off its core once would otherwise make the whole figure.
+private func returning(
+  _ name: String, _ crowd: Crowd, rest: @escaping @Sendable () async -> Void = {},
+  _ post: @escaping @Sendable () -> Void
+) -> Contestant {
+  Contestant(
+    name, units: burst, keeping: [crowd],
+    timing: { iterations in
+      var bursts: [Nanoseconds] = []
+      for _ in 0..<iterations {
+        crowd.start()
+        let start = now()
+        for _ in 0..<burst { post() }
+        bursts.append(Nanoseconds(now() - start))
+        await crowd.wait()
+        await rest()
+      }
+      return Samples(bursts).median * Double(iterations)
+    })
+}

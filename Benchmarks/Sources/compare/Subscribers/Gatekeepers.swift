@@ -1,0 +1,45 @@
+/// A voter of the cheapest kind: asynchronous by its protocol, but it never suspends.
+///
+/// It must look at the request and at itself, so that no compiler can answer in its place.
+final class ClassGatekeeper: Gatekeeper {
+  private let forbidden: Int
+
+  /// Makes one.
+  ///
+  /// - Parameter forbidden: the request it denies.
+  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+
+  func mayPerform(_ request: Request) async -> Bool { request.id != forbidden }
+}
+
+/// A voter with state of its own, which costs a hop.
+actor ActorGatekeeper: Gatekeeper {
+  private let forbidden: Int
+  private var asked = 0
+
+  /// Makes one.
+  ///
+  /// - Parameter forbidden: the request it denies.
+  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+
+  func mayPerform(_ request: Request) -> Bool {
+    asked += 1
+    return request.id != forbidden
+  }
+}
+
+/// A voter that has to look something up elsewhere.
+final class SleepingGatekeeper: Gatekeeper {
+  private let forbidden: Int
+
+  /// Makes one.
+  ///
+  /// - Parameter forbidden: the request it denies.
+  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+
+  func mayPerform(_ request: Request) async -> Bool {
+    // Cancelled only when another voter has denied: nobody reads this answer then.
+    try? await Task.sleep(for: .milliseconds(5))
+    return request.id != forbidden
+  }
+}

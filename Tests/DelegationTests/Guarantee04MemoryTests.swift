@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 4: weak, and the dead cost bounded memory", .timeLimit(.minutes(1)))
+struct Guarantee04MemoryTests {
+  /// Subscribes and ends many subscriptions, and gives the most that were kept at a time.
+  private func churn(_ hub: DelegateHub, _ end: (Subscription) -> Void = { _ in }) async -> Int {
+    let lifetimes = Lifetimes()
+    var most = 0
+    for number in 0..<Self.count {
+      // The id stands for the subscription's own memory: it is let go with it.
+      end(hub.subscribe(Probe(), to: Listener.self, id: lifetimes.make()))
+      most = max(most, lifetimes.alive)
+      // A moment for the hub's own tasks: this is not a call on the hub.
+      if number % 100 == 0 { await Task.yield() }
+    }
+    return most
+  }
+
+  private static let count = 60_000
+
+  @Test("of those that die without a word a bounded number of subscriptions is kept")
+  func subscriptionsOfTheDead() async {
+    #expect(await churn(DelegateHub()) < Self.count / 2)
+  }
+
+  @Test("neither do the subscriptions of the cancelled pile up")
+  func subscriptionsOfTheCancelled() async {
+    #expect(await churn(DelegateHub()) { $0.cancel() } < Self.count / 2)
+  }
+
+  #if os(Linux)
+    @Test("resident memory stays level while 200,000 subscribers die without a word")
+    func residentMemory() async {
+      // In a process of its own: memory is the process's.
+      await #expect(processExitsWith: .success) {
+        let hub = DelegateHub()
+        func subscribe(_ count: Int) async {
+          for number in 0..<count {
+            hub.subscribe(Probe(), to: Listener.self)
+            if number % 1000 == 0 { await Task.yield() }
+          }
+        }
+        await subscribe(50_000)
+        let before = residentKilobytes()
+        await subscribe(150_000)
+        let growth = residentKilobytes() - before
+        // Kept, they would cost some 300 bytes each: 45 MB.
+        #expect(growth < 8_000, "grew by \(growth) kB")
+      }
+    }
+
+    @Test("notifications that nobody is left to hear cost nothing")
+    func unheard() async {
+      await #expect(processExitsWith: .success) {
+        let hub = DelegateHub()
+        func post(_ count: Int) async {
+          hub.subscribe(Probe(), to: Listener.self)
+          for number in 0..<count {
+            let cargo = Array(repeating: UInt8(1), count: 256)
+            hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+            if number % 1000 == 0 { await hub.drain() }
+          }
+        }
+        await post(20_000)
+        let before = residentKilobytes()
+        await post(100_000)
+        let growth = residentKilobytes() - before
+        // Kept, they would cost 256 bytes each and more: 25 MB.
+        #expect(growth < 8_000, "grew by \(growth) kB")
+      }
+    }
+  #endif
+}
+
+#if os(Linux)
+  /// The process's resident memory.
+  private func residentKilobytes() -> Int {
+    let status = try? String(contentsOfFile: "/proc/self/statm", encoding: .ascii)
+    let pages = status?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    return (pages ?? 0) * 4
+  }
+#endif

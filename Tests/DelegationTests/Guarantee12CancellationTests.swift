@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 12: cancellation", .timeLimit(.minutes(1)))
+struct Guarantee12CancellationTests {
+  @Test("cancelling the caller cancels the handlers that are suspended, and their answers count")
+  func suspended() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let cancelled = Recorder<String>()
+    let probes = Probe.many(10)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let caller = Task {
+      await hub.ask(Listener.self, combining: .all()) { probe in
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          cancelled.record(probe.name)
+        }
+        return Task.isCancelled
+      }
+    }
+    await gate.arrivals(10)
+    #expect(cancelled.history == [])
+    caller.cancel()
+    #expect(Set(await cancelled.history(of: 10)) == Set(probes.map(\.name)))
+    gate.open()
+    #expect(await caller.value == Array(repeating: true, count: 10))
+    #expect(cancelled.history.count == 10)
+  }
+
+  @Test("a caller that is cancelled beforehand has its question asked in cancelled handlers")
+  func beforehand() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probes = Probe.many(10)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let caller = Task {
+      await gate.pass()
+      return await hub.ask(Listener.self, combining: .all()) { probe in
+        let atFirst = Task.isCancelled
+        if Int(probe.name)! % 2 == 0 { await Task.yield() }
+        return atFirst && Task.isCancelled
+      }
+    }
+    caller.cancel()
+    gate.open()
+    #expect(await caller.value == Array(repeating: true, count: 10))
+  }
+
+  @Test("a handler that never suspends sees that its caller was cancelled", arguments: [1, 4])
+  func spinning(count: Int) async {
+    for _ in rounds(20) {
+      let hub = DelegateHub()
+      let started = DispatchSemaphore(value: 0)
+      let probes = Probe.many(count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      let caller = Task {
+        await hub.ask(Listener.self, combining: .all()) { _ in
+          started.signal()
+          // A bound for the case that the guarantee is broken; nobody waits for it to pass.
+          let bound = ContinuousClock.now + .seconds(10)
+          while !Task.isCancelled, ContinuousClock.now < bound {}
+          return Task.isCancelled
+        }
+      }
+      // From a thread of its own, for these handlers do not give up those that they run on.
+      Thread {
+        started.wait()
+        caller.cancel()
+      }.start()
+      #expect(await caller.value == Array(repeating: true, count: count))
+    }
+  }
+
+  @Test("one asked after the cancellation sees it, too")
+  func askedLater() {
+    let executor = ManualExecutor()
+    let hub = DelegateHub(on: executor)
+    let seen = Recorder<Bool>()
+    let probes = Probe.many(5)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let caller = Recorder<Task<Bool, Never>>()
+    caller.record(
+      Task(executorPreference: executor) {
+        await hub.vote(Listener.self) { probe in
+          seen.record(Task.isCancelled)
+          if probe.name == "1" { caller.history[0].cancel() }
+          return true
+        }
+      })
+    executor.run()
+    #expect(seen.history == [false, false, true, true, true])
+  }
+
+  @Test("cancellation reaches the handlers of a vote that a voter awaits")
+  func nested() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let cancelled = Recorder<String>()
+    let (outer, inner) = (Probe("outer"), Probe("inner"))
+    hub.subscribe(outer, to: Listener.self)
+    hub.subscribe(inner, to: Bystander.self)
+    let caller = Task {
+      await hub.vote(Listener.self) { _ in
+        await hub.vote(Bystander.self) { inner in
+          await withTaskCancellationHandler {
+            await gate.pass()
+          } onCancel: {
+            cancelled.record(inner.name)
+          }
+          return Task.isCancelled
+        }
+      }
+    }
+    await gate.arrivals()
+    caller.cancel()
+    #expect(await cancelled.history(of: 1) == ["inner"])
+    gate.open()
+    #expect(await caller.value)
+  }
+
+  @Test("a caller does not cancel the handlers that work for another")
+  func others() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probes = Probe.many(3)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let callers = (0..<2).map { _ in
+      Task {
+        await hub.ask(Listener.self, combining: .all()) { _ in
+          await gate.pass()
+          return Task.isCancelled
+        }
+      }
+    }
+    await gate.arrivals(6)
+    callers[0].cancel()
+    gate.open()
+    #expect(await callers[0].value == [true, true, true])
+    #expect(await callers[1].value == [false, false, false])
+  }
+
+  @Test("a notification is nobody's work: the poster's cancellation does not reach its handlers")
+  func notification() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let poster = Task {
+      await gate.pass()
+      #expect(Task.isCancelled)
+      hub.notify(Listener.self) { $0.log.record(Task.isCancelled ? -1 : 1) }
+      hub.notify(Listener.self) { probe in
+        await Task.yield()
+        probe.log.record(Task.isCancelled ? -2 : 2)
+      }
+    }
+    poster.cancel()
+    gate.open()
+    #expect(await probe.log.history(of: 2) == [1, 2])
+  }
+
+  @Test("what one voter was cancelled for does not cancel the next question")
+  func nextQuestion() async {
+    let hub = DelegateHub()
+    let probes = Probe.many(5)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    for _ in rounds(50) {
+      _ = await hub.vote(Listener.self) { $0.name != "2" }
+      let seen = await hub.ask(Listener.self, combining: .all()) { _ in Task.isCancelled }
+      #expect(seen == Array(repeating: false, count: 5))
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 14: drain, within a time", .timeLimit(.minutes(1)))
+struct Guarantee14DeadlineTests {
+  private let clock = ManualClock()
+  private let hub: DelegateHub
+  private let gate = Gate()
+  private let probes = Probe.many(3)
+
+  init() {
+    var configuration = DelegateHub.Configuration()
+    configuration.clock = clock
+    hub = DelegateHub(configuration)
+    for probe in probes { hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)") }
+  }
+
+  /// Makes one subscriber hang with two more notifications behind it.
+  private func hang() async {
+    let gate = gate
+    hub.notify(Listener.self) { if $0.name == "1" { await gate.pass() } }
+    for number in 0..<2 { hub.notify(Listener.self) { $0.log.record(number) } }
+    await gate.arrivals()
+    for probe in [probes[0], probes[2]] { _ = await probe.log.history(of: 2) }
+  }
+
+  @Test("at its deadline it returns with who is left and what waits for them")
+  func leftovers() async throws {
+    await hang()
+    async let drained = hub.drain(within: .seconds(5))
+    #expect(await clock.alarms() == [.seconds(5)])
+    clock.advance(by: .seconds(5))
+    let left = await drained
+    #expect(!left.isEmpty)
+    let hanging = left.subscribers.filter { $0.subscriber.contains("id 1") }
+    let hung = try #require(hanging.first)
+    #expect(hanging.count == 1)
+    #expect(hung.subscriber.contains("Probe"))
+    #expect(hung.site.contains("Guarantee14DeadlineTests.swift:"))
+    #expect(hung.running == 1)
+    #expect(hung.waiting == 3)
+    #expect(left.description.contains("id 1"))
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+    #expect(probes[1].log.history == [0, 1])
+  }
+
+  @Test("before its deadline it does not return while somebody hangs")
+  func notBefore() async {
+    await hang()
+    let returned = Gate()
+    let drain = Task {
+      let left = await hub.drain(within: .seconds(5))
+      returned.arrive()
+      return left
+    }
+    _ = await clock.alarms()
+    clock.advance(by: .milliseconds(4_999))
+    // Gives an early return its chance to show.
+    for _ in 0..<100 { await Task.yield() }
+    #expect(returned.arrived == 0)
+    clock.advance(by: .milliseconds(1))
+    #expect(await !drain.value.isEmpty)
+    gate.open()
+    await hub.drain()
+  }
+
+  @Test("if all comes to rest in time it returns at once, and the alarm is turned off")
+  func inTime() async {
+    await hang()
+    async let drained = hub.drain(within: .seconds(5))
+    _ = await clock.alarms()
+    gate.open()
+    let left = await drained
+    #expect(left.isEmpty)
+    #expect(left.description == "nothing left")
+    while clock.sleepers > 0 { await Task.yield() }
+    #expect(probes.map(\.log.history) == [[0, 1], [0, 1], [0, 1]])
+  }
+
+  @Test("with no time at all it tells what is left")
+  func noTime() async {
+    #expect(await hub.drain(within: .zero).isEmpty)
+    await hang()
+    // Often: the time is up while the wait is being arranged.
+    for _ in rounds(300) {
+      #expect(await hub.drain(within: .zero).subscribers.count == 1)
+    }
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+  }
+
+  @Test("when its caller is cancelled it returns with what is left")
+  func cancelled() async {
+    await hang()
+    for _ in rounds(50) {
+      for duration in [nil, Duration.seconds(5)] {
+        let drain = Task { await hub.drain(within: duration) }
+        drain.cancel()
+        #expect(await drain.value.subscribers.count == 1)
+      }
+    }
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+  }
+
+  @Test("a negative time stops the program with a message that says so")
+  func negative() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = await DelegateHub().drain(within: .seconds(-1))
+      })
+    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(message.contains("drain"))
+    #expect(message.contains("negative"))
+  }
+}

@@ -1,0 +1,194 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Leftovers of drain", .timeLimit(.minutes(1)))
+struct LeftoversTests {
+  @Test("at the deadline drain tells who has work left, and how much")
+  func whoAndWhat() {
+    let stage = Stage()
+    let gate = Gate()
+    let (busy, asked, idle) = (Probe("busy"), Probe("asked"), Probe("idle"))
+    stage.hub.subscribe(asked, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 1)
+    stage.hub.subscribe(idle, to: Listener.self, fileID: "Shop/Cart.swift", line: 2)
+    stage.hub.subscribe(busy, to: Listener.self, priority: 1, fileID: "Shop/Quota.swift", line: 3)
+    for number in 0..<4 {
+      stage.hub.notify(Listener.self) { probe in
+        if probe.name == "busy" { await gate.pass() }
+        probe.log.record(number)
+      }
+    }
+    let votes = (0..<2).map { _ in
+      stage.start { hub in
+        await hub.vote(Listener.self) { probe in
+          if probe.name != "idle" { await gate.pass() }
+          return true
+        }
+      }
+    }
+    let drain = stage.start { await $0.drain(within: .seconds(5)) }
+    stage.advance(by: .milliseconds(4_999))
+    #expect(drain.result == nil)
+    stage.advance(by: .milliseconds(1))
+    let left = drain.result
+    #expect(left?.isEmpty == false)
+    #expect(
+      left?.subscribers.map(\.subscriber) == ["DelegationTests.Probe", "DelegationTests.Probe (7)"])
+    #expect(left?.subscribers.map(\.site) == ["Shop/Quota.swift:3", "Shop/Cart.swift:1"])
+    #expect(left?.subscribers.map(\.running) == [3, 2])
+    #expect(left?.subscribers.map(\.waiting) == [4, 0])
+    #expect(
+      left?.description == """
+        DelegationTests.Probe, subscribed at Shop/Quota.swift:3: 3 running, 4 waiting
+        DelegationTests.Probe (7), subscribed at Shop/Cart.swift:1: 2 running, 0 waiting
+        """)
+    stage.open(gate)
+    #expect(votes.map(\.result) == [true, true])
+    #expect(busy.log.history == [0, 1, 2, 3])
+    let rest = stage.perform { await $0.drain(within: .seconds(5)) }
+    #expect(rest?.isEmpty == true)
+    #expect(rest?.subscribers == [])
+    #expect(rest?.description == "nothing left")
+    #expect(stage.clock.sleepers == 0)
+  }
+
+  @Test("drain returns when all is done, and leaves no timer behind")
+  func inTime() {
+    let stage = Stage()
+    let gate = Gate()
+    let probes = stage.cast(3)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    let drain = stage.start { await $0.drain(within: .seconds(5)).isEmpty }
+    #expect(drain.result == nil)
+    #expect(stage.clock.sleepers == 1)
+    stage.open(gate)
+    #expect(drain.result == true)
+    #expect(stage.clock.sleepers == 0)
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("what handlers post in turn is waited for, and left at the deadline")
+  func inTurn() {
+    let stage = Stage()
+    let gates = [Gate(), Gate()]
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self)
+    stage.hub.subscribe(probe, to: Bystander.self)
+    let hub = stage.hub
+    hub.notify(Listener.self) { _ in
+      await gates[0].pass()
+      hub.notify(Bystander.self) { probe in
+        await gates[1].pass()
+        probe.log.record(2)
+      }
+    }
+    let patient = stage.start { await $0.drain().isEmpty }
+    let impatient = stage.start { await $0.drain(within: .seconds(1)).description }
+    stage.open(gates[0])
+    #expect(patient.result == nil)
+    stage.advance(by: .seconds(1))
+    #expect(impatient.result?.hasSuffix(": 1 running, 1 waiting") == true)
+    #expect(patient.result == nil)
+    stage.open(gates[1])
+    #expect(patient.result == true)
+    #expect(probe.log.history == [2])
+  }
+
+  @Test("with a deadline of zero it tells at once what is left")
+  func zero() {
+    let stage = Stage()
+    let gate = Gate()
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self)
+    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(left?.subscribers.map(\.running) == [1])
+    #expect(left?.subscribers.map(\.waiting) == [1])
+    stage.open(gate)
+    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("a cancelled caller is told at once what is left")
+  func cancelled() {
+    let stage = Stage()
+    let gate = Gate()
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    let drains = [Duration?.none, .seconds(5)].map { duration in
+      stage.start { await $0.drain(within: duration) }
+    }
+    for drain in drains {
+      #expect(drain.result == nil)
+      drain.cancel()
+      stage.run()
+      #expect(drain.result?.subscribers.map(\.waiting) == [1])
+    }
+    #expect(stage.clock.sleepers == 0)
+    let start = Gate()
+    let late = stage.start { hub in
+      await start.pass()
+      return await hub.drain().isEmpty
+    }
+    late.cancel()
+    stage.open(start)
+    #expect(late.result == false)
+    stage.open(gate)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("one that was removed and still runs is left, without what waited for it")
+  func removed() {
+    let stage = Stage()
+    let gate = Gate()
+    let probe = Probe()
+    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in await gate.pass() } }
+    stage.run()
+    subscription.cancel()
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(left?.subscribers.map(\.running) == [1])
+    #expect(left?.subscribers.map(\.waiting) == [1])
+    stage.open(gate)
+    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("they are told in the order in which they are served")
+  func order() {
+    let stage = Stage()
+    let gate = Gate()
+    let still = ManualExecutor()
+    let probes = Probe.many(4)
+    for (number, probe) in probes.enumerated() {
+      stage.hub.subscribe(
+        probe, to: Listener.self, priority: [0, 5, -1, 5][number], on: still, fileID: "p",
+        line: UInt(number))
+    }
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(left?.subscribers.map(\.site) == ["p:1", "p:3", "p:0", "p:2"])
+    gate.open()
+    still.run()
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("the deadline holds against one that blocks its executor for good")
+  func blockedExecutor() {
+    let stage = Stage()
+    let still = ManualExecutor()
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self, on: still)
+    for number in 0..<3 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    let drain = stage.start { await $0.drain(within: .seconds(1)) }
+    stage.advance(by: .seconds(1))
+    #expect(drain.result?.subscribers.map(\.waiting) == [3])
+    still.run()
+    #expect(probe.log.history == [0, 1, 2])
+  }
+}

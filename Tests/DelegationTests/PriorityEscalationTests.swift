@@ -1,0 +1,111 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Priority escalation", .timeLimit(.minutes(1)))
+struct PriorityEscalationTests {
+  /// Gives way until the present task's priority is at least this one, or it is to end.
+  private static func priority(atLeast priority: TaskPriority, until end: Gate) async -> Bool {
+    while Task.currentPriority < priority {
+      if end.arrived > 0 { return false }
+      await Task.yield()
+    }
+    return true
+  }
+
+  /// Asks at low priority, awaits the answers at high priority, and gives who noticed.
+  private func whoNoticed(
+    own executor: (any TaskExecutor)? = nil,
+    _ ask:
+      @escaping @Sendable (
+        DelegateHub, @escaping @Sendable (any Listener) async -> Bool
+      ) async -> Void
+  ) async -> [String] {
+    let hub = DelegateHub()
+    let (noticed, end) = (Recorder<String>(), Gate())
+    let before = Recorder<TaskPriority>()
+    let probes = Probe.many(4)
+    for probe in probes {
+      hub.subscribe(probe, to: Listener.self, on: probe.name == "2" ? executor : nil)
+    }
+    let low = Task.detached(priority: .low) {
+      await ask(hub) { probe in
+        before.record(Task.currentPriority)
+        guard await Self.priority(atLeast: .high, until: end) else { return false }
+        noticed.record(probe.name)
+        return true
+      }
+    }
+    _ = await before.history(of: 4)
+    #expect(before.history == Array(repeating: .low, count: 4))
+    let high = Task.detached(priority: .high) { await low.value }
+    let patience = Task {
+      try await Task.sleep(for: .seconds(10))
+      end.arrive()
+    }
+    await high.value
+    patience.cancel()
+    await hub.drain()
+    return noticed.history.sorted()
+  }
+
+  private let all = ["0", "1", "2", "3"]
+
+  @Test("whoever waits for a vote raises those who are asked")
+  func vote() async {
+    #expect(await whoNoticed { _ = await $0.vote(Listener.self, $1) } == all)
+  }
+
+  @Test("so does whoever waits for collect")
+  func collect() async {
+    #expect(await whoNoticed { _ = await $0.collect(Listener.self, $1) } == all)
+  }
+
+  @Test("so it is with a deadline")
+  func withDeadline() async {
+    let noticed = await whoNoticed {
+      _ = await $0.vote(Listener.self, within: .seconds(3_600), absent: .abstains, $1)
+    }
+    #expect(noticed == all)
+  }
+
+  @Test("so it is with those who have an executor of their own")
+  func ownExecutor() async {
+    let own = DispatchQueueExecutor(MarkedQueue.make("own"))
+    #expect(await whoNoticed(own: own) { _ = await $0.vote(Listener.self, $1) } == all)
+  }
+
+  @Test("so it is with those who begin afterwards")
+  func beginningAfterwards() async {
+    let hub = DelegateHub()
+    let own = ManualExecutor()
+    let (end, escalated) = (Gate(), Gate())
+    let seen = Recorder<TaskPriority>()
+    let (early, late) = (Probe("early"), Probe("late"))
+    hub.subscribe(early, to: Listener.self)
+    hub.subscribe(late, to: Listener.self, on: own)
+    let low = Task.detached(priority: .low) {
+      await hub.vote(Listener.self) { probe in
+        if probe.name == "late" {
+          seen.record(Task.currentPriority)
+        } else {
+          _ = await Self.priority(atLeast: .high, until: end)
+          escalated.arrive()
+        }
+        return true
+      }
+    }
+    while own.pending == 0 { await Task.yield() }
+    let high = Task.detached(priority: .high) { await low.value }
+    let patience = Task {
+      try await Task.sleep(for: .seconds(10))
+      end.arrive()
+    }
+    await escalated.arrivals()
+    patience.cancel()
+    own.run()
+    #expect(await high.value)
+    #expect(end.arrived == 0)
+    #expect(seen.history == [.high])
+  }
+}

@@ -1,0 +1,175 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Statistics", .timeLimit(.minutes(1)))
+struct StatisticsTests {
+  @Test("the description tells all, protocol by protocol and subscriber by subscriber")
+  func description() {
+    let stage = Stage { $0.onFailure = { _, _, _ in } }
+    let gate = Gate()
+    let (plain, named, both) = (Probe("plain"), Probe("named"), Probe("both"))
+    stage.hub.subscribe(plain, to: Listener.self, fileID: "Shop/Cart.swift", line: 1)
+    stage.hub.subscribe(
+      named, to: Listener.self, priority: 1, id: "quota", mailbox: .latest,
+      fileID: "Shop/Quota.swift",
+      line: 2)
+    stage.hub.subscribe(both, to: Listener.self, fileID: "Shop/Cart.swift", line: 3)
+    stage.hub.subscribe(both, to: Bystander.self, fileID: "Shop/Cart.swift", line: 4)
+    stage.hub.notify(Bystander.self) { _ in }
+    stage.hub.notify(Listener.self) { probe in
+      if probe.name == "named" { await gate.pass() }
+      if probe.name == "plain" { throw Refusal() }
+    }
+    stage.run()
+    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in } }
+    stage.run()
+    let text = stage.statistics?.description
+    #expect(
+      text == """
+        DelegationTests.Bystander: posted 1, addressed 1, handled 1, failed 0, expired 0, dropped 0, \
+        cancelled 0, waiting 0
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:4: running 0, handled 1, failed 0, \
+        expired 0, dropped 0, cancelled 0, waiting 0
+        DelegationTests.Listener: posted 4, addressed 12, handled 7, failed 1, expired 0, dropped 2, \
+        cancelled 0, waiting 2
+          DelegationTests.Probe (quota), subscribed at Shop/Quota.swift:2: running 1, handled 0, \
+        failed 0, expired 0, dropped 2, cancelled 0, waiting 2
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:1: running 0, handled 3, failed 1, \
+        expired 0, dropped 0, cancelled 0, waiting 0
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:3: running 0, handled 4, failed 0, \
+        expired 0, dropped 0, cancelled 0, waiting 0
+        """)
+    stage.open(gate)
+    withExtendedLifetime((plain, named, both)) {}
+  }
+
+  @Test("the hub's totals are the sums over its protocols")
+  func totals() {
+    let stage = Stage()
+    let probes = stage.cast(3)
+    stage.hub.subscribe(probes[0], to: Bystander.self)
+    for _ in 0..<5 { stage.hub.notify(Listener.self) { _ in } }
+    for _ in 0..<7 { stage.hub.notify(Bystander.self) { _ in } }
+    stage.run()
+    let statistics = stage.statistics
+    #expect(statistics?.posted == 12)
+    #expect(statistics?.addressed == 22)
+    #expect(statistics?.counts.handled == 22)
+    #expect(statistics?.counts.total == 22)
+  }
+
+  @Test("before anybody subscribed there is nothing to tell, and nothing is counted")
+  func nothing() {
+    let stage = Stage()
+    stage.hub.notify(Listener.self) { _ in }
+    #expect(stage.statistics?.protocols.isEmpty == true)
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self).cancel()
+    stage.hub.notify(Listener.self) { _ in }
+    #expect(stage.statistics?.posted == 0)
+    #expect(stage.statistics?.addressed == 0)
+    #expect(stage.statistics?.protocols.map(\.name) == ["DelegationTests.Listener"])
+  }
+
+  @Test("questions are not counted, but their running handlers are shown")
+  func questions() {
+    let stage = Stage()
+    let gate = Gate()
+    let probes = stage.cast(2)
+    let vote = stage.start { hub in
+      await hub.vote(Listener.self) { _ in
+        await gate.pass()
+        return true
+      }
+    }
+    #expect(stage.statistics?.protocols.first?.subscribers.map(\.running) == [1, 1])
+    #expect(stage.statistics?.addressed == 0)
+    stage.open(gate)
+    #expect(vote.result == true)
+    #expect(stage.statistics?.protocols.first?.subscribers.map(\.running) == [0, 0])
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("what subscribers of the past have handled stays counted")
+  func thePast() {
+    let stage = Stage()
+    var mortal: Probe? = Probe("mortal")
+    let (leaves, stays) = (Probe("leaves"), Probe("stays"))
+    if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
+    let subscription = stage.hub.subscribe(leaves, to: Listener.self)
+    stage.hub.subscribe(stays, to: Listener.self)
+    stage.hub.notify(Listener.self) { _ in }
+    stage.run()
+    // Two wait for each; those of the mortal and of the leaving one come to nothing.
+    stage.hub.notify(Listener.self) { _ in }
+    stage.hub.notify(Listener.self) { _ in }
+    mortal = nil
+    subscription.cancel()
+    stage.run()
+    let item = stage.statistics?.protocols.first
+    #expect(
+      item.map { "\($0.counts)" }
+        == "handled 5, failed 0, expired 2, dropped 0, cancelled 2, waiting 0")
+    #expect(item?.addressed == 9)
+    #expect(item?.subscribers.count == 1)
+    withExtendedLifetime((leaves, stays)) {}
+  }
+
+  @Test("one that was removed is shown as long as its handler runs")
+  func removedAndRunning() {
+    let stage = Stage()
+    let gate = Gate()
+    let probe = Probe()
+    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub.notify(Listener.self) { _ in }
+    stage.run()
+    subscription.cancel()
+    #expect(
+      stage.counts == [
+        "handled 0, failed 0, expired 0, dropped 0, cancelled 1, waiting 1"
+      ])
+    stage.open(gate)
+    #expect(stage.counts == [])
+    #expect(
+      stage.statistics.map { "\($0.counts)" }
+        == "handled 1, failed 0, expired 0, dropped 0, cancelled 1, waiting 0")
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("subscribers are shown in the order in which they are served, before any call as well")
+  func order() {
+    let stage = Stage()
+    let probes = Probe.many(4)
+    for (number, probe) in probes.enumerated() {
+      stage.hub.subscribe(
+        probe, to: Listener.self, priority: [0, 5, -1, 5][number], fileID: "p",
+        line: UInt(number))
+    }
+    let served = ["p:1", "p:3", "p:0", "p:2"]
+    #expect(stage.statistics?.protocols.first?.subscribers.map(\.site) == served)
+    stage.hub.notify(Listener.self) { _ in }
+    stage.run()
+    #expect(stage.statistics?.protocols.first?.subscribers.map(\.site) == served)
+  }
+
+  @Test("to look into the hub while subscriptions are being ended loses nothing of what waited")
+  func whileEnding() {
+    let stage = Stage()
+    let looks = Recorder<Int?>()
+    let probes = stage.cast(8)
+    for _ in 0..<2 {
+      // Nobody but the hub holds it: it dies in the midst of the others' ends.
+      let mortal = Probe(onDeath: { looks.record(stage.statistics?.counts.total) })
+      stage.hub.subscribe(mortal, to: Listener.self, hold: .strongly)
+    }
+    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in } }
+    stage.hub.unsubscribeAll(from: Listener.self)
+    #expect(looks.history == [30, 30])
+    #expect(
+      stage.statistics.map { "\($0.counts)" }
+        == "handled 0, failed 0, expired 0, dropped 0, cancelled 30, waiting 0")
+    withExtendedLifetime(probes) {}
+  }
+}

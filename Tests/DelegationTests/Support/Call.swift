@@ -1,0 +1,84 @@
+@testable import Delegation
+
+/// Every call that a hub and a subscription offer.
+enum Call: CaseIterable {
+  case subscribe, subscribeAgain
+  case unsubscribeFromProtocol, unsubscribeFromEverything, unsubscribeByID, unsubscribeAll
+  case notify, notifyAsynchronously, deliver
+  case vote, ask, collect, first, pass
+  case count, subscribers, statistics, drain
+  case cancel, cancelAndWait, isActive
+
+  /// Whether the call has to be awaited.
+  var isAwaited: Bool {
+    switch self {
+    case .deliver, .vote, .ask, .collect, .first, .pass, .count, .subscribers, .statistics, .drain,
+      .cancelAndWait:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the call may wait for handlers that others have begun.
+  var waitsForOthers: Bool {
+    [.deliver, .drain, .cancelAndWait].contains(self)
+  }
+
+  /// Makes a call that need not be awaited.
+  func make(in scene: Scene) {
+    let hub = scene.hub
+    switch self {
+    case .subscribe:
+      hub.subscribe(scene.newcomer, to: Listener.self, id: "newcomer", hold: .strongly)
+    case .subscribeAgain:
+      hub.subscribe(scene.own, to: Listener.self, priority: 2)
+      hub.subscribe(scene.neighbour, to: Listener.self, priority: 1)
+    case .unsubscribeFromProtocol:
+      hub.unsubscribe(scene.own as any Listener, from: Listener.self)
+      hub.unsubscribe(scene.neighbour as any Listener, from: Listener.self)
+    case .unsubscribeFromEverything:
+      hub.unsubscribe(scene.own)
+      hub.unsubscribe(scene.neighbour)
+    case .unsubscribeByID:
+      hub.unsubscribe(id: 1)
+    case .unsubscribeAll:
+      hub.unsubscribeAll(from: Listener.self)
+    case .notify:
+      hub.notify(Listener.self) { $0.log.record(1) }
+    case .notifyAsynchronously:
+      hub.notify(Listener.self) { probe in
+        await Task.yield()
+        probe.log.record(2)
+      }
+    case .cancel:
+      scene.owns?.cancel()
+      scene.neighbours.cancel()
+    default:
+      _ = scene.owns?.isActive
+      _ = scene.neighbours.isActive
+    }
+  }
+
+  /// Makes any call.
+  func make(in scene: Scene) async {
+    let hub = scene.hub
+    switch self {
+    case .deliver: await hub.deliver(Listener.self) { $0.log.record(3) }
+    case .collect: _ = await hub.collect(Listener.self) { $0.name }
+    case .first: _ = await hub.first(Listener.self) { _ in nil as Int? }
+    case .pass: _ = await hub.pass(1, through: Listener.self) { $1 }
+    case .statistics: _ = await hub.statistics()
+    case .vote: _ = await hub.vote(Listener.self) { _ in true }
+    case .ask: _ = await hub.ask(Listener.self, combining: .all()) { $0.name }
+    case .count: _ = await hub.count(of: Listener.self)
+    case .subscribers: _ = await hub.subscribers(of: Listener.self)
+    case .drain: _ = await hub.drain()
+    case .cancelAndWait:
+      await scene.owns?.cancelAndWait()
+      await scene.neighbours.cancelAndWait()
+    default: makeSynchronously(in: scene)
+    }
+  }
+
+  private func makeSynchronously(in scene: Scene) { make(in: scene) }
+}

@@ -1,0 +1,68 @@
+@testable import Delegation
+
+/// What most tests subscribe to.
+protocol Listener: AnyObject, Sendable {
+  var name: String { get }
+  var log: Recorder<Int> { get }
+}
+
+/// A second protocol, for what is to be kept apart.
+protocol Bystander: AnyObject, Sendable {
+  var name: String { get }
+  var log: Recorder<Int> { get }
+}
+
+/// A subscriber that keeps a log and tells of its death.
+final class Probe: Listener, Bystander {
+  let name: String
+  let log = Recorder<Int>()
+  private let onDeath: (@Sendable () -> Void)?
+
+  init(_ name: String = "probe", onDeath: (@Sendable () -> Void)? = nil) {
+    self.name = name
+    self.onDeath = onDeath
+  }
+
+  deinit {
+    onDeath?()
+  }
+}
+
+extension Probe {
+  /// That many, named by their numbers.
+  static func many(_ count: Int) -> [Probe] {
+    (0..<count).map { Probe("\($0)") }
+  }
+}
+
+/// Does something when it dies.
+final class DeathNotice: Sendable {
+  private let onDeath: @Sendable () -> Void
+
+  init(_ onDeath: @escaping @Sendable () -> Void) {
+    self.onDeath = onDeath
+  }
+
+  deinit {
+    onDeath()
+  }
+}
+
+/// Sees whether an object has died, without keeping it alive.
+///
+/// `@unchecked Sendable`: the reference is written in `init` and after that only by the runtime.
+final class Obituary: @unchecked Sendable {
+  private weak var object: AnyObject?
+
+  init(of object: AnyObject) {
+    self.object = object
+  }
+
+  var isDead: Bool { object == nil }
+
+  /// Gives way to others until the object has died, which is bound to happen: the one who let go of
+  /// it last may not have come to that yet.
+  func death() async {
+    while !isDead { await Task.yield() }
+  }
+}

@@ -1,0 +1,71 @@
+@testable import Delegation
+
+/// The calls that run handlers.
+enum Reach: CaseIterable {
+  case notify, notifyAsynchronously, deliver
+  case vote, ask, voteWithin, askWithin, collect, first, pass
+
+  /// Those whose caller waits for what the handlers answer.
+  static let asking = allCases.filter { ![.notify, .notifyAsynchronously, .deliver].contains($0) }
+
+  /// Whether the handler may suspend.
+  var isAsynchronous: Bool { self != .notify }
+
+  /// Reaches every subscriber of `Listener` with a handler, and returns when all have handled it.
+  func callAsFunction(
+    _ hub: DelegateHub, suspending: Bool = true,
+    _ handle: @escaping @Sendable (any Listener) -> Void
+  ) async {
+    @Sendable func handleTwice(_ probe: any Listener) async {
+      handle(probe)
+      guard suspending else { return }
+      await Task.yield()
+      handle(probe)
+    }
+    switch self {
+    case .notify: hub.notify(Listener.self) { handle($0) }
+    case .notifyAsynchronously: hub.notify(Listener.self) { await handleTwice($0) }
+    case .deliver: await hub.deliver(Listener.self) { await handleTwice($0) }
+    default: await ask(hub, handleTwice)
+    }
+    switch self {
+    case .notify, .notifyAsynchronously: await hub.drain()
+    default: break
+    }
+  }
+
+  private func ask(
+    _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
+  ) async {
+    switch self {
+    case .vote:
+      _ = await hub.vote(Listener.self) { probe in
+        await handle(probe)
+        return true
+      }
+    case .ask:
+      _ = await hub.ask(Listener.self, combining: .all()) { await handle($0) }
+    case .voteWithin:
+      _ = await hub.vote(Listener.self, within: .seconds(3600), absent: .abstains) { probe in
+        await handle(probe)
+        return true
+      }
+    case .askWithin:
+      _ = await hub.ask(
+        Listener.self, combining: .all(), within: .seconds(3600), absent: .abstains
+      ) { await handle($0) }
+    case .collect:
+      _ = await hub.collect(Listener.self) { await handle($0) }
+    case .first:
+      _ = await hub.first(Listener.self) { probe -> Int? in
+        await handle(probe)
+        return nil
+      }
+    default:
+      _ = await hub.pass(0, through: Listener.self) { probe, value in
+        await handle(probe)
+        return value
+      }
+    }
+  }
+}

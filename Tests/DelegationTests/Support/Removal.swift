@@ -1,0 +1,28 @@
+@testable import Delegation
+
+/// The ways to end a subscription to `Listener`.
+enum Removal: CaseIterable {
+  case cancel
+  case unsubscribeFromProtocol
+  case unsubscribeFromEverything
+  case unsubscribeByID
+  case unsubscribeAll
+
+  /// Subscribes a probe so that it can be removed in this way: by its name as id, if need be.
+  @discardableResult
+  func subscribe(_ probe: Probe, to hub: DelegateHub, hold: Hold = .weakly) -> Subscription {
+    let id: String? = self == .unsubscribeByID ? probe.name : nil
+    return hub.subscribe(probe, to: Listener.self, id: id, hold: hold)
+  }
+
+  /// Removes a probe that was subscribed by `subscribe(_:to:)`.
+  func remove(_ probe: Probe, _ subscription: Subscription, from hub: DelegateHub) {
+    switch self {
+    case .cancel: subscription.cancel()
+    case .unsubscribeFromProtocol: hub.unsubscribe(probe as any Listener, from: Listener.self)
+    case .unsubscribeFromEverything: hub.unsubscribe(probe)
+    case .unsubscribeByID: hub.unsubscribe(id: probe.name)
+    case .unsubscribeAll: hub.unsubscribeAll(from: Listener.self)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+@testable import Delegation
+
+/// A hub whose work and whose time are driven by hand, on the test's own thread.
+final class Stage: Sendable {
+  let executor = ManualExecutor()
+  let clock = ManualClock()
+  let hub: DelegateHub
+
+  init(_ change: (inout DelegateHub.Configuration) -> Void = { _ in }) {
+    var configuration = DelegateHub.Configuration()
+    configuration.executor = executor
+    configuration.clock = clock
+    change(&configuration)
+    hub = DelegateHub(configuration)
+  }
+
+  /// Subscribes that many probes, named by their numbers.
+  func cast(_ count: Int) -> [Probe] {
+    let probes = Probe.many(count)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    return probes
+  }
+
+  /// Starts a call and lets it go as far as it can.
+  func start<Result: Sendable>(
+    _ body: @escaping @Sendable (DelegateHub) async -> Result
+  ) -> Act<Result> {
+    let results = Recorder<Result>()
+    let running = executor.start { [hub] in results.record(await body(hub)) }
+    return Act(results: results, running: running)
+  }
+
+  /// Makes a call that has nothing to wait for; `nil` if it waits all the same.
+  func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (DelegateHub) async -> Result
+  ) -> Result? {
+    start(body).result
+  }
+
+  /// Lets everything go as far as it can.
+  func run() {
+    executor.run()
+  }
+
+  /// Lets time pass.
+  func advance(by duration: Duration) {
+    clock.advance(by: duration)
+    run()
+  }
+
+  /// Opens a gate and lets everything go as far as it can.
+  func open(_ gate: Gate) {
+    gate.open()
+    run()
+  }
+
+  /// A call that was started.
+  struct Act<Result: Sendable>: Sendable {
+    fileprivate let results: Recorder<Result>
+    fileprivate let running: ManualExecutor.Running
+
+    /// What it has returned; `nil` as long as it has not.
+    var result: Result? { results.history.first }
+
+    /// Cancels the caller's task.
+    func cancel() { running.cancel() }
+  }
+}
+
+/// What tests throw.
+struct Refusal: Error, Hashable {
+  var reason = ""
+}
+
+extension ManualClock {
+  /// Gives way to others until nobody sleeps, which is bound to happen.
+  func silence() async {
+    while sleepers > 0 { await Task.yield() }
+  }
+}
