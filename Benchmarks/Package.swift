@@ -15,6 +15,8 @@ let package = Package(
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
   ],
   targets: [
     .executableTarget(
@@ -23,6 +25,15 @@ let package = Package(
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "OpenCombine", package: "OpenCombine"),
       ],
-      swiftSettings: settings)
+      swiftSettings: settings),
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceContextModule", package: "swift-service-context"),
+      ],
+      swiftSettings: settings),
   ]
 )

@@ -179,20 +179,18 @@ final class SubscriptionNode: Sendable {
 
   /// Begins to attend the mailbox; see ``Mailbox/attend(published:)``.
   func attend() -> Bool {
-    guard let published = publishedWhileOpen else { return false }
-    return touch { $0.attend(published: published) }
+    guard isOpen else { return false }
+    return touch { $0.attend(published: publishedWhileOpen) }
   }
 
   /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
   func proceed() -> Mailbox.Step {
-    let published = publishedWhileOpen ?? 0
-    return noticed(touch { $0.proceed(published: published) })
+    noticed(touch { $0.proceed(published: publishedWhileOpen) })
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    let published = publishedWhileOpen ?? 0
-    return noticed(mailbox.withLock { $0.advance(after: fate, published: published) })
+    noticed(mailbox.withLock { $0.advance(after: fate, published: publishedWhileOpen) })
   }
 
   /// Whether a notification was addressed to this subscription and has not been passed.
@@ -200,13 +198,15 @@ final class SubscriptionNode: Sendable {
     mailbox.withLock { $0.owes(number) }
   }
 
-  /// How many notifications have been posted, or `nil` if the subscription is closed.
+  /// How many notifications have been posted, or 0 if the subscription is closed.
   ///
-  /// The count is read before the look at the state: it includes nothing that was posted after the
-  /// subscription was closed, and so was not addressed to it.
-  private var publishedWhileOpen: Int? {
+  /// To be read under the mailbox's lock: whoever left a note in the mailbox had seen what it stands
+  /// for, so a count that was read before the lock could miss it. The count is read before the look at
+  /// the state: it includes nothing that was posted after the subscription was closed, and so was not
+  /// addressed to it.
+  private var publishedWhileOpen: Int {
     let published = channel.published.load(ordering: .acquiring)
-    return isOpen ? published : nil
+    return isOpen ? published : 0
   }
 
   /// Does something to the mailbox, and lets go of what was dropped by that.

@@ -79,6 +79,8 @@ final class Scene: Sendable {
     case .onFailure:
       hub.notify(Listener.self) { _ in throw Failure(cargo: nil) }
     default:
+      // The vote does not wait for the cancellation of those it no longer needs.
+      let cancelled = Gate()
       _ = await hub.vote(Listener.self) { [trigger, gate] probe in
         guard probe.name == "own" else {
           await gate.arrivals()
@@ -87,10 +89,12 @@ final class Scene: Sendable {
         await withTaskCancellationHandler {
           await gate.pass()
         } onCancel: {
+          cancelled.arrive()
           trigger.pull()
         }
         return true
       }
+      await cancelled.arrivals()
     }
   }
 

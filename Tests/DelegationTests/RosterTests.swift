@@ -1,0 +1,181 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Roster: the subscriptions of a protocol in the order in which they are served")
+struct RosterTests {
+  @Test("after every history of six steps it agrees with a filtered and sorted list")
+  func agreesWithList() {
+    let exploration = RosterWorld().explore(upTo: 6)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 30_000)
+  }
+
+  @Test("higher ranks come first, equal ones in the order of subscription")
+  func order() {
+    var roster = Roster<FakeMember>()
+    for serial in 0..<12 { roster.add(FakeMember(serial: serial, rank: serial % 3)) }
+    #expect(roster.snapshot().map(\.serial) == [2, 5, 8, 11, 1, 4, 7, 10, 0, 3, 6, 9])
+  }
+
+  @Test("one that bears an older one's serial comes in its place")
+  func successor() {
+    var roster = Roster<FakeMember>()
+    let members = (0..<3).map { FakeMember(serial: $0) }
+    for member in members { roster.add(member) }
+    let successor = FakeMember(serial: 1)
+    members[1].isGone = true
+    roster.add(successor)
+    roster.remove(count: 1)
+    #expect(roster.snapshot().map { $0 === successor } == [false, true, false])
+    #expect(roster.takeDeparted().map { $0 === members[1] } == [true])
+  }
+
+  @Test("those that leave without a snapshot being taken are let go when they are half")
+  func halfGone() {
+    var roster = Roster<FakeMember>()
+    let members = (0..<1000).map { FakeMember(serial: $0) }
+    for member in members { roster.add(member) }
+    var most = 0
+    for member in members {
+      member.isGone = true
+      roster.remove(count: 1)
+      _ = roster.takeDeparted()
+      // What it would let go if it were asked for a snapshot, it still has.
+      var asked = roster
+      let living = asked.snapshot().count
+      let kept = asked.takeDeparted().count
+      most = max(most, kept)
+      #expect(kept <= living)
+    }
+    #expect(most == 500)
+    #expect(roster.everyone().isEmpty)
+  }
+}
+
+final class FakeMember: RosterMember {
+  let serial: Int
+  var rank: Int
+  var isGone = false
+  var isAtRest = true
+
+  init(serial: Int, rank: Int = 0) {
+    self.serial = serial
+    self.rank = rank
+  }
+}
+
+/// Three members at most that join, move, leave and come to rest, and one that looks.
+private struct RosterWorld: SmallWorld {
+  enum Step {
+    case add(rank: Int)
+    /// The member is gone; the roster has not been told.
+    case leave(Int, isAtRest: Bool)
+    case tell
+    case rest(Int)
+    case move(Int)
+    case snapshot
+    case takeDeparted
+  }
+
+  /// A member as the model has it.
+  struct Entry {
+    let member: FakeMember
+    var rank: Int
+    var isGone = false
+    var isAtRest = true
+    var isTaken = false
+  }
+
+  private var roster = Roster<FakeMember>()
+  private var list: [Entry] = []
+  private var untold = 0
+
+  var steps: [Step] {
+    var steps: [Step] = [.snapshot, .takeDeparted]
+    if list.count < 3 { steps += [.add(rank: 0), .add(rank: 1)] }
+    if untold > 0 { steps.append(.tell) }
+    for (index, entry) in list.enumerated() {
+      if !entry.isGone {
+        steps += [
+          .leave(index, isAtRest: true), .leave(index, isAtRest: false), .move(index),
+        ]
+      } else if !entry.isAtRest {
+        steps.append(.rest(index))
+      }
+    }
+    return steps
+  }
+
+  mutating func take(_ step: Step) -> String? {
+    impose()
+    switch step {
+    case .add(let rank):
+      list.append(Entry(member: FakeMember(serial: list.count, rank: rank), rank: rank))
+      roster.add(list.last!.member)
+    case .leave(let index, let isAtRest):
+      list[index].isGone = true
+      list[index].isAtRest = isAtRest
+      untold += 1
+    case .tell:
+      roster.remove(count: untold)
+      untold = 0
+    case .rest(let index):
+      list[index].isAtRest = true
+    case .move(let index):
+      list[index].rank = 1 - list[index].rank
+      impose()
+      roster.reorder()
+    case .snapshot:
+      if let fault = checkSnapshot() { return fault }
+    case .takeDeparted:
+      if let fault = checkDeparted() { return fault }
+    }
+    impose()
+    return checkAll()
+  }
+
+  /// Gives the members, which all histories share, this history's state.
+  private func impose() {
+    for entry in list {
+      entry.member.rank = entry.rank
+      entry.member.isGone = entry.isGone
+      entry.member.isAtRest = entry.isAtRest
+    }
+  }
+
+  private mutating func checkSnapshot() -> String? {
+    let expected = list.filter { !$0.isGone }.sorted {
+      ($1.rank, $0.member.serial) < ($0.rank, $1.member.serial)
+    }.map(\.member)
+    let snapshot = roster.snapshot()
+    guard snapshot.filter({ !$0.isGone }).elementsEqual(expected, by: ===) else {
+      return "snapshot \(snapshot.map(\.serial)), expected \(expected.map(\.serial))"
+    }
+    if untold == 0, snapshot.count > expected.count { return "a snapshot with one that is gone" }
+    return nil
+  }
+
+  private mutating func checkDeparted() -> String? {
+    // What was gone when the roster last looked can be taken, once; all of it after a snapshot.
+    if untold == 0 { _ = roster.snapshot() }
+    let departed = roster.takeDeparted().map(\.serial).sorted()
+    let due = list.filter { $0.isGone && $0.isAtRest && !$0.isTaken }.map(\.member.serial)
+    if untold == 0, departed != due { return "departed \(departed), expected \(due)" }
+    guard Set(departed).count == departed.count, Set(departed).isSubset(of: due) else {
+      return "departed \(departed), of which some are not due: \(due)"
+    }
+    for serial in departed { list[serial].isTaken = true }
+    return nil
+  }
+
+  private func checkAll() -> String? {
+    // A copy is asked, as the question itself sorts out who is gone.
+    var asked = roster
+    let all = asked.everyone().map(\.serial).sorted()
+    let unsettled = list.filter { !$0.isTaken }.map(\.member.serial)
+    guard all == unsettled else { return "all \(all), expected \(unsettled)" }
+    guard roster.leaving.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
+    return nil
+  }
+}

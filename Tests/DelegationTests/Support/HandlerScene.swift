@@ -1,0 +1,86 @@
+@testable import Delegation
+
+/// Handlers that run, as the library's bookkeeping has it, without a task in sight.
+///
+/// Some are those of notifications, some answer a vote; a vote may have been called from another
+/// handler.
+final class HandlerScene {
+  /// What one handler is.
+  struct Part: Hashable {
+    /// Which subscriber's it is.
+    var node: Int
+    /// The handler that awaits the vote that this one answers.
+    var parent: Int?
+    /// Whether it handles a notification.
+    var isDelivery = false
+  }
+
+  let parts: [Part]
+  let nodes: [SubscriptionNode]
+  private(set) var isRunning: [Bool]
+  private(set) var contexts: [HandlerContext] = []
+  private var origins: [Origin?] = []
+  let inbox = Inbox()
+  private let subscribers: [Nobody]
+
+  init(_ parts: [Part], subscribers count: Int) {
+    self.parts = parts
+    subscribers = (0..<count).map { _ in Nobody() }
+    nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
+    isRunning = parts.map { _ in false }
+    // Nobody comes when the deliveries are posted: this scene begins them itself.
+    inbox.setWaker { false }
+    for index in parts.indices { begin(index) }
+  }
+
+  /// How many handlers run: each has a worker to itself.
+  var workers: Int { inbox.activity.workers }
+
+  private func begin(_ index: Int) {
+    let part = parts[index]
+    let parent = part.parent.map { contexts[$0] }
+    let origin = HandlerContext.$current.withValue(parent) { part.isDelivery ? nil : Origin() }
+    let worker = Worker(for: nodes, origin: origin, inbox: inbox)
+    inbox.activity.begin()
+    if part.isDelivery {
+      inbox.post(Structures.content(), to: Structures.key)
+      guard nodes[part.node].begin() != nil else { fatalError("two deliveries at once") }
+    } else {
+      guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
+    }
+    contexts.append(HandlerContext(worker: worker, call: worker.begin(at: part.node)))
+    origins.append(origin)
+    isRunning[index] = true
+  }
+
+  /// Decides the vote that a handler answers: nobody awaits that handler any more.
+  func decideVote(of index: Int) {
+    origins[index]?.clear()
+  }
+
+  /// The handler returns.
+  func end(_ index: Int) {
+    let node = nodes[parts[index].node]
+    contexts[index].worker.end()
+    isRunning[index] = false
+    _ = inbox.activity.end()
+    guard parts[index].isDelivery else { return node.endCall() }
+    // What was posted for the other deliveries is handled at once.
+    while case .handle = node.advance(after: .handled) {}
+  }
+
+  /// All scenes of that many handlers and subscribers.
+  static func all(handlers: Int, subscribers: Int) -> [[Part]] {
+    if handlers == 0 { return [[]] }
+    return all(handlers: handlers - 1, subscribers: subscribers).flatMap { parts in
+      (0..<subscribers).flatMap { node in
+        let parents = [nil] + parts.indices.map(Optional.some)
+        var more = parents.map { parts + [Part(node: node, parent: $0)] }
+        if !parts.contains(where: { $0.isDelivery && $0.node == node }) {
+          more.append(parts + [Part(node: node, isDelivery: true)])
+        }
+        return more
+      }
+    }
+  }
+}

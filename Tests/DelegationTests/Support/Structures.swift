@@ -1,0 +1,138 @@
+import Synchronization
+
+@testable import Delegation
+
+/// A subscriber for tests of the pieces that need one and never call it.
+final class Nobody: Sendable {}
+
+/// How many wakes an inbox has sent.
+final class Wakes: Sendable {
+  private let sent = Atomic<Int>(0)
+
+  init(of inbox: Inbox) {
+    inbox.setWaker { [weak self] in
+      self?.sent.add(1, ordering: .relaxed)
+      return true
+    }
+  }
+
+  var count: Int { sent.load(ordering: .relaxed) }
+}
+
+/// What the pieces inside are built of in tests that have no hub.
+enum Structures {
+  /// The key of the type that stands for a protocol.
+  static var key: ObjectIdentifier { ObjectIdentifier(Nobody.self) }
+
+  /// An open subscription that no ledger knows of.
+  static func node(
+    of subscriber: Nobody, in channel: Channel = Channel(Nobody.self), inbox: Inbox = Inbox(),
+    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil
+  ) -> SubscriptionNode {
+    SubscriptionNode(
+      reference: WeakReference(subscriber, object: subscriber), channel: channel, inbox: inbox,
+      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), belongings: .init(id: identity),
+      subscriberType: Nobody.self, site: Site(file: #fileID, line: #line), priority: 0,
+      serial: serial)
+  }
+
+  /// A subscription made through an inbox.
+  static func subscribe(
+    _ subscriber: Nobody, to type: Any.Type = Nobody.self, in inbox: Inbox,
+    identity: Identity? = nil, priority: Int = 0, policy: MailboxPolicy = .unbounded
+  ) -> SubscriptionNode {
+    inbox.subscribe(
+      Newcomer(
+        object: subscriber, type: Nobody.self, belongings: .init(id: identity),
+        priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
+      reference: WeakReference(subscriber, object: subscriber), to: type)
+  }
+
+  /// A notification's content that does something when it is handled.
+  static func content(_ body: @escaping @Sendable () -> Void = {}) -> Notification.Content {
+    Notification.Content(
+      handler: .synchronous { _ in
+        body()
+        return true
+      })
+  }
+
+  /// A chain of notifications that do something with their numbers when they are handled, and a
+  /// placeholder.
+  static func chain(
+    of count: Int, handling body: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> Notification {
+    var next = Notification()
+    for number in (0..<count).reversed() {
+      let notification = Notification()
+      notification.fill(with: content { body(number) }, followedBy: next)
+      next = notification
+    }
+    return next
+  }
+}
+
+extension Notification.Content {
+  /// A subscription for handlers that do not care.
+  private static let node = Structures.node(of: Nobody())
+
+  /// Runs a synchronous handler.
+  func run() throws -> Bool {
+    guard case .synchronous(let handle) = handler else { return false }
+    return try handle(Self.node)
+  }
+}
+
+/// Takes the numbers of notifications until it is emptied.
+final class Drawer: Sendable {
+  private let numbers = Lock<[Int]>([])
+
+  func put(_ number: Int) {
+    numbers.withLock { $0.append(number) }
+  }
+
+  func empty() -> [Int] {
+    numbers.withLock { numbers in
+      defer { numbers = [] }
+      return numbers
+    }
+  }
+}
+
+extension SubscriptionNode {
+  /// Does what a worker of a wave does with a subscription.
+  func visit() {
+    if attend() { serve() }
+  }
+
+  /// Does what a worker does that attends.
+  func serve() {
+    var step = proceed()
+    while true {
+      switch step {
+      case .handle(let content):
+        let isOpen = isOpen
+        if isOpen { _ = try? content.run() }
+        step = advance(after: isOpen ? .handled : .skipped)
+        content.receipt?.pass()
+      case .yield: step = proceed()
+      case .rest: return
+      }
+    }
+  }
+
+  /// Attends, if nobody does, and takes the first notification.
+  func begin() -> Notification.Content? {
+    guard attend(), case .handle(let content) = proceed() else { return nil }
+    return content
+  }
+}
+
+extension Mailbox {
+  /// The same for a mailbox by itself.
+  mutating func begin(published: Int) -> Notification.Content? {
+    guard attend(published: published), case .handle(let content) = proceed(published: published)
+    else { return nil }
+    return content
+  }
+}
