@@ -54,7 +54,7 @@ extension DelegateHub {
         """)
     }
     let newcomer = Newcomer(
-      object: subscriber as AnyObject, type: type,
+      object: Self.object(of: subscriber, as: type), type: type,
       belongings: .init(
         subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
         executor: executor),
@@ -76,7 +76,7 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    let identity = ObjectIdentifier(subscriber as AnyObject)
+    let identity = ObjectIdentifier(Self.object(of: subscriber, as: type(of: subscriber as Any)))
     inbox.close(of: ObjectIdentifier(`protocol`)) { $0.subscriptions(at: identity) }
   }
 
@@ -120,4 +120,17 @@ extension DelegateHub {
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
     inbox.closeAll(of: ObjectIdentifier(`protocol`))
   }
+
+  /// The object that a value of a protocol's type is.
+  ///
+  /// An `any Error` keeps its object in a box, and it is the box that a plain cast finds.
+  private static func object<P>(of subscriber: P, as type: Any.Type) -> AnyObject {
+    let object = subscriber as AnyObject
+    guard Swift.type(of: object) != type, let error = subscriber as? any Error else {
+      return object
+    }
+    return unboxed(error)
+  }
+
+  private static func unboxed(_ error: some Error) -> AnyObject { error as AnyObject }
 }

@@ -8,7 +8,8 @@ struct Identity: Sendable, CustomStringConvertible {
 
   init(_ value: any Hashable & Sendable) {
     self.value = value
-    hash = value.hashValue
+    // By the same measure as `matches`, for which 1 as an Int and 1 as an Int8 are one key.
+    hash = AnyHashable(value).hashValue
   }
 
   var description: String { "\(value)" }
