@@ -87,6 +87,19 @@ struct InboxTests {
     #expect(found == [0, 1])
   }
 
+  @Test("an object whose subscription was ended is subscribed anew", arguments: [nil, "a"])
+  func afterTheEnd(id: String?) {
+    let inbox = Inbox()
+    let subscriber = Nobody()
+    let first = Structures.subscribe(subscriber, in: inbox, identity: id.map(Identity.init))
+    first.close(as: .cancelled)
+    let second = Structures.subscribe(subscriber, in: inbox, identity: id.map(Identity.init))
+    #expect(first !== second)
+    #expect(second.isOpen)
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(second.account == Account(waiting: 1))
+  }
+
   @Test("an object at a dead one's address is another subscriber")
   func reusedAddress() {
     let inbox = Inbox()

@@ -62,15 +62,23 @@ struct LedgerTests {
   func byAddress() {
     var ledger = Ledger(channel: Channel(Nobody.self))
     let (one, other) = (Nobody(), Nobody())
-    let nodes = [one, one, one, other].map { Structures.node(of: $0, in: ledger.channel) }
-    ledger.insert(nodes[0], as: nil)
-    ledger.insert(nodes[1], as: Identity("a"))
-    ledger.insert(nodes[2], as: Identity("b"))
-    ledger.insert(nodes[3], as: Identity("a"))
-    let found = ledger.subscriptions(at: ObjectIdentifier(one)).map(ObjectIdentifier.init)
-    #expect(Set(found) == Set(nodes[..<3].map(ObjectIdentifier.init)))
-    #expect(found.count == 3)
+    let identities = [nil, Identity("a"), Identity("b"), Identity("a")]
+    let nodes = zip([one, one, one, other], identities).enumerated().map { serial, pair in
+      Structures.node(of: pair.0, in: ledger.channel, serial: serial, identity: pair.1)
+    }
+    for (node, identity) in zip(nodes, identities) { ledger.insert(node, as: identity) }
+    func found() -> [Int] {
+      ledger.subscriptions(at: ObjectIdentifier(one)).map(\.serial).sorted()
+    }
+    #expect(found() == [0, 1, 2])
     #expect(ledger.subscriptions(at: ObjectIdentifier(ledger.channel)).isEmpty)
+    _ = ledger.remove(nodes[1])
+    #expect(found() == [0, 2])
+    ledger.move(nodes[2], from: identities[2], to: nil)
+    _ = ledger.remove(nodes[0])
+    #expect(found() == [2])
+    _ = ledger.removeAll()
+    #expect(found() == [])
   }
 
   // MARK: Keeping memory bounded
@@ -96,11 +104,12 @@ struct LedgerTests {
   @Test("a search for the dead is due at 512, once, then at twice what the last one left")
   func sweeps() {
     var ledger = Ledger(channel: Channel(Nobody.self))
-    let subscriber = Nobody()
+    var subscribers: [Nobody] = []
     var due: [Int] = []
     func insert(upTo population: Int) {
       while ledger.population < population {
-        let node = Structures.node(of: subscriber, in: ledger.channel)
+        subscribers.append(Nobody())
+        let node = Structures.node(of: subscribers.last!, in: ledger.channel)
         ledger.insert(node, as: Identity(ledger.population))
         if ledger.takeSweep() { due.append(ledger.population) }
       }
@@ -121,15 +130,15 @@ struct LedgerTests {
     arguments: [0, 100, 700])
   func amortised(living: Int) {
     var ledger = Ledger(channel: Channel(Nobody.self))
-    let subscriber = Nobody()
     var kept = 0
     var doomed: [SubscriptionNode] = []
     var looks = 0
     var most = 0
     let subscriptions = 20_000
+    let subscribers = (0..<subscriptions).map { _ in Nobody() }
     for number in 0..<subscriptions {
       let identity = Identity(number)
-      let node = Structures.node(of: subscriber, in: ledger.channel, identity: identity)
+      let node = Structures.node(of: subscribers[number], in: ledger.channel, identity: identity)
       ledger.insert(node, as: identity)
       if kept < living { kept += 1 } else { doomed.append(node) }
       most = max(most, doomed.count)

@@ -85,6 +85,24 @@ struct NotificationTests {
     #expect(!second.isAlive)
   }
 
+  @Test("a mailbox that has been succeeded keeps nothing of what it had stored")
+  func succeeded() {
+    var ledger = Ledger(channel: Channel(Nobody.self))
+    var mailbox = ledger.makeMailbox(.dropOldest(limit: 4))
+    var captured: Captive? = Captive()
+    let probe = Weak(captured!)
+    _ = ledger.post(
+      Structures.content { [captured] in withExtendedLifetime(captured) {} },
+      followedBy: Notification())
+    captured = nil
+    mailbox.store(upTo: 1)
+    var successor = mailbox.handOver(policy: .latest)
+    #expect(probe.isAlive)
+    successor?.close(at: 1, as: .cancelled).discard()
+    #expect(!probe.isAlive)
+    #expect(mailbox.account(published: 1).total == 0)
+  }
+
   // MARK: Doing it
 
   /// Handles that many notifications one after another, each in a visit of its own.
