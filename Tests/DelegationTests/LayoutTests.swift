@@ -11,19 +11,19 @@ struct LayoutTests {
   ) async {
     let hub = DelegateHub()
     var subscribers = (0..<3).map(make)
-    let identities = subscribers.map { ObjectIdentifier($0 as AnyObject) }
-    let obituaries = subscribers.map { Obituary(of: $0 as AnyObject) }
+    let identities = subscribers.map { ObjectIdentifier(object(of: $0)) }
+    let obituaries = subscribers.map { Obituary(of: object(of: $0)) }
     let subscriptions = subscribers.map { hub.subscribe($0, to: `protocol`) }
     // Often, so that a reference too many or too few each time cannot go unnoticed.
     for _ in 0..<100 {
       #expect(await hub.ask(`protocol`, combining: .all()) { await number($0) } == [0, 1, 2])
       let listed = await hub.subscribers(of: `protocol`)
-      #expect(listed.map { ObjectIdentifier($0 as AnyObject) } == identities)
+      #expect(listed.map { ObjectIdentifier(object(of: $0)) } == identities)
     }
     let told = Recorder<ObjectIdentifier>()
     let numbers = Recorder<Int>()
     for _ in 0..<10 {
-      hub.notify(`protocol`) { told.record(ObjectIdentifier($0 as AnyObject)) }
+      hub.notify(`protocol`) { told.record(ObjectIdentifier(object(of: $0))) }
       hub.notify(`protocol`) { numbers.record(await number($0)) }
     }
     #expect(await hub.drain().isEmpty)
@@ -32,7 +32,7 @@ struct LayoutTests {
     #expect(hub.subscribe(subscribers[1], to: `protocol`) == subscriptions[1])
     hub.unsubscribe(subscribers[0], from: `protocol`)
     #expect(subscriptions.map(\.isActive) == [false, true, true])
-    hub.unsubscribe(subscribers[1] as AnyObject)
+    hub.unsubscribe(object(of: subscribers[1]))
     #expect(subscriptions.map(\.isActive) == [false, false, true])
     subscribers = []
     for obituary in obituaries { await obituary.death() }
@@ -196,4 +196,11 @@ private final class Fault: Error, Countable {
   let number: Int
   var count: Int { number }
   init(_ number: Int) { self.number = number }
+}
+
+/// The object itself, even if the value keeps it in a box, as an `any Error` does.
+private func object<P>(of value: P) -> AnyObject {
+  func unboxed(_ error: some Error) -> AnyObject { error as AnyObject }
+  if let error = value as? any Error { return unboxed(error) }
+  return value as AnyObject
 }
