@@ -72,6 +72,28 @@ struct Guarantee04MemoryTests {
         #expect(growth < 8_000, "grew by \(growth) kB")
       }
     }
+
+    @Test("waking an idle hub a hundred thousand times leaves nothing behind")
+    func wakes() async {
+      await #expect(processExitsWith: .success) {
+        let hub = DelegateHub()
+        let probe = Probe()
+        hub.subscribe(probe, to: Listener.self)
+        func wake(_ count: Int) async {
+          for _ in 0..<count {
+            hub.notify(Listener.self) { _ in }
+            await hub.drain()
+          }
+        }
+        await wake(10_000)
+        let before = residentKilobytes()
+        await wake(90_000)
+        let growth = residentKilobytes() - before
+        // A wrapped waker for each of them would cost some 64 bytes, and each call run through all.
+        #expect(growth < 3_000, "grew by \(growth) kB")
+        withExtendedLifetime(probe) {}
+      }
+    }
   #endif
 }
 

@@ -43,19 +43,25 @@ final class Inbox: Sendable {
   /// takes no lock; a bit may be set for nothing.
   private let interest = Atomic<UInt64>(0)
   /// Starts the task that a wake is, as long as there is a hub; set when the hub is made.
-  private let waker = Lock<(@Sendable () -> Bool)?>(nil)
+  private let waker = Lock<Waker?>(nil)
+
+  /// A closure in a struct: one that is a lock's state itself would be wrapped once more, for good,
+  /// by each look at it.
+  private struct Waker: Sendable {
+    let start: @Sendable () -> Bool
+  }
 
   /// Sets what starts a wake's task.
   ///
-  /// - Parameter waker: returns whether it did.
-  func setWaker(_ waker: @escaping @Sendable () -> Bool) {
-    self.waker.withLock { $0 = waker }
+  /// - Parameter start: returns whether it did.
+  func setWaker(_ start: @escaping @Sendable () -> Bool) {
+    waker.withLock { $0 = Waker(start: start) }
   }
 
   /// Sends a wake that was asked for under the lock, outside of it.
   func send(_ wake: Wake) {
     guard case .needed = wake, let waker = waker.withLock({ $0 }) else { return }
-    if !waker() { workerEnded() }
+    if !waker.start() { workerEnded() }
   }
 
   // MARK: Telling
