@@ -35,7 +35,22 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await ask(`protocol`, combining: rule, body)
+    // As `ask`, which would see the answers through a conversion of `body`.
+    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
+    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Bool, E> in
+        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        defer { node.endCall() }
+        do throws(E) {
+          return .response(try await body(subscriber))
+        } catch {
+          return .failure(error)
+        }
+      } report: { answer, position in
+        poll.take(answer, from: position, in: fanOut)
+      }
+    }.get()
   }
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
@@ -60,8 +75,18 @@ extension DelegateHub {
   ) async throws(E) -> C.Outcome {
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-    return try await conduct(poll, among: nodes) { fanOut, node, position in
-      poll.take(await node.answer(to: body), from: position, in: fanOut)
+    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<C.Response, E> in
+        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        defer { node.endCall() }
+        do throws(E) {
+          return .response(try await body(subscriber))
+        } catch {
+          return .failure(error)
+        }
+      } report: { answer, position in
+        poll.take(answer, from: position, in: fanOut)
+      }
     }.get()
   }
 
@@ -121,11 +146,22 @@ extension DelegateHub {
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
     let poll = Poll(ballot, absence: { _ in absent })
-    return await conduct(poll, among: nodes, within: duration) { fanOut, node, position in
-      switch await node.answer(to: body) {
-      case .response(let response): poll.take(.response(response), from: position, in: fanOut)
-      case .absence: poll.take(.absence, from: position, in: fanOut)
-      case .failure: poll.take(absent, from: position, in: fanOut)
+    return await conduct(poll, among: nodes, within: duration) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) {
+        node -> Answer<C.Response, any Error> in
+        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        defer { node.endCall() }
+        do throws(any Error) {
+          return .response(try await body(subscriber))
+        } catch {
+          return .failure(error)
+        }
+      } report: { answer, position in
+        switch answer {
+        case .response(let response): poll.take(.response(response), from: position, in: fanOut)
+        case .absence: poll.take(.absence, from: position, in: fanOut)
+        case .failure: poll.take(absent, from: position, in: fanOut)
+        }
       }
     }.get()
   }
@@ -166,15 +202,25 @@ extension DelegateHub {
       .response(
         Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, within: duration) { fanOut, node, position in
-      let result: Result<R, any Error>
-      switch await node.answer(to: body) {
-      case .response(let response): result = .success(response)
-      case .failure(let error): result = .failure(error)
-      case .absence: return poll.take(.absence, from: position, in: fanOut)
+    return await conduct(poll, among: nodes, within: duration) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<R, any Error> in
+        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        defer { node.endCall() }
+        do throws(any Error) {
+          return .response(try await body(subscriber))
+        } catch {
+          return .failure(error)
+        }
+      } report: { answer, position in
+        let result: Result<R, any Error>
+        switch answer {
+        case .response(let response): result = .success(response)
+        case .failure(let error): result = .failure(error)
+        case .absence: return poll.take(.absence, from: position, in: fanOut)
+        }
+        let reply = Reply(subscriber: nodes[position].description, result: result)
+        poll.take(.response(reply), from: position, in: fanOut)
       }
-      let reply = Reply(subscriber: node.description, result: result)
-      poll.take(.response(reply), from: position, in: fanOut)
     }.get()
   }
 
@@ -228,21 +274,18 @@ extension DelegateHub {
 }
 
 extension SubscriptionNode {
-  /// Asks the subscriber, and lets go of it before the answer is counted.
+  /// Begins a call of the asking kind, which ``endCall()`` has to end.
   ///
-  /// Inlined: each level of asynchronous calls costs a check of the executor on the way back.
+  /// The call itself is the asker's: through a generic function, each result would go by way of a
+  /// conversion that is one more asynchronous call.
+  ///
+  /// - Returns: the subscriber, or `nil` if there is no call.
   @inlinable
   @inline(__always)
-  nonisolated(nonsending) func answer<P, R, E>(
-    to body: nonisolated(nonsending) @Sendable (P) async throws(E) -> R
-  ) async -> Answer<R, E> {
-    guard beginCall() else { return .absence }
-    defer { endCall() }
-    guard let subscriber = subscriber(as: P.self) else { return .absence }
-    do throws(E) {
-      return .response(try await body(subscriber))
-    } catch {
-      return .failure(error)
-    }
+  func beginCall<P>(on type: P.Type) -> P? {
+    guard beginCall() else { return nil }
+    if let subscriber = subscriber(as: type) { return subscriber }
+    endCall()
+    return nil
   }
 }

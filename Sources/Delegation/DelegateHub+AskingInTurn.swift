@@ -30,10 +30,13 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
     let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
-      switch await node.answer(to: body) {
-      case .response(let answer?): return .stop(.success(answer))
-      case .response(nil), .absence: return .goOn(nil)
-      case .failure(let error): return .stop(.failure(error))
+      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(nil) }
+      defer { node.endCall() }
+      do throws(E) {
+        let answer = try await body(subscriber)
+        return answer == nil ? .goOn(nil) : .stop(.success(answer))
+      } catch {
+        return .stop(.failure(error))
       }
     }
     return try result.get()
@@ -67,15 +70,13 @@ extension DelegateHub {
   ) async throws(E) -> V? {
     let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
       guard let value else { return .stop(.success(nil)) }
-      let step: nonisolated(nonsending) @Sendable (P) async throws(E) -> V? = {
-        (subscriber: P) async throws(E) -> V? in
-        try await body(subscriber, value)
-      }
-      switch await node.answer(to: step) {
-      case .response(let changed?): return .goOn(changed)
-      case .response(nil): return .stop(.success(nil))
-      case .absence: return .goOn(value)
-      case .failure(let error): return .stop(.failure(error))
+      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(value) }
+      defer { node.endCall() }
+      do throws(E) {
+        let changed = try await body(subscriber, value)
+        return changed == nil ? .stop(.success(nil)) : .goOn(changed)
+      } catch {
+        return .stop(.failure(error))
       }
     }
     return try result.get()
@@ -97,15 +98,19 @@ extension DelegateHub {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
-    let fanOut = FanOut(asking: nodes, for: self) { fanOut, node, _ in
-      guard case .success(let value) = state.withLock({ $0 }) else { return }
-      let turn = await take(node, value)
-      switch turn {
-      case .goOn(let value):
-        state.withLock { $0 = .success(value) }
-      case .stop(let result):
-        state.withLock { $0 = result }
-        fanOut.halt()
+    let fanOut = FanOut(asking: nodes, for: self) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Turn<Value, E>? in
+        guard case .success(let value) = state.withLock({ $0 }) else { return nil }
+        return await take(node, value)
+      } report: { turn, _ in
+        switch turn {
+        case .goOn(let value):
+          state.withLock { $0 = .success(value) }
+        case .stop(let result):
+          state.withLock { $0 = result }
+          fanOut.halt()
+        case nil: break
+        }
       }
     }
     await fanOut.runInTurn()

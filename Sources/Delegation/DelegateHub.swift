@@ -43,10 +43,7 @@ public actor DelegateHub {
   nonisolated let slowWatch: SlowWatch?
 
   /// Who is subscribed to what, as of the last time the inbox was settled.
-  private var rosters: [ObjectIdentifier: Roster<SubscriptionNode>] = [:]
-  private var channels: [ObjectIdentifier: Channel] = [:]
-  /// The accounts of the subscriptions that have left the rosters.
-  private var closedAccounts: [ObjectIdentifier: Account] = [:]
+  private var departments: [ObjectIdentifier: Department] = [:]
 
   /// Makes a hub without subscribers.
   ///
@@ -76,21 +73,13 @@ public actor DelegateHub {
   /// The subscriptions of a protocol, in order.
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    settle(inbox.takeNews(asWake: false))
+    if inbox.hasChanges { settle(inbox.takeNews(asWake: false)) }
     return inOrder(key)
   }
 
   private func inOrder(_ key: ObjectIdentifier) -> [SubscriptionNode] {
-    let nodes = rosters[key]?.snapshot() ?? []
-    addUpDeparted(of: key)
-    return nodes
-  }
-
-  /// Adds up the accounts of those that have left for good, and lets go of them.
-  private func addUpDeparted(of key: ObjectIdentifier) {
-    for node in rosters[key]?.takeDeparted() ?? [] {
-      closedAccounts[key, default: Account()] += node.account
-    }
+    guard let index = departments.index(forKey: key) else { return [] }
+    return departments.values[index].snapshot()
   }
 
   private func takeDuties() -> Duties {
@@ -103,33 +92,17 @@ public actor DelegateHub {
 
   private func settle(_ news: Inbox.News) {
     for changes in news.changes {
-      let key = changes.channel.key
-      channels[key] = changes.channel
-      for node in changes.joined { rosters[key, default: Roster()].add(node) }
-      if changes.isReordered { rosters[key]?.reorder() }
-      if changes.left > 0 { rosters[key]?.remove(count: changes.left) }
-      addUpDeparted(of: key)
+      departments[changes.channel.key, default: Department(channel: changes.channel)]
+        .settle(changes)
     }
-  }
-
-  /// What the hub knows of one protocol.
-  struct Overview: Sendable {
-    var channel: Channel
-    /// The accounts of those that are gone.
-    var closed: Account
-    /// All others, those that are leaving included.
-    var nodes: [SubscriptionNode]
   }
 
   /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
   /// let go by that.
-  func overview() -> [Overview] {
+  func overview() -> [Department.Overview] {
     settle(inbox.takeNews(asWake: false))
-    return channels.values.map { channel in
-      Overview(
-        channel: channel, closed: closedAccounts[channel.key] ?? Account(),
-        nodes: rosters[channel.key]?.everyone() ?? [])
-    }
+    // By index, so that none is copied while it sorts.
+    return departments.indices.map { departments.values[$0].overview() }
   }
 
   // MARK: Waking

@@ -101,7 +101,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
   }
 
   init(
-    _ overview: DelegateHub.Overview, accounts: [(node: SubscriptionNode, account: Account)],
+    _ overview: Department.Overview, accounts: [(node: SubscriptionNode, account: Account)],
     posted: Int, addressed: Int
   ) {
     var counts = accounts.reduce(into: overview.closed) { $0 += $1.account }

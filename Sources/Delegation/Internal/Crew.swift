@@ -2,7 +2,7 @@
 ///
 /// Cancelling a task runs the cancellation handlers within it, which are foreign code, so it happens
 /// outside the lock; a task that leaves meanwhile waits, suspended, until that is over.
-final class Crew: Sendable {
+struct Crew: ~Copyable, Sendable {
   /// A running task's handle.
   ///
   /// `@unchecked Sendable`: it is used only while its task is in the scope that
@@ -15,9 +15,11 @@ final class Crew: Sendable {
   /// What a member leaves by.
   typealias Place = Int
 
-  private struct State: Sendable {
-    var members: [Place: Member] = [:]
-    var lastPlace = 0
+  struct State: Sendable {
+    /// By place; `nil` where one has left.
+    var members: [Member?] = []
+    /// Places to be had again.
+    var vacancies: [Place] = []
     var isCancelled = false
     /// The priority that the members have been raised to, and those to come will be.
     var priority: TaskPriority?
@@ -27,14 +29,12 @@ final class Crew: Sendable {
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = Lock(State())
+  let state = Lock(State())
 
   /// Adds the current task, to which at once happens what has happened to the crew.
   func join(_ member: Member) -> Place {
     let (place, isCancelled, priority) = state.withLock { state in
-      state.lastPlace += 1
-      state.members[state.lastPlace] = member
-      return (state.lastPlace, state.isCancelled, state.priority)
+      (state.add(member), state.isCancelled, state.priority)
     }
     if isCancelled { member.task.cancel() }
     if let priority { Self.escalate(member.task, to: priority) }
@@ -44,7 +44,7 @@ final class Crew: Sendable {
   /// Removes the current task, and returns when nobody uses its handle any more.
   nonisolated(nonsending) func leave(_ place: Place) async {
     let isFree = state.withLock { state in
-      state.members[place] = nil
+      state.remove(place)
       return state.callers == 0
     }
     if isFree { return }
@@ -78,10 +78,10 @@ final class Crew: Sendable {
     let members = state.withLock { state in
       note(&state)
       if !state.members.isEmpty { state.callers += 1 }
-      return Array(state.members.values)
+      return state.members
     }
     guard !members.isEmpty else { return }
-    for member in members { body(member.task) }
+    for member in members { if let member { body(member.task) } }
     let leaving = state.withLock { state in
       state.callers -= 1
       guard state.callers == 0 else { return [CheckedContinuation<Void, Never>]() }
@@ -89,5 +89,26 @@ final class Crew: Sendable {
       return state.leaving
     }
     for continuation in leaving { continuation.resume() }
+  }
+}
+
+extension Crew.State {
+  mutating func add(_ member: Crew.Member) -> Crew.Place {
+    if let place = vacancies.popLast() {
+      members[place] = member
+      return place
+    }
+    members.append(member)
+    return members.count - 1
+  }
+
+  mutating func remove(_ place: Crew.Place) {
+    // Most crews have one member: no list of vacancies is needed then.
+    guard place == members.count - 1, vacancies.isEmpty else {
+      members[place] = nil
+      vacancies.append(place)
+      return
+    }
+    members.removeLast()
   }
 }

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// The handler that awaits a fan-out, as long as one does.
 ///
@@ -8,16 +8,25 @@ final class Origin: Sendable {
   /// How many fan-outs are nested down to here.
   let depth: Int
 
-  /// Begins with the handler that the present code runs in, if it has not returned.
-  init() {
-    let current = HandlerContext.current.flatMap { $0.node == nil ? nil : $0 }
-    context = Lock(current)
-    depth = (current?.worker.origin?.depth ?? 0) + 1
+  /// That of code outside of any handler.
+  private static let outermost = Origin(nil)
+
+  /// The handler that the present code runs in, if it has not returned.
+  static var present: Origin {
+    guard let current = HandlerContext.current, current.node != nil else { return outermost }
+    return Origin(current)
   }
 
-  var awaiting: HandlerContext? { context.withLock { $0 } }
+  private init(_ context: HandlerContext?) {
+    self.context = Lock(context)
+    depth = (context?.worker.origin?.depth ?? 0) + 1
+  }
+
+  var awaiting: HandlerContext? { self === Self.outermost ? nil : context.withLock { $0 } }
 
   func clear() {
+    // The one that all share has nothing to clear, and its lock would be in everybody's way.
+    if self === Self.outermost { return }
     // Let go outside the lock.
     let former = context.withLock { context in
       defer { context = nil }
@@ -30,15 +39,18 @@ final class Origin: Sendable {
 /// One worker's presence in a fan-out: which subscription's handler it is running.
 ///
 /// Handlers' tasks keep it as long as they live, so it does not keep the fan-out, nor the hub.
+@usableFromInline
 final class Worker: Sendable {
   let inbox: Inbox
   /// Who awaits the fan-out; `nil` if handlers of notifications are run, which nobody awaits.
   let origin: Origin?
   private let nodes: [SubscriptionNode]
-  /// The position of the subscription whose handler is running, or -1.
-  private let position = Atomic<Int>(-1)
-  /// How many handlers this worker has begun.
-  private let calls = Atomic<Int>(0)
+  /// The number of the latest call in the upper half; in the lower one the position, plus 1, of the
+  /// subscription whose handler is running, or 0.
+  ///
+  /// One word, so that a position is never taken for another call's. Written by the worker alone.
+  @usableFromInline
+  let word = Atomic<UInt64>(0)
 
   init(for nodes: [SubscriptionNode], origin: Origin?, inbox: Inbox) {
     self.nodes = nodes
@@ -50,36 +62,47 @@ final class Worker: Sendable {
   ///
   /// - Parameter position: its subscription's position.
   /// - Returns: the call's number, from 1.
-  func begin(at position: Int) -> Int {
-    let call = calls.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-    self.position.store(position, ordering: .sequentiallyConsistent)
+  @inlinable
+  func begin(at position: Int) -> UInt64 {
+    let call = word.load(ordering: .relaxed) >> 32 &+ 1
+    word.store(call << 32 | UInt64(truncatingIfNeeded: position &+ 1), ordering: .releasing)
     return call
   }
 
   /// Notes that the handler has returned.
+  @inlinable
   func end() {
-    position.store(-1, ordering: .sequentiallyConsistent)
+    word.store(word.load(ordering: .relaxed) & ~0xFFFF_FFFF, ordering: .releasing)
   }
 
   /// The subscription whose handler a call is, or `nil` if that call is over.
-  func node(in call: Int) -> SubscriptionNode? {
-    // The position is that of this call only if no other call began before or after it was read.
-    guard calls.load(ordering: .sequentiallyConsistent) == call else { return nil }
-    let position = position.load(ordering: .sequentiallyConsistent)
-    guard position >= 0, calls.load(ordering: .sequentiallyConsistent) == call else { return nil }
-    return nodes[position]
+  func node(in call: UInt64) -> SubscriptionNode? {
+    let word = word.load(ordering: .acquiring)
+    let position = Int(word & 0xFFFF_FFFF)
+    return word >> 32 == call && position > 0 ? nodes[position - 1] : nil
   }
 }
 
 /// The handler that the present code runs in, inherited by the tasks that the handler starts.
 ///
 /// Lets `drain()`, `deliver` and `cancelAndWait()` not wait for the handler that calls them.
+@usableFromInline
 struct HandlerContext: Sendable {
-  @TaskLocal static var current: HandlerContext?
+  /// Not by the macro, whose binding could not be used in inlined code.
+  @usableFromInline
+  static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
+
+  static var current: HandlerContext? { binding.wrappedValue }
 
   let worker: Worker
   /// Which of the worker's calls this is.
-  let call: Int
+  let call: UInt64
+
+  @usableFromInline
+  init(worker: Worker, call: UInt64) {
+    self.worker = worker
+    self.call = call
+  }
 
   /// The subscription whose handler this is, or `nil` if that handler has returned.
   var node: SubscriptionNode? { worker.node(in: call) }

@@ -80,7 +80,7 @@ extension Inbox {
     if node.priority.exchange(newcomer.priority, ordering: .relaxed) != newcomer.priority {
       state.ledgers[key]?.reorder()
     }
-    state.noteChange(of: key)
+    noteChange(of: key, in: &state)
     return outcome
   }
 
@@ -121,7 +121,7 @@ extension Inbox {
       needsWake = true
     }
     state.ledgers[key] = ledger
-    state.noteChange(of: key)
+    noteChange(of: key, in: &state)
     noteInterest(in: key)
     var outcome = Outcome(node: node, closed: closed)
     if isOwed {

@@ -37,6 +37,11 @@ final class Inbox: Sendable {
 
   let state = Lock(State())
   let activity = Activity()
+  /// Whether there are changes that the actor has not taken.
+  ///
+  /// Written under the lock, set before the call that made the change returns: whoever looks after that
+  /// call sees it.
+  private let changesFlag = Atomic<Bool>(false)
   /// A bit for each protocol that may have subscribers, several protocols sharing one.
   ///
   /// Written under the lock. A protocol with subscribers always has its bit set, so posting to nobody
@@ -62,6 +67,17 @@ final class Inbox: Sendable {
   func send(_ wake: Wake) {
     guard case .needed = wake, let waker = waker.withLock({ $0 }) else { return }
     if !waker.start() { workerEnded() }
+  }
+
+  /// Whether there are changes for ``takeNews(asWake:)`` to hand over.
+  var hasChanges: Bool { changesFlag.load(ordering: .acquiring) }
+
+  /// Remembers that a protocol has changes for the actor.
+  ///
+  /// Called under the lock.
+  func noteChange(of key: ObjectIdentifier, in state: inout State) {
+    if !state.changed.contains(key) { state.changed.append(key) }
+    changesFlag.store(true, ordering: .releasing)
   }
 
   // MARK: Telling
@@ -123,7 +139,7 @@ final class Inbox: Sendable {
     state.withLock { state in
       let key = node.channel.key
       guard let end = state.ledgers[key]?.remove(node) else { return nil }
-      state.noteChange(of: key)
+      noteChange(of: key, in: &state)
       if state.ledgers[key]?.population == 0 { reviewInterest(in: state) }
       let isHeavy = state.ledgers[key]?.isHeavy ?? false
       return (end, isHeavy ? state.wake(counting: activity) : .notNeeded)
@@ -155,7 +171,7 @@ final class Inbox: Sendable {
         guard let nodes = state.ledgers[key]?.removeAll(), !nodes.isEmpty else { continue }
         let end = state.ledgers[key]?.posted ?? 0
         removed += nodes.map { ($0, end) }
-        state.noteChange(of: key)
+        noteChange(of: key, in: &state)
       }
       reviewInterest(in: state)
       return removed
@@ -167,7 +183,10 @@ final class Inbox: Sendable {
   func clear() {
     closeAll()
     let former = state.withLock { state in
-      defer { state = State() }
+      defer {
+        state = State()
+        changesFlag.store(false, ordering: .releasing)
+      }
       return state
     }
     withExtendedLifetime(former) {}
@@ -187,6 +206,7 @@ final class Inbox: Sendable {
         if let changes = state.ledgers[key]?.takeChanges() { news.changes.append(changes) }
       }
       state.changed.removeAll(keepingCapacity: true)
+      changesFlag.store(false, ordering: .releasing)
       guard isWake else { return news }
       state.isWaking = false
       for key in state.dirty {
@@ -232,10 +252,5 @@ extension Inbox.State {
       dirty.append(key)
     }
     return wake(counting: activity)
-  }
-
-  /// Remembers that a ledger has changes for the actor.
-  mutating func noteChange(of key: ObjectIdentifier) {
-    if !changed.contains(key) { changed.append(key) }
   }
 }

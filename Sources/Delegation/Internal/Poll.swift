@@ -1,10 +1,15 @@
+public import Synchronization
+
 /// Carries one ballot from many workers to one caller.
 ///
-/// The combiner is the user's code, so it never runs under the lock: whoever brings an answer takes the
-/// ballot out, counts outside, and puts it back; what comes meanwhile queues up and is counted by the
-/// one who has the ballot.
+/// The combiner is the user's code, so it never runs under a lock: whoever brings an answer while nobody
+/// counts has the ballot until it has counted; what comes meanwhile queues up and is counted by the one
+/// who has the ballot.
+///
+/// `@unchecked Sendable`: `ballot` is touched before the poll is shared, and after that only by the one
+/// who has moved `turn` from `free` to `counting`, until it moves it back.
 @usableFromInline
-final class Poll<C: Combiner, Failure: Error>: Sendable {
+final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
   @usableFromInline
   typealias Event = Answer<C.Response, Failure>
   @usableFromInline
@@ -16,11 +21,10 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
     case deadline
   }
 
+  /// What those share who bring answers and the one who waits.
   @usableFromInline
-  struct State: Sendable {
-    /// `nil` while somebody counts, and after the decision.
-    @usableFromInline
-    var ballot: Ballot<C, Failure>?
+  struct Desk: Sendable {
+    /// What came while somebody else counted.
     @usableFromInline
     var queue = Queue<Input>()
     @usableFromInline
@@ -29,13 +33,15 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
     var caller: CheckedContinuation<Decision, Never>?
 
     @inlinable
-    init(ballot: Ballot<C, Failure>) {
-      self.ballot = ballot
-    }
+    init() {}
   }
 
   @usableFromInline
-  let state: Lock<State>
+  var ballot: Ballot<C, Failure>
+  @usableFromInline
+  let turn = Atomic<UInt8>(PollTurn.free)
+  @usableFromInline
+  let desk = Lock(Desk())
   /// What to count at the deadline for those who have not answered.
   @usableFromInline
   let absence: @Sendable (Int) -> Event
@@ -44,7 +50,7 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   init(
     _ ballot: Ballot<C, Failure>, absence: @escaping @Sendable (Int) -> Event = { _ in .absence }
   ) {
-    state = Lock(State(ballot: ballot))
+    self.ballot = ballot
     self.absence = absence
   }
 
@@ -57,16 +63,13 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   /// - Returns: the decision if nobody need be asked.
   @inlinable
   func open(isExpired: Bool) -> Decision? {
-    guard var ballot = state.withLock({ $0.ballot.take() }) else { return nil }
     if let decision = ballot.begin() { return decision }
-    if isExpired { return ballot.expire(counting: absence) }
-    state.withLock { $0.ballot = ballot }
-    return nil
+    return isExpired ? ballot.expire(counting: absence) : nil
   }
 
   /// The decision, if there is one.
   @inlinable
-  var decision: Decision? { state.withLock { $0.decision } }
+  var decision: Decision? { desk.withLock { $0.decision } }
 
   /// Waits for the decision.
   ///
@@ -74,9 +77,9 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
   @inlinable
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
-      let decision = state.withLock { state in
-        if state.decision == nil { state.caller = continuation }
-        return state.decision
+      let decision = desk.withLock { desk in
+        if desk.decision == nil { desk.caller = continuation }
+        return desk.decision
       }
       if let decision { continuation.resume(returning: decision) }
     }
@@ -96,55 +99,97 @@ final class Poll<C: Combiner, Failure: Error>: Sendable {
 
   @inlinable
   func take(_ input: Input, in fanOut: FanOut) {
-    let taken = state.withLock { state -> Ballot<C, Failure>? in
-      guard let ballot = state.ballot else {
-        if state.decision == nil { state.queue.append(input) }
-        return nil
-      }
-      state.ballot = nil
-      return ballot
-    }
-    guard var ballot = taken else { return }
-    var next: Input? = input
-    while let input = next {
-      if let decision = count(input, in: &ballot) {
-        fanOut.halt()
-        decide(decision)
-        // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
-        if !ballot.isComplete { fanOut.cancel() }
-        return
-      }
-      next = putBack(ballot)
+    if turn.exchange(from: PollTurn.free, to: PollTurn.counting) {
+      conclude(count(input), in: fanOut)
+    } else if leave(input) {
+      conclude(countQueue(), in: fanOut)
     }
   }
 
+  /// Leaves an input to whoever counts.
+  ///
+  /// - Returns: whether it is now the caller who has the ballot, and the queue to count.
   @inlinable
-  func count(_ input: Input, in ballot: inout Ballot<C, Failure>) -> Decision? {
+  func leave(_ input: Input) -> Bool {
+    let isOver = desk.withLock { desk in
+      if desk.decision == nil { desk.queue.append(input) }
+      return desk.decision != nil
+    }
+    while !isOver, turn.load(ordering: .relaxed) != PollTurn.queued {
+      if turn.exchange(from: PollTurn.counting, to: PollTurn.queued) { return false }
+      if turn.exchange(from: PollTurn.free, to: PollTurn.counting) { return true }
+    }
+    return false
+  }
+
+  /// Puts the ballot back, having counted what was left meanwhile, or tells the decision.
+  @inlinable
+  func conclude(_ decision: Decision?, in fanOut: FanOut) {
+    var decision = decision
+    while decision == nil {
+      if turn.exchange(from: PollTurn.counting, to: PollTurn.free) { return }
+      turn.store(PollTurn.counting, ordering: .relaxed)
+      decision = countQueue()
+    }
+    guard let decision else { return }
+    fanOut.halt()
+    // Read first: the caller may be done with everything as soon as it goes on.
+    let isComplete = ballot.isComplete
+    decide(decision)
+    // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
+    if !isComplete { fanOut.cancel() }
+  }
+
+  @inlinable
+  func count(_ input: Input) -> Decision? {
     switch input {
     case .answer(let answer, let position): ballot.count(answer, from: position)
     case .deadline: ballot.expire(counting: absence)
     }
   }
 
-  /// Puts the ballot back, unless more has come.
+  /// Counts what has come meanwhile, up to a decision.
   @inlinable
-  func putBack(_ ballot: Ballot<C, Failure>) -> Input? {
-    state.withLock { state in
-      if let next = state.queue.popFirst() { return next }
-      state.ballot = ballot
-      return nil
+  func countQueue() -> Decision? {
+    while let input = desk.withLock({ $0.queue.popFirst() }) {
+      if let decision = count(input) { return decision }
     }
+    return nil
   }
 
   @inlinable
   func decide(_ decision: Decision) {
     // What came too late is let go after the lock is released.
-    let (caller, late) = state.withLock { state in
-      state.decision = decision
-      defer { state.caller = nil }
-      return (state.caller, state.queue.takeAll())
+    let (caller, late) = desk.withLock { desk in
+      desk.decision = decision
+      defer { desk.caller = nil }
+      return (desk.caller, desk.queue.takeAll())
     }
     withExtendedLifetime(late) {}
     caller?.resume(returning: decision)
+  }
+}
+
+/// Who has a poll's ballot.
+@usableFromInline
+enum PollTurn {
+  /// Nobody, and nothing is queued.
+  @inlinable
+  static var free: UInt8 { 0 }
+  /// Somebody, for good if that is who decided.
+  @inlinable
+  static var counting: UInt8 { 1 }
+  /// Somebody, who has to look into the queue.
+  @inlinable
+  static var queued: UInt8 { 2 }
+}
+
+extension Atomic<UInt8> {
+  /// Moves from one value to another, if it is that.
+  @inlinable
+  @inline(__always)
+  func exchange(from expected: UInt8, to desired: UInt8) -> Bool {
+    compareExchange(expected: expected, desired: desired, ordering: .acquiringAndReleasing)
+      .exchanged
   }
 }

@@ -58,6 +58,9 @@ struct Roster<Member: RosterMember> {
     return members
   }
 
+  /// Whether ``takeDeparted()`` may have any to give.
+  var hasDepartures: Bool { !leaving.isEmpty || !departed.isEmpty }
+
   /// Those that are gone for good since the last time, for their accounts to be added up.
   mutating func takeDeparted() -> [Member] {
     if !leaving.isEmpty {

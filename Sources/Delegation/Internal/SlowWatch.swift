@@ -3,7 +3,9 @@
 /// One task serves all handlers: it sleeps for the time limit and reports those that ran during the
 /// whole of its sleep, so a slow one is noticed before it has run for twice the limit. When nothing
 /// runs there is no task.
+@usableFromInline
 final class SlowWatch: Sendable {
+  @usableFromInline
   typealias Ticket = Int
 
   private struct State: Sendable {
@@ -30,6 +32,7 @@ final class SlowWatch: Sendable {
   }
 
   /// Notes that a handler begins.
+  @usableFromInline
   func begin(_ node: SubscriptionNode) -> Ticket {
     let (ticket, startsWatch) = state.withLock { state in
       state.lastTicket += 1
@@ -42,6 +45,7 @@ final class SlowWatch: Sendable {
   }
 
   /// Notes that a handler has ended.
+  @usableFromInline
   func end(_ ticket: Ticket) {
     state.withLock { $0.running[ticket] = nil }
   }

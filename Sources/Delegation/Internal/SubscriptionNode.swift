@@ -51,7 +51,8 @@ final class SubscriptionNode: Sendable {
   /// The order of subscription: the inbox's running number.
   let serial: Int
   /// Whether there is an executor among the belongings.
-  private let isElsewhere: Atomic<Bool>
+  @usableFromInline
+  let isElsewhere: Atomic<Bool>
   @usableFromInline
   let state = Atomic<UInt>(0)
 

@@ -39,7 +39,7 @@ final class HandlerScene {
   private func begin(_ index: Int) {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }
-    let origin = HandlerContext.$current.withValue(parent) { part.isDelivery ? nil : Origin() }
+    let origin = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Origin.present }
     let worker = Worker(for: nodes, origin: origin, inbox: inbox)
     inbox.activity.begin()
     if part.isDelivery {
