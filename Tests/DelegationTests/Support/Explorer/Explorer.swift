@@ -13,10 +13,13 @@
 /// same time, what comes next is chosen among all the jobs that could, and the same seed chooses the
 /// same. Tasks can be interleaved wherever they suspend, so handlers and callers give way now and then.
 ///
-/// ``Exploration`` plays many small scenarios with it. When one of them goes wrong, it prints the
+/// ``Schedules`` plays many small scenarios with it. When one of them goes wrong, it prints the
 /// schedule's seed and what happened; to see exactly that again:
 ///
 ///     DELEGATION_SEED=… swift test --filter Explorer
+///
+/// The waits of all hubs are in one list, so another test could let one of ours go on: schedules with a
+/// hub are played in a process of their own.
 ///
 /// `DELEGATION_SCHEDULES` sets how many schedules all suites together try, and
 /// `DELEGATION_FIRST_SEED` which one is the first.
@@ -46,7 +49,7 @@ final class Explorer: TaskExecutor, @unchecked Sendable {
 
   private struct Arrivals: Sendable {
     var entries: [Entry] = []
-    var foreign = 0
+    var hasForeign = false
   }
 
   private let arrivals = Lock(Arrivals())
@@ -73,15 +76,15 @@ final class Explorer: TaskExecutor, @unchecked Sendable {
     let entry = Entry(job: job, executor: executor, isLane: isLane)
     arrivals.withLock { arrivals in
       arrivals.entries.append(entry)
-      if !isCurrent { arrivals.foreign += 1 }
+      if !isCurrent { arrivals.hasForeign = true }
     }
   }
 
   /// Whether this is the driving thread.
   var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-  /// How many jobs have come from other threads, which makes a schedule differ from its replay.
-  var foreignJobs: Int { arrivals.withLock { $0.foreign } }
+  /// Whether jobs have come from other threads, in an order that no seed decides.
+  var hasForeignJobs: Bool { arrivals.withLock { $0.hasForeign } }
 
   /// Chooses the job that comes next, if there is one.
   func next() -> Entry? {

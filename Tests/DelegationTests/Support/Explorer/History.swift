@@ -28,6 +28,7 @@ struct History: Sendable {
   /// The events as lines.
   ///
   /// - Parameter call: describes a call.
+  /// - Returns: the lines.
   func lines(naming call: (Int) -> String) -> String {
     events.map { event in
       let handler = "    subscriber \(event.second)'s handler of #\(event.first)"

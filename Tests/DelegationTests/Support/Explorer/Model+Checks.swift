@@ -94,9 +94,9 @@ extension Model {
   /// Checks that whatever has not come to its end waits for a handler that hangs.
   ///
   /// - Parameters:
-  ///   - hanging: the calls and episodes of the handlers that hang until they are cancelled.
+  ///   - hanging: the calls of the handlers that hang until they are cancelled.
   ///   - isAlarmSet: whether somebody sleeps until a later time.
-  mutating func checkQuiescence(hanging: [(call: Int, episode: Int)], isAlarmSet: Bool) {
+  mutating func checkQuiescence(hanging: [Int], isAlarmSet: Bool) {
     tick()
     for episode in episodes where episode.pending > 0 && episode.running == nil {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
@@ -104,7 +104,7 @@ extension Model {
     for (number, call) in calls where !call.isOver {
       checkProgress(of: call, number, isAlarmSet: isAlarmSet)
     }
-    for (number, _) in hanging {
+    for number in hanging {
       guard let call = calls[number], call.isQuestion else { continue }
       if call.decision != nil { violate(9, "a handler of #\(number), decided, is not cancelled") }
       if call.isOver { violate(9, "a handler of #\(number), which is over, is not cancelled") }
@@ -187,14 +187,6 @@ extension Model {
 }
 
 extension Model.Call {
-  /// Whether it waits in the list of waits that all hubs share.
-  var isWait: Bool {
-    switch operation {
-    case .deliver, .drain, .cancelAndWait: true
-    default: false
-    }
-  }
-
   /// The deadline.
   var ticks: Int? {
     switch operation {

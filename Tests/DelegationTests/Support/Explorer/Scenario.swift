@@ -9,7 +9,6 @@ final class Scenario: @unchecked Sendable {
   struct Hang {
     let ticket: Int
     let call: Int
-    let episode: Int
     let isCancellable: Bool
     let continuation: UnsafeContinuation<Void, Never>
   }
@@ -81,7 +80,7 @@ final class Scenario: @unchecked Sendable {
     for (index, steps) in script.tasks.enumerated() { start(steps, as: index) }
     while model.violation == nil {
       runJobs()
-      if model.violation != nil || waitForForeignJob() { continue }
+      if model.violation != nil { break }
       history.note(.quiescence)
       checkQuiescence()
       if tasksLeft == 0, hanging.isEmpty, isClosing { break }
@@ -96,6 +95,7 @@ final class Scenario: @unchecked Sendable {
         model.violate(3, "nothing can go on: \(model.unfinished)")
       }
     }
+    if explorer.hasForeignJobs { model.violate(0, "not everything runs on the executor") }
     if model.violation == nil, clock.sleepers > 0 { model.violate(10, "an alarm is left set") }
     return model.violation
   }
@@ -126,21 +126,6 @@ final class Scenario: @unchecked Sendable {
     }
   }
 
-  /// The waits of all hubs are in one list, so another test's thread may be the one to let ours go on;
-  /// then it is about to.
-  private func waitForForeignJob() -> Bool {
-    let waits = model.calls.values.count { $0.isWait && !$0.isOver }
-    guard waits > 0 else { return false }
-    let listed = Waits.shared.withLock { shared in
-      shared.all.count { $0.goal.inbox === hub.inbox }
-    }
-    guard listed < waits else { return false }
-    let before = explorer.foreignJobs
-    let limit = ContinuousClock.now + .seconds(5)
-    while explorer.foreignJobs == before, ContinuousClock.now < limit { Threads.pause() }
-    return explorer.foreignJobs > before
-  }
-
   /// Lets one that hangs go on, or time pass.
   private func goOn() -> Bool {
     let sleepers = clock.sleepers
@@ -155,7 +140,7 @@ final class Scenario: @unchecked Sendable {
 
   private func checkQuiescence() {
     model.checkQuiescence(
-      hanging: hanging.filter(\.isCancellable).map { ($0.call, $0.episode) },
+      hanging: hanging.compactMap { $0.isCancellable ? $0.call : nil },
       isAlarmSet: clock.sleepers > 0)
     if reports.count != model.failed {
       model.violate(11, "\(model.failed) handlers failed, \(reports.count) were reported")
@@ -208,7 +193,7 @@ final class Scenario: @unchecked Sendable {
         if isCancellable, Task.isCancelled { return continuation.resume() }
         hanging.append(
           Hang(
-            ticket: ticket, call: call, episode: episode, isCancellable: isCancellable,
+            ticket: ticket, call: call, isCancellable: isCancellable,
             continuation: continuation))
       }
     } onCancel: {

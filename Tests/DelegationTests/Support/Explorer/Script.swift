@@ -1,7 +1,7 @@
 /// What a scenario's tasks do, and how its subscribers behave: all of it follows from a seed.
 struct Script: Sendable {
   /// What a scenario is about: which operations are likely.
-  enum Theme: Sendable, CaseIterable {
+  enum Theme: String, Sendable, Codable, CaseIterable {
     /// Notifications, and what waits for them.
     case telling
     /// Questions: early decisions, deadlines, cancellation.

@@ -1,19 +1,22 @@
 import Foundation
 import Testing
 
-/// Plays many schedules, and tells of the first that goes wrong.
-struct Exploration {
-  /// What came of it.
-  struct Report: Sendable {
+/// Plays schedules of one kind.
+struct Schedules {
+  /// What came of many schedules.
+  struct Report: CustomStringConvertible {
+    var name = ""
     var schedules = 0
     /// How many were different from all others.
     var distinct = 0
     /// How many jobs were run.
-    var steps = 0
-    /// How many schedules other tests' threads have taken part in.
-    var disturbed = 0
+    var jobs = 0
     /// What went wrong, where, and how it came to that.
     var failure: String?
+
+    var description: String {
+      "explorer, \(name): \(schedules) schedules, \(distinct) of them distinct, \(jobs) jobs"
+    }
   }
 
   /// The outcome of one schedule.
@@ -22,8 +25,7 @@ struct Exploration {
     let script: Script
     let model: Model
     let history: History
-    let steps: Int
-    let isDisturbed: Bool
+    let jobs: Int
 
     /// The script and what happened, as lines.
     var trace: String { "\(script.lines)\n\(history.lines(naming: model.describe))" }
@@ -32,46 +34,47 @@ struct Exploration {
   let theme: Script.Theme
   let strategy: Strategy.Kind
 
+  init(_ theme: Script.Theme, _ strategy: Strategy.Kind) {
+    self.theme = theme
+    self.strategy = strategy
+  }
+
   /// That many schedules of each script are tried.
-  private static let schedulesOfOneScript: UInt64 = 16
+  static let schedulesOfOneScript: UInt64 = 16
+  /// How many schedules all kinds try together if nobody asks for another number.
+  static let usualCount = 102_000
 
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment["DELEGATION_\(name)"].flatMap(UInt64.init)
   }
 
-  /// Plays this suite's part of the schedules.
+  /// Plays this kind's share of the schedules, up to the first that goes wrong.
   ///
-  /// - Parameter share: how many of the usual number are this suite's.
-  func run(share: Int) async -> Report {
-    if let seed = Self.number("SEED") { return await onThread { run([seed], tracing: true) } }
+  /// - Returns: what came of it.
+  func run() -> Report {
+    if let seed = Self.number("SEED") { return run([seed], tracing: true) }
     let first = Self.number("FIRST_SEED") ?? 1
-    let wanted = Self.number("SCHEDULES").map { Int($0) * share / Self.usualCount } ?? share
-    return await onThread { run(first..<first + UInt64(max(1, wanted)), tracing: false) }
+    let count = Self.number("SCHEDULES") ?? UInt64(Self.usualCount)
+    let kinds = Script.Theme.allCases.count * Strategy.Kind.allCases.count
+    return run(first..<first + max(1, count / UInt64(kinds)), tracing: false)
   }
 
-  /// How many schedules all suites try together if nobody asks for another number.
-  static let usualCount = 102_000
-
-  private func run(_ seeds: some Sequence<UInt64>, tracing: Bool) -> Report {
-    var report = Report()
+  private func run(_ seeds: some Collection<UInt64>, tracing: Bool) -> Report {
+    var report = Report(name: "\(theme), \(strategy)")
     var hashes: Set<UInt64> = []
-    var first: UInt64?
-    for seed in seeds {
-      first = first ?? seed
+    for seed in seeds where report.failure == nil {
       let play = play(seed)
       report.schedules += 1
-      report.steps += play.steps
+      report.jobs += play.jobs
       hashes.insert(play.history.hash)
-      if play.isDisturbed { report.disturbed += 1 }
       if tracing { print(play.trace) }
       guard let violation = play.violation else { continue }
       report.failure = """
-        guarantee \(violation.guarantee), schedule \(report.schedules) of seed \(first ?? seed): \
-        \(violation.text)
-        to see it again: DELEGATION_SEED=\(seed) swift test --filter Explorer
+        guarantee \(violation.guarantee), schedule \(report.schedules) of seed \
+        \(seeds.first ?? seed): \(violation.text)
+        explorer, \(report.name); to see it again: DELEGATION_SEED=\(seed) swift test --filter Explorer
         \(play.trace)
         """
-      break
     }
     report.distinct = hashes.count
     return report
@@ -96,17 +99,6 @@ struct Exploration {
     let violation = scenario.play()
     return Play(
       violation: violation, script: script, model: scenario.model, history: scenario.history,
-      steps: explorer.steps, isDisturbed: explorer.foreignJobs > 0)
-  }
-
-  /// Does something on a thread of its own: those of the pool are for the other tests.
-  private func onThread<Result: Sendable>(
-    _ body: @escaping @Sendable () -> Result
-  ) async -> Result {
-    await withCheckedContinuation { continuation in
-      let thread = Thread { continuation.resume(returning: body()) }
-      thread.stackSize = 4 << 20
-      thread.start()
-    }
+      jobs: explorer.steps)
   }
 }
