@@ -8,6 +8,8 @@ struct Model {
     let player: Int
     var options: Script.Options
     let opened: Int
+    /// By which those of the same priority are ordered.
+    let place: Int
     /// A call has begun to end it: nothing more is addressed to it.
     var isEnding = false
     /// Such a call has returned: no handler may start.
@@ -131,8 +133,21 @@ struct Model {
       episodes[index].options.priority = options.priority
       lastReordering = now
     } else {
-      episodes.append(Episode(player: player, options: options, opened: now))
+      episodes.append(Episode(player: player, options: options, opened: now, place: now))
     }
+  }
+
+  /// Another player takes the place of an open episode, and gets what it has not handled.
+  mutating func succeed(_ index: Int, by player: Int) {
+    tick()
+    let former = episodes[index]
+    var successor = Episode(
+      player: player, options: former.options, opened: now, place: former.place)
+    successor.addressed = Array(former.addressed[former.passed...])
+    episodes[index].addressed.removeSubrange(former.passed...)
+    episodes[index].isEnding = true
+    episodes[index].isEnded = true
+    episodes.append(successor)
   }
 
   func openEpisode(of player: Int) -> Int? {
@@ -235,7 +250,7 @@ struct Model {
     case .first:
       if throwing {
         calls[number]?.decision = .failed
-      } else if answer {
+      } else if !answer {
         calls[number]?.decision = .answered(episodes[index].player)
       }
     default: break
@@ -253,7 +268,8 @@ struct Model {
   /// Whether one episode is served before another.
   func precedes(_ one: Int, _ other: Int) -> Bool {
     let (rank, otherRank) = (episodes[one].options.priority, episodes[other].options.priority)
-    return rank == otherRank ? one < other : rank > otherRank
+    return rank == otherRank
+      ? episodes[one].place < episodes[other].place : rank > otherRank
   }
 
   mutating func finish(_ number: Int) {

@@ -1,10 +1,16 @@
 /// What the subscribers of a schedule are called by.
 protocol Subject: AnyObject, Sendable {
-  func handle(_ call: Int) throws
-  func handle(_ call: Int) async throws
-  func answer(_ call: Int) async throws -> Bool
   /// A number that no other subscriber of the schedule has.
   var number: Int { get }
+
+  /// A handler begins.
+  ///
+  /// - Returns: the episode, if it may.
+  func begin(_ call: Int) -> Int?
+
+  func handle(_ call: Int, in episode: Int?) throws
+  func handle(_ call: Int, in episode: Int?) async throws
+  func answer(_ call: Int, in episode: Int?) async throws -> Bool
 }
 
 /// A subscriber of a schedule.
@@ -25,15 +31,19 @@ final class Player: Subject {
     scenario.playerDied(number)
   }
 
-  func handle(_ call: Int) throws {
-    try scenario.handle(call, by: self)
+  func begin(_ call: Int) -> Int? {
+    scenario.begin(call, by: self)
   }
 
-  func handle(_ call: Int) async throws {
-    try await scenario.handleAsynchronously(call, by: self)
+  func handle(_ call: Int, in episode: Int?) throws {
+    try scenario.handle(call, in: episode, by: self)
   }
 
-  func answer(_ call: Int) async throws -> Bool {
-    try await scenario.answer(call, by: self)
+  func handle(_ call: Int, in episode: Int?) async throws {
+    try await scenario.handleAsynchronously(call, in: episode, by: self)
+  }
+
+  func answer(_ call: Int, in episode: Int?) async throws -> Bool {
+    try await scenario.answer(call, in: episode, by: self)
   }
 }

@@ -43,13 +43,14 @@ extension Scenario {
     let number = step.number
     switch step.operation {
     case .subscribe(let slot, let options): subscribe(slot, options)
+    case .succeed(let slot): succeed(slot)
     case .end(let slot, let ending): end(slot, ending)
     case .unsubscribeAll: unsubscribeAll()
     case .kill(let slot): kill(slot)
     case .notify(isAsynchronous: false):
-      hub.notify((any Subject).self) { try $0.handle(number) }
+      hub.notify((any Subject).self) { try $0.handle(number, in: $0.begin(number)) }
     case .notify(isAsynchronous: true):
-      hub.notify((any Subject).self) { try await $0.handle(number) }
+      hub.notify((any Subject).self) { try await $0.handle(number, in: $0.begin(number)) }
     case .advance(let ticks): clock.advance(by: .seconds(ticks))
     case .cancelTask(let index): cancelTask(index)
     default: return false
@@ -65,7 +66,26 @@ extension Scenario {
       let priority = options.priority
       options = model.episodes[index].options
       options.priority = priority
+    } else {
+      ids[player.number] = options.hasID ? player.number : nil
     }
+    subscriptions[slot] = (subscribe(player, options), player.number)
+    model.open(player.number, options)
+  }
+
+  /// What waits is handed over, which is exact if the present one is open and has no limit.
+  private func succeed(_ slot: Int) {
+    guard let former = players[slot], let index = model.openEpisode(of: former.number),
+      let id = ids[former.number], model.episodes[index].options.limit == nil
+    else { return }
+    let player = makePlayer(in: slot)
+    ids[player.number] = id
+    isKept[former.number] = false
+    subscriptions[slot] = (subscribe(player, model.episodes[index].options), player.number)
+    model.succeed(index, by: player.number)
+  }
+
+  private func subscribe(_ player: Player, _ options: Script.Options) -> Subscription {
     let policy: MailboxPolicy =
       switch (options.limit, options.dropsOldest) {
       case (nil, _): .unbounded
@@ -73,12 +93,10 @@ extension Scenario {
       case (let limit?, true): .dropOldest(limit: limit)
       case (let limit?, false): .dropNewest(limit: limit)
       }
-    let subscription = hub.subscribe(
-      player, to: (any Subject).self, priority: options.priority,
+    return hub.subscribe(
+      player, to: (any Subject).self, priority: options.priority, id: ids[player.number],
       hold: options.isStrong ? .strongly : .weakly, mailbox: policy,
       on: options.isOnLane ? lane : nil)
-    model.open(player.number, options)
-    subscriptions[slot] = (subscription, player.number)
   }
 
   private func end(_ slot: Int, _ ending: Script.Ending) {
@@ -90,6 +108,8 @@ extension Scenario {
       hub.unsubscribe(player as any Subject, from: (any Subject).self)
     case (.unsubscribeFromEverything, let player?) where player.number == owner:
       hub.unsubscribe(player)
+    case (.unsubscribeByID, _):
+      if let id = ids[owner] { hub.unsubscribe(id: id) } else { subscription.cancel() }
     default: subscription.cancel()
     }
     if let episode { model.episodes[episode].isEnded = true }
@@ -122,7 +142,7 @@ extension Scenario {
     let number = step.number
     switch step.operation {
     case .deliver:
-      await hub.deliver((any Subject).self) { try await $0.handle(number) }
+      await hub.deliver((any Subject).self) { try await $0.handle(number, in: $0.begin(number)) }
     case .cancelAndWait(let slot):
       await cancelAndWait(slot, number)
     case .drain(let ticks):
@@ -140,7 +160,10 @@ extension Scenario {
     switch step.operation {
     case .vote:
       do {
-        return .verdict(try await hub.vote((any Subject).self) { try await $0.answer(number) })
+        return .verdict(
+          try await hub.vote((any Subject).self) {
+            try await $0.answer(number, in: $0.begin(number))
+          })
       } catch {
         return .failed
       }
@@ -149,17 +172,19 @@ extension Scenario {
         hub.vote(
           (any Subject).self, within: .seconds(ticks),
           absent: absenceDenies ? .counts(as: false) : .abstains
-        ) { try await $0.answer(number) })
+        ) { try await $0.answer(number, in: $0.begin(number)) })
     case .collect(let ticks):
       let replies = await hub.collect((any Subject).self, within: ticks.map { .seconds($0) }) {
-        _ = try await $0.answer(number)
+        _ = try await $0.answer(number, in: $0.begin(number))
         return $0.number
       }
       return .replies(replies.compactMap { try? $0.result.get() }, count: replies.count)
     default:
       do {
         return try await .answer(
-          hub.first((any Subject).self) { try await $0.answer(number) ? $0.number : nil })
+          hub.first((any Subject).self) {
+            try await $0.answer(number, in: $0.begin(number)) ? nil : $0.number
+          })
       } catch {
         return .failed
       }
@@ -194,7 +219,7 @@ extension Script.Operation {
   /// Whether it returns at once.
   var isSynchronous: Bool {
     switch self {
-    case .subscribe, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask: true
+    case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask: true
     default: false
     }
   }

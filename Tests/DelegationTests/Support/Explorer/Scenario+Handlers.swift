@@ -1,23 +1,35 @@
 extension Scenario {
+  /// A handler of a subscriber begins.
+  ///
+  /// - Returns: the episode, if it may.
+  func begin(_ call: Int, by player: Player) -> Int? {
+    if !explorer.isCurrent { fatalError("a handler runs on a thread that is not the explorer's") }
+    history.note(.starts, call, player.number)
+    return model.calls[call]?.isQuestion ?? false
+      ? model.startAnswering(call, by: player.number)
+      : model.startHandling(call, by: player.number)
+  }
+
   /// What a subscriber does when it is told something and cannot wait.
-  func handle(_ call: Int, by player: Player) throws {
-    guard let episode = start(call, by: player, isQuestion: false) else { return }
+  func handle(_ call: Int, in episode: Int?, by player: Player) throws {
+    guard let episode else { return }
+    checkExecutor(of: call, in: episode)
     let behaviour = script.behaviour(of: player.slot, in: call)
     if let step = behaviour.step { performSynchronously(step) }
     try end(call, episode, behaviour)
   }
 
   /// What a subscriber does when it is told something.
-  func handleAsynchronously(_ call: Int, by player: Player) async throws {
-    guard let episode = start(call, by: player, isQuestion: false) else { return }
+  func handleAsynchronously(_ call: Int, in episode: Int?, by player: Player) async throws {
+    guard let episode else { return }
     let behaviour = script.behaviour(of: player.slot, in: call)
     await act(behaviour, call, episode)
     try end(call, episode, behaviour)
   }
 
   /// What a subscriber does when it is asked.
-  func answer(_ call: Int, by player: Player) async throws -> Bool {
-    guard let episode = start(call, by: player, isQuestion: true) else { return true }
+  func answer(_ call: Int, in episode: Int?, by player: Player) async throws -> Bool {
+    guard let episode else { return true }
     let behaviour = script.behaviour(of: player.slot, in: call)
     await act(behaviour, call, episode)
     model.endAnswering(
@@ -28,6 +40,7 @@ extension Scenario {
   }
 
   private func act(_ behaviour: Script.Behaviour, _ call: Int, _ episode: Int) async {
+    checkExecutor(of: call, in: episode)
     for _ in 0..<behaviour.yields { await Task.yield() }
     if behaviour.hang != .not {
       await hang(call, episode, isCancellable: behaviour.hang == .untilReleasedOrCancelled)
@@ -35,17 +48,11 @@ extension Scenario {
     if let step = behaviour.step { await perform(step, in: nil) }
   }
 
-  private func start(_ call: Int, by player: Player, isQuestion: Bool) -> Int? {
-    if !explorer.isCurrent { fatalError("a handler runs on a thread that is not the explorer's") }
-    history.note(.starts, call, player.number)
-    let episode =
-      isQuestion
-      ? model.startAnswering(call, by: player.number)
-      : model.startHandling(call, by: player.number)
-    if let episode, model.episodes[episode].options.isOnLane != explorer.isOnLane {
-      model.violate(0, "#\(call) calls subscriber \(player.number) on the wrong executor")
+  private func checkExecutor(of call: Int, in episode: Int) {
+    let episode = model.episodes[episode]
+    if episode.options.isOnLane != explorer.isOnLane {
+      model.violate(0, "#\(call) calls subscriber \(episode.player) on the wrong executor")
     }
-    return episode
   }
 
   private func end(_ call: Int, _ episode: Int, _ behaviour: Script.Behaviour) throws {

@@ -35,6 +35,8 @@ final class Scenario: @unchecked Sendable {
   /// Who has been made, by number: whether it lives, and whether the scenario keeps it.
   var isAlive: [Bool] = []
   var isKept: [Bool] = []
+  /// The ids of those who have one, by number.
+  var ids: [Int: Int] = [:]
   /// `nil` at the end, for the subscribers that it holds refer to the scenario.
   private var ownHub: DelegateHub?
   private let reports = Reports()

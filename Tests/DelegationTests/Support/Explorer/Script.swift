@@ -18,15 +18,18 @@ struct Script: Sendable {
     var limit: Int?
     var dropsOldest = false
     var isOnLane = false
+    var hasID = false
   }
 
   /// How a subscription is ended.
   enum Ending: Sendable, CaseIterable {
-    case cancel, unsubscribe, unsubscribeFromEverything
+    case cancel, unsubscribe, unsubscribeFromEverything, unsubscribeByID
   }
 
   enum Operation: Sendable {
     case subscribe(slot: Int, Options)
+    /// Subscribes a new object with the id of the slot's present one.
+    case succeed(slot: Int)
     case end(slot: Int, Ending)
     case unsubscribeAll
     case cancelAndWait(slot: Int)
@@ -59,7 +62,7 @@ struct Script: Sendable {
     var yields = 0
     var hang = Hang.not
     var isThrowing = false
-    /// What it answers if it is asked.
+    /// What it answers if it is asked; only a `false` may fix the outcome.
     var answer = true
     /// What it calls itself.
     var step: Step?
@@ -100,6 +103,7 @@ struct Script: Sendable {
     case 3: options.isOnLane = true
     default: break
     }
+    options.hasID = dice.roll(2) == 0
     return options
   }
 
@@ -111,7 +115,8 @@ struct Script: Sendable {
     }
     let slot = dice.roll(slots)
     switch roll {
-    case 45..<55: return .subscribe(slot: slot, Self.options(&dice))
+    case 45..<52: return .subscribe(slot: slot, Self.options(&dice))
+    case 52..<55: return .succeed(slot: slot)
     case 55..<65: return .end(slot: slot, Ending.allCases[dice.roll(Ending.allCases.count)])
     case 65..<67: return .unsubscribeAll
     case 67..<75: return .cancelAndWait(slot: slot)
@@ -133,10 +138,10 @@ struct Script: Sendable {
 
   private func asking(_ dice: inout Dice) -> Operation {
     switch dice.roll(10) {
-    case 0..<4: .vote
-    case 4..<7: .voteWithin(ticks: 1 + dice.roll(2), absenceDenies: dice.roll(2) == 0)
-    case 7..<8: .collect(ticks: nil)
-    case 8..<9: .collect(ticks: 1 + dice.roll(2))
+    case 0..<3: .vote
+    case 3..<6: .voteWithin(ticks: 1 + dice.roll(2), absenceDenies: dice.roll(2) == 0)
+    case 6..<7: .collect(ticks: nil)
+    case 7..<8: .collect(ticks: 1 + dice.roll(2))
     default: .first
     }
   }
