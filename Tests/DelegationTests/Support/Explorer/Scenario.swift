@@ -13,6 +13,11 @@ final class Scenario: @unchecked Sendable {
     let continuation: UnsafeContinuation<Void, Never>
   }
 
+  /// Where a player is, alive or dead.
+  private struct Grave {
+    unowned let player: Player
+  }
+
   /// What a handler of a schedule throws.
   struct Failure: Error {}
 
@@ -39,6 +44,8 @@ final class Scenario: @unchecked Sendable {
   var ids: [Int: Int] = [:]
   /// `nil` at the end, for the subscribers that it holds refer to the scenario.
   private var ownHub: DelegateHub?
+  /// Keep the addresses of the dead from being used again, which would be up to chance.
+  private var graves: [Grave] = []
   private let reports = Reports()
   private let lifetimes: Lifetimes
   private var dice: Dice
@@ -168,6 +175,7 @@ final class Scenario: @unchecked Sendable {
     isAlive.append(true)
     isKept.append(true)
     players[slot] = player
+    graves.append(Grave(player: player))
     return player
   }
 
