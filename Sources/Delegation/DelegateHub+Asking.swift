@@ -245,7 +245,7 @@ extension DelegateHub {
       }
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.summonWorker()
-      let timer = Task.detached(executorPreference: configuration.executor) {
+      let timer = Task.startDetached(on: configuration.executor) {
         // If it is cancelled the poll is decided already.
         try? await self.configuration.clock.sleep(for: duration)
         poll.expire(in: fanOut)
