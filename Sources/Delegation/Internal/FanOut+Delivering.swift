@@ -33,10 +33,13 @@ extension FanOut {
   ) async {
     var step = consume first
     while true {
-      switch step {
+      // Consumed: what is handled is shared by all, and a second reference to it would be counted in
+      // everybody's way.
+      switch consume step {
       case .handle(let content):
+        let receipt = content.receipt
         let fate: Mailbox.Fate
-        switch content.handler {
+        switch (consume content).handler {
         case .synchronous(let handle):
           fate = run(handle, on: node)
         case .asynchronous(let handle):
@@ -45,7 +48,7 @@ extension FanOut {
           fate = await run(handle, on: node, at: position, as: present)
         }
         step = node.advance(after: fate)
-        content.receipt?.pass()
+        receipt?.pass()
       case .yield:
         await Task.yield()
         step = node.proceed()
