@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Explorer")
+struct ExplorerTests {
+  @Test("no schedule breaks a guarantee", arguments: Script.Theme.allCases)
+  func schedules(theme: Script.Theme) async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) { [theme] in
+      for strategy in Strategy.Kind.allCases {
+        let report = Schedules(theme, strategy).run()
+        print(report)
+        if let failure = report.failure { Issue.record("\(failure)") }
+      }
+    }
+    let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    print(lines.split(separator: "\n").filter { !$0.isEmpty }.joined(separator: "\n"))
+  }
+
+  @Test("a seed plays the same schedule again", arguments: Script.Theme.allCases)
+  func replay(theme: Script.Theme) async {
+    await #expect(processExitsWith: .success) { [theme] in
+      for strategy in Strategy.Kind.allCases {
+        let schedules = Schedules(theme, strategy)
+        for seed in 1...100 as ClosedRange<UInt64> {
+          let (one, other) = (schedules.play(seed), schedules.play(seed))
+          #expect(one.trace == other.trace, "\(strategy), \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test("different seeds play one script in different orders", arguments: Script.Theme.allCases)
+  func variety(theme: Script.Theme) async {
+    await #expect(processExitsWith: .success) { [theme] in
+      for strategy in Strategy.Kind.allCases {
+        let schedules = Schedules(theme, strategy)
+        let distinct = (1...10 as ClosedRange<UInt64>).reduce(0) { sum, script in
+          let first = script * Schedules.schedulesOfOneScript
+          let seeds = first..<first + Schedules.schedulesOfOneScript
+          return sum + Set(seeds.map { schedules.play($0).history.hash }).count
+        }
+        // Of sixteen each; some scripts are so short that there are not that many.
+        #expect(distinct > 10 * 10, "\(strategy)")
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+extension Model {
+  // MARK: When a call returns
+
+  /// Checks a call that comes back.
+  mutating func check(_ number: Int, _ outcome: Outcome, at time: Int) {
+    guard let call = calls[number] else { return }
+    switch (call.operation, outcome) {
+    case (.vote, .failed):
+      if call.decision != .failed { violate(11, "#\(number) failed, and no handler did first") }
+    case (.vote, .verdict(let verdict)):
+      checkVerdict(verdict, of: call, number, isLate: false, absenceDenies: true)
+    case (.voteWithin(let ticks, let absenceDenies), .verdict(let verdict)):
+      let isLate = time >= call.beganAt + ticks
+      checkVerdict(verdict, of: call, number, isLate: isLate, absenceDenies: absenceDenies)
+    case (.collect(let ticks), .replies(let players, let count)):
+      checkReplies(players, count, of: call, number)
+      if ticks.map({ time < call.beganAt + $0 }) ?? true { checkCompleteness(of: call, number) }
+    case (.first, .failed):
+      if call.decision != .failed { violate(11, "#\(number) failed, and no handler did first") }
+    case (.first, .answer(let player)):
+      if call.decision != player.map(Decision.answered) {
+        violate(9, "#\(number) came back with an answer that is not the first")
+      }
+      if player == nil { checkCompleteness(of: call, number) }
+    case (.deliver, _):
+      guard let task = call.task, !cancelledTasks.contains(task) else { return }
+      for episode in episodes where episode.options.limit == nil && episode.owes(number) {
+        violate(14, "#\(number) returned before subscriber \(episode.player) had handled it")
+      }
+    case (.drain(let ticks), .rest(let isAtRest)):
+      checkRest(
+        isAtRest, of: call, number, isLate: ticks.map { time >= call.beganAt + $0 } ?? false)
+    case (.cancelAndWait, _):
+      guard call.task != nil, let target = call.target else { return }
+      if episodes[target].running != nil || episodes[target].asked > 0 {
+        violate(2, "#\(number) returned while subscriber \(episodes[target].player)'s handler runs")
+      }
+    default: break
+    }
+  }
+
+  private mutating func checkVerdict(
+    _ verdict: Bool, of call: Call, _ number: Int, isLate: Bool, absenceDenies: Bool
+  ) {
+    if verdict {
+      if call.decision != nil, !isLate { violate(9, "#\(number) passed though it was denied") }
+      if absenceDenies || !isLate { checkCompleteness(of: call, number) }
+    } else if call.decision != .denied, !(isLate && absenceDenies) {
+      violate(9, "#\(number) was denied by nobody")
+    }
+  }
+
+  /// All who have been there from before a question to its end have answered it.
+  private mutating func checkCompleteness(of call: Call, _ number: Int) {
+    if call.handlers > 0 { violate(8, "#\(number) returned before all had answered") }
+    if let missing = firstUnasked(in: call) {
+      violate(1, "#\(number) returned and had not asked subscriber \(episodes[missing].player)")
+    }
+  }
+
+  private func firstUnasked(in call: Call) -> Int? {
+    episodes.indices.first {
+      episodes[$0].isOpen && episodes[$0].opened < call.began && !call.asked.contains($0)
+    }
+  }
+
+  private mutating func checkReplies(
+    _ players: [Int], _ count: Int, of call: Call, _ number: Int
+  ) {
+    if count < call.asked.count {
+      violate(11, "#\(number) came back with \(count) replies of \(call.asked.count)")
+    }
+    guard lastReordering < call.began else { return }
+    let places = players.compactMap { player in
+      call.asked.first { episodes[$0].player == player }
+    }
+    for (one, other) in zip(places, places.dropFirst()) where !precedes(one, other) {
+      violate(8, "#\(number) came back with replies out of order")
+    }
+  }
+
+  private mutating func checkRest(_ isAtRest: Bool, of call: Call, _ number: Int, isLate: Bool) {
+    guard let task = call.task, !cancelledTasks.contains(task) else { return }
+    if isAtRest {
+      tick()
+      if lastRest < call.began { violate(14, "#\(number) returned, and there was no rest") }
+    } else if !isLate {
+      violate(14, "#\(number) gave up before its deadline")
+    }
+  }
+
+  // MARK: When nothing is left to run
+
+  /// Checks that whatever has not come to its end waits for a handler that hangs.
+  ///
+  /// - Parameters:
+  ///   - hanging: the calls of the handlers that hang until they are cancelled.
+  ///   - isAlarmSet: whether somebody sleeps until a later time.
+  mutating func checkQuiescence(hanging: [Int], isAlarmSet: Bool) {
+    tick()
+    for episode in episodes where episode.pending > 0 && episode.running == nil {
+      violate(6, "what waits for subscriber \(episode.player) is left lying")
+    }
+    for (number, call) in calls where !call.isOver {
+      checkProgress(of: call, number, isAlarmSet: isAlarmSet)
+    }
+    for number in hanging {
+      guard let call = calls[number], call.isQuestion else { continue }
+      if call.decision != nil { violate(9, "a handler of #\(number), decided, is not cancelled") }
+      if call.isOver { violate(9, "a handler of #\(number), which is over, is not cancelled") }
+      if let task = call.task, cancelledTasks.contains(task) {
+        violate(12, "a handler of #\(number), whose caller is cancelled, is not")
+      }
+    }
+  }
+
+  private mutating func checkProgress(of call: Call, _ number: Int, isAlarmSet: Bool) {
+    switch call.operation {
+    case .vote, .voteWithin, .collect, .first:
+      if call.decision != nil { violate(9, "#\(number) is decided and does not return") }
+      if call.handlers == 0 { violate(8, "#\(number) waits for nobody") }
+      if case .first = call.operation {
+      } else if let missing = firstUnasked(in: call) {
+        violate(8, "#\(number) does not ask subscriber \(episodes[missing].player)")
+      }
+      if call.ticks != nil, !isAlarmSet { violate(10, "#\(number) is past its deadline") }
+    case .deliver:
+      if !episodes.contains(where: { $0.owes(number) && $0.running != nil }) {
+        violate(14, "#\(number) waits for nobody")
+      }
+    case .drain:
+      let running = episodes.reduce(0) { $0 + $1.asked + ($1.running == nil ? 0 : 1) }
+      if running == 0 || running == 1 && call.task == nil {
+        violate(14, "#\(number) waits for nobody")
+      }
+      if call.ticks != nil, !isAlarmSet { violate(14, "#\(number) is past its deadline") }
+    case .cancelAndWait:
+      guard let episode = call.target.map({ episodes[$0] }) else { return }
+      if episode.running == nil && episode.asked == 0 { violate(2, "#\(number) waits for nobody") }
+    default: break
+    }
+  }
+
+  // MARK: At the end
+
+  /// Checks the account when all has come to rest.
+  mutating func checkAccount(
+    handled: Int, failed: Int, cancelled: Int, expired: Int, dropped: Int, waiting: Int
+  ) {
+    if waiting != 0 { violate(16, "\(waiting) wait when all is over") }
+    if handled != self.handled { violate(16, "handled is \(handled), not \(self.handled)") }
+    if failed != self.failed { violate(16, "failed is \(failed), not \(self.failed)") }
+    let hasLimits = episodes.contains { $0.options.limit != nil }
+    let hasDead = episodes.contains { $0.isDead }
+    let hasEnded = episodes.contains { $0.isEnding }
+    if dropped != 0, !hasLimits { violate(16, "dropped is \(dropped) without a limit") }
+    if expired != 0, !hasDead { violate(16, "expired is \(expired), and nobody died") }
+    if cancelled != 0, !hasEnded, !hasDead {
+      violate(16, "cancelled is \(cancelled), and nothing was")
+    }
+    let lost = episodes.reduce(0) { $0 + $1.addressed.count } - self.handled - self.failed
+    // To one that is dead, more is addressed until it is found out.
+    if hasDead ? cancelled + expired + dropped < lost : cancelled + expired + dropped != lost {
+      violate(
+        16, "\(lost) were not handled; \(cancelled), \(expired), \(dropped) are accounted for")
+    }
+    for episode in episodes where episode.isOpen {
+      if episode.pending > 0 { violate(16, "subscriber \(episode.player) has not got all") }
+      let isFirstKept = episode.options.limit != nil && !episode.options.dropsOldest
+      if isFirstKept, !episode.addressed.isEmpty, episode.passed == 0 {
+        violate(16, "subscriber \(episode.player) has not even got the first")
+      }
+    }
+  }
+}
+
+extension Model {
+  /// Names a call.
+  func describe(_ number: Int) -> String {
+    "#\(number) \(calls[number].map { "\($0.operation)" } ?? "")"
+  }
+
+  /// The calls that have not returned.
+  var unfinished: String {
+    calls.filter { !$0.value.isOver }.keys.sorted().map(describe).joined(separator: ", ")
+  }
+}
+
+extension Model.Call {
+  /// The deadline.
+  var ticks: Int? {
+    switch operation {
+    case .voteWithin(let ticks, _): ticks
+    case .collect(let ticks), .drain(let ticks): ticks
+    default: nil
+    }
+  }
+
+  var isQuestion: Bool {
+    switch operation {
+    case .vote, .voteWithin, .collect, .first: true
+    default: false
+    }
+  }
+}

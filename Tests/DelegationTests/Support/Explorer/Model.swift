@@ -1,0 +1,264 @@
+/// What the guarantees allow: told of all that happens in a schedule, it finds what must not.
+///
+/// The scenario runs on one thread, so everything happens at one time or another, and what
+/// synchronous calls do is exact.
+struct Model {
+  /// One subscription, from its beginning to its end.
+  struct Episode {
+    let player: Int
+    var options: Script.Options
+    let opened: Int
+    /// A call has begun to end it: nothing more is addressed to it.
+    var isEnding = false
+    /// Such a call has returned: no handler may start.
+    var isEnded = false
+    var isDead = false
+    /// The notifications posted while it was open.
+    var addressed: [Int] = []
+    /// How many of them have been handled, or passed over if there is a limit.
+    var passed = 0
+    /// The notification that is being handled.
+    var running: Int?
+    /// How many handlers of questions are running.
+    var asked = 0
+
+    var isOpen: Bool { !isEnding && !isDead }
+
+    /// How many notifications have certainly yet to be handled.
+    var pending: Int {
+      guard isOpen else { return 0 }
+      let rest = addressed.count - passed
+      if options.limit == nil { return rest }
+      return options.dropsOldest ? min(rest, 1) : 0
+    }
+
+    /// Whether a notification may still have to be passed.
+    func owes(_ number: Int) -> Bool {
+      if running == number { return true }
+      guard isOpen, let index = addressed.firstIndex(of: number) else { return false }
+      return index >= passed
+    }
+  }
+
+  /// One call of the hub.
+  struct Call {
+    let operation: Script.Operation
+    /// The task that made it; `nil` if a handler did.
+    let task: Int?
+    let began: Int
+    /// What the clock showed.
+    let beganAt: Int
+    var isOver = false
+    /// How many of its handlers are running.
+    var handlers = 0
+    /// The episodes of those who were asked.
+    var asked: [Int] = []
+    var firstStart: Int?
+    var decision: Decision?
+    /// The episode that `cancelAndWait` ends.
+    var target: Int?
+  }
+
+  /// What fixes the outcome of a question.
+  enum Decision: Equatable {
+    case denied
+    case failed
+    case answered(Int)
+  }
+
+  /// What a call came back with.
+  enum Outcome {
+    case nothing
+    case verdict(Bool)
+    case failed
+    case answer(Int?)
+    /// Who answered, in order, and how many replies there were.
+    case replies([Int], count: Int)
+    case rest(Bool)
+  }
+
+  struct Violation: Error {
+    /// The guarantee's number.
+    let guarantee: Int
+    let text: String
+  }
+
+  var episodes: [Episode] = []
+  var calls: [Int: Call] = [:]
+  var violation: Violation?
+  var cancelledTasks: Set<Int> = []
+  var handled = 0
+  var failed = 0
+  private(set) var now = 0
+  /// The last time at which nothing waited or ran, as far as anybody looked.
+  private(set) var lastRest = 0
+  private var drains = 0
+  /// When a subscription's priority was changed last.
+  var lastReordering = 0
+
+  // MARK: Telling the model
+
+  mutating func violate(_ guarantee: Int, _ text: String) {
+    if violation == nil { violation = Violation(guarantee: guarantee, text: text) }
+  }
+
+  /// Lets time pass; to be called before anything changes.
+  mutating func tick() {
+    now += 1
+    if drains > 0, isAtRest { lastRest = now }
+  }
+
+  var isAtRest: Bool {
+    episodes.allSatisfy { $0.running == nil && $0.asked == 0 && $0.pending == 0 }
+  }
+
+  mutating func begin(_ step: Script.Step, in task: Int?, at time: Int) {
+    tick()
+    calls[step.number] = Call(operation: step.operation, task: task, began: now, beganAt: time)
+    switch step.operation {
+    case .notify, .deliver:
+      for index in episodes.indices where episodes[index].isOpen {
+        episodes[index].addressed.append(step.number)
+      }
+    case .drain: drains += 1
+    default: break
+    }
+  }
+
+  mutating func open(_ player: Int, _ options: Script.Options) {
+    tick()
+    if let index = openEpisode(of: player) {
+      episodes[index].options.priority = options.priority
+      lastReordering = now
+    } else {
+      episodes.append(Episode(player: player, options: options, opened: now))
+    }
+  }
+
+  func openEpisode(of player: Int) -> Int? {
+    episodes.lastIndex { $0.player == player && $0.isOpen }
+  }
+
+  mutating func startEnding(_ index: Int) {
+    tick()
+    episodes[index].isEnding = true
+  }
+
+  mutating func die(_ player: Int) {
+    tick()
+    for index in episodes.indices where episodes[index].player == player {
+      if episodes[index].running != nil || episodes[index].asked > 0 {
+        violate(4, "subscriber \(player) dies while its handler runs")
+      }
+      episodes[index].isDead = true
+    }
+  }
+
+  // MARK: Notifications
+
+  /// A handler of a notification starts.
+  ///
+  /// - Returns: the episode.
+  mutating func startHandling(_ number: Int, by player: Int) -> Int? {
+    tick()
+    let who = "subscriber \(player)"
+    guard
+      let index = episodes.lastIndex(where: {
+        $0.player == player && $0.addressed.contains(number)
+      }), let position = episodes[index].addressed.firstIndex(of: number)
+    else {
+      violate(1, "\(who) is called by #\(number), which was posted while it was not subscribed")
+      return nil
+    }
+    let episode = episodes[index]
+    if episode.isEnded { violate(2, "\(who) is called by #\(number) after its subscription ended") }
+    if let running = episode.running {
+      violate(5, "\(who) is called by #\(number) while it handles #\(running)")
+    }
+    if position < episode.passed {
+      violate(5, "\(who) is called by #\(number) again, or after a later one")
+    }
+    if position > episode.passed, episode.options.limit == nil {
+      violate(5, "\(who) is called by #\(number) before #\(episode.addressed[episode.passed])")
+    }
+    episodes[index].passed = position + 1
+    episodes[index].running = number
+    calls[number]?.handlers += 1
+    return index
+  }
+
+  mutating func endHandling(_ number: Int, in index: Int, throwing: Bool) {
+    tick()
+    episodes[index].running = nil
+    calls[number]?.handlers -= 1
+    if throwing { failed += 1 } else { handled += 1 }
+  }
+
+  // MARK: Questions
+
+  /// A handler of a question starts.
+  ///
+  /// - Returns: the episode.
+  mutating func startAnswering(_ number: Int, by player: Int) -> Int? {
+    tick()
+    guard let call = calls[number] else { return nil }
+    let who = "subscriber \(player)"
+    guard let index = episodes.lastIndex(where: { $0.player == player && !$0.isEnded }) else {
+      violate(2, "\(who) is asked by #\(number) after its subscription ended")
+      return nil
+    }
+    if let firstStart = call.firstStart, episodes[index].opened > firstStart {
+      violate(1, "\(who) is asked by #\(number), which had set out before it was subscribed")
+    }
+    if call.asked.contains(index) { violate(13, "\(who) is asked by #\(number) twice") }
+    if call.decision != nil { violate(9, "\(who) is asked by #\(number), which was decided") }
+    if call.isOver { violate(9, "\(who) is asked by #\(number), which has returned") }
+    if case .first = call.operation { checkTurn(of: index, in: call, number) }
+    calls[number]?.asked.append(index)
+    calls[number]?.handlers += 1
+    if call.firstStart == nil { calls[number]?.firstStart = now }
+    episodes[index].asked += 1
+    return index
+  }
+
+  mutating func endAnswering(
+    _ number: Int, in index: Int, answer: Bool, throwing: Bool
+  ) {
+    tick()
+    episodes[index].asked -= 1
+    calls[number]?.handlers -= 1
+    guard let call = calls[number], call.decision == nil, !call.isOver else { return }
+    switch call.operation {
+    case .vote: if throwing || !answer { calls[number]?.decision = throwing ? .failed : .denied }
+    case .voteWithin(_, let absenceDenies):
+      if throwing ? absenceDenies : !answer { calls[number]?.decision = .denied }
+    case .first:
+      if throwing {
+        calls[number]?.decision = .failed
+      } else if answer {
+        calls[number]?.decision = .answered(episodes[index].player)
+      }
+    default: break
+    }
+  }
+
+  private mutating func checkTurn(of index: Int, in call: Call, _ number: Int) {
+    if call.handlers > 0 { violate(5, "#\(number) asks two at once, not one after another") }
+    guard let last = call.asked.last, lastReordering < call.began else { return }
+    if precedes(index, last) {
+      violate(5, "#\(number) asks subscriber \(episodes[index].player) after its turn")
+    }
+  }
+
+  /// Whether one episode is served before another.
+  func precedes(_ one: Int, _ other: Int) -> Bool {
+    let (rank, otherRank) = (episodes[one].options.priority, episodes[other].options.priority)
+    return rank == otherRank ? one < other : rank > otherRank
+  }
+
+  mutating func finish(_ number: Int) {
+    tick()
+    calls[number]?.isOver = true
+    if case .drain = calls[number]?.operation { drains -= 1 }
+  }
+}

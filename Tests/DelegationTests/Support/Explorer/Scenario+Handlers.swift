@@ -1,0 +1,57 @@
+extension Scenario {
+  /// What a subscriber does when it is told something and cannot wait.
+  func handle(_ call: Int, by player: Player) throws {
+    guard let episode = start(call, by: player, isQuestion: false) else { return }
+    let behaviour = script.behaviour(of: player.slot, in: call)
+    if let step = behaviour.step { performSynchronously(step) }
+    try end(call, episode, behaviour)
+  }
+
+  /// What a subscriber does when it is told something.
+  func handleAsynchronously(_ call: Int, by player: Player) async throws {
+    guard let episode = start(call, by: player, isQuestion: false) else { return }
+    let behaviour = script.behaviour(of: player.slot, in: call)
+    await act(behaviour, call, episode)
+    try end(call, episode, behaviour)
+  }
+
+  /// What a subscriber does when it is asked.
+  func answer(_ call: Int, by player: Player) async throws -> Bool {
+    guard let episode = start(call, by: player, isQuestion: true) else { return true }
+    let behaviour = script.behaviour(of: player.slot, in: call)
+    await act(behaviour, call, episode)
+    model.endAnswering(
+      call, in: episode, answer: behaviour.answer, throwing: behaviour.isThrowing)
+    history.note(behaviour.isThrowing ? .throwsError : .ends, call, player.number)
+    if behaviour.isThrowing { throw Failure() }
+    return behaviour.answer
+  }
+
+  private func act(_ behaviour: Script.Behaviour, _ call: Int, _ episode: Int) async {
+    for _ in 0..<behaviour.yields { await Task.yield() }
+    if behaviour.hang != .not {
+      await hang(call, episode, isCancellable: behaviour.hang == .untilReleasedOrCancelled)
+    }
+    if let step = behaviour.step { await perform(step, in: nil) }
+  }
+
+  private func start(_ call: Int, by player: Player, isQuestion: Bool) -> Int? {
+    if !explorer.isCurrent { fatalError("a handler runs on a thread that is not the explorer's") }
+    history.note(.starts, call, player.number)
+    let episode =
+      isQuestion
+      ? model.startAnswering(call, by: player.number)
+      : model.startHandling(call, by: player.number)
+    if let episode, model.episodes[episode].options.isOnLane != explorer.isOnLane {
+      model.violate(0, "#\(call) calls subscriber \(player.number) on the wrong executor")
+    }
+    return episode
+  }
+
+  private func end(_ call: Int, _ episode: Int, _ behaviour: Script.Behaviour) throws {
+    model.endHandling(call, in: episode, throwing: behaviour.isThrowing)
+    history.note(
+      behaviour.isThrowing ? .throwsError : .ends, call, model.episodes[episode].player)
+    if behaviour.isThrowing { throw Failure() }
+  }
+}
