@@ -29,3 +29,9 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+// For the release lane of the tests across processes: the other tests take minutes to optimize, and
+// would make it a build with `-enable-testing`.
+if Context.environment["DELEGATION_DISTRIBUTED_TESTS_ONLY"] != nil {
+  package.targets.removeAll { $0.name == "DelegationTests" }
+}
