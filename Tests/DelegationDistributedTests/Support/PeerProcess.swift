@@ -56,12 +56,15 @@ final class PeerProcess: Sendable {
     signal(SIGKILL)
   }
 
-  /// Waits until it has ended.
+  /// Waits until it has ended, for half a minute at most: then it is killed, which its status shows.
   ///
   /// - Returns: its status, or the signal that ended it.
   @discardableResult
   func end() async -> Int32 {
-    await Self.elsewhere { [process] in
+    let killing = DispatchWorkItem { self.kill() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: killing)
+    defer { killing.cancel() }
+    return await Self.elsewhere { [process] in
       process.waitUntilExit()
       return process.terminationStatus
     }
