@@ -19,7 +19,7 @@ extension DelegateHub {
   ///
   /// ```swift
   /// if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
-  ///   perform(subtask)   // nobody said no
+  ///   perform(subtask)  // nobody said no
   /// }
   /// ```
   ///
@@ -97,7 +97,6 @@ extension DelegateHub {
   /// cancellation, and does not throw: whoever throws or is late counts as `absent` says.
   ///
   /// ```swift
-  /// // Fails closed: who cannot say yes in time says no.
   /// let isAllowed = await hub.vote(
   ///   Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }

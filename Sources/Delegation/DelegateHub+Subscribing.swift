@@ -15,7 +15,7 @@ extension DelegateHub {
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerDelegate.self)
-  /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)   // asked first
+  /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
   /// ```
   ///
   /// - Parameters:
