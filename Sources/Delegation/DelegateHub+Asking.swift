@@ -176,7 +176,8 @@ extension DelegateHub {
   /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``.
   ///
   /// ```swift
-  /// for reply in await hub.collect(HealthCheck.self, within: .seconds(1), { try await $0.probe() }) {
+  /// let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+  /// for reply in replies {
   ///   print(reply.subscriber, reply.result)
   /// }
   /// ```

@@ -151,7 +151,8 @@ struct ReferenceSamples {
       lines.record("\(name.split(separator: ".").last ?? "") \(result)")
     }
     // sample: collect
-    for reply in await hub.collect(HealthCheck.self, within: .seconds(1), { try await $0.probe() }) {
+    let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+    for reply in replies {
       print(reply.subscriber, reply.result)
     }
     // end of sample
