@@ -28,15 +28,17 @@ struct MovingFromAnArraySamples {
       }
 
       func remove(_ delegate: any DoorDelegate) {
-        boxes.removeAll { $0.delegate === delegate }
+        boxes.removeAll {
+          $0.delegate === delegate
+        }
       }
 
       func admit(_ guest: String) async -> Bool {
-        let delegates = boxes.compactMap(\.delegate)
+        let all = boxes.compactMap(\.delegate)
         let isAllowed = await withTaskGroup(
           of: Bool.self
         ) { group in
-          for delegate in delegates {
+          for delegate in all {
             group.addTask {
               await delegate.mayEnter(guest)
             }
@@ -44,7 +46,7 @@ struct MovingFromAnArraySamples {
           return await group.allSatisfy { $0 }
         }
         guard isAllowed else { return false }
-        for delegate in delegates {
+        for delegate in all {
           Task { await delegate.didEnter(guest) }
         }
         return true

@@ -7,12 +7,14 @@ struct MovingFromMulticastSamples {
   // sample: After: the protocol
   protocol StreamDelegate: AnyObject, Sendable {
     func stream(
-      _ stream: Stream, didReceive message: String)
+      _ stream: Stream,
+      didReceive message: String)
   }
 
   protocol StreamGatekeeper: AnyObject, Sendable {
     func stream(
-      _ stream: Stream, shouldAccept message: String
+      _ stream: Stream,
+      shouldAccept message: String
     ) async -> Bool
   }
   // end of sample
@@ -25,7 +27,8 @@ struct MovingFromMulticastSamples {
       let isAccepted = await delegates.vote(
         StreamGatekeeper.self
       ) {
-        await $0.stream(self, shouldAccept: message)
+        await $0.stream(
+          self, shouldAccept: message)
       }
       guard isAccepted else { return }
       delegates.notify(StreamDelegate.self) {

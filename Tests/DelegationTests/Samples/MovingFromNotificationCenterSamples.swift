@@ -9,7 +9,8 @@ struct MovingFromNotificationCenterSamples {
   enum Closures {
     // sample: Before: closures
     final class Player: @unchecked Sendable {
-      static let didPlay = Notification.Name("didPlay")
+      static let didPlay =
+        Notification.Name("didPlay")
 
       func play(_ song: String) {
         NotificationCenter.default.post(
@@ -22,12 +23,13 @@ struct MovingFromNotificationCenterSamples {
       private var token: (any NSObjectProtocol)?
 
       init(of player: Player) {
-        token = NotificationCenter.default.addObserver(
+        let center = NotificationCenter.default
+        token = center.addObserver(
           forName: Player.didPlay, object: player,
           queue: nil
         ) { [weak self] notification in
-          let song = notification.userInfo?["song"]
-          if let song = song as? String {
+          let info = notification.userInfo
+          if let song = info?["song"] as? String {
             self?.add(song)
           }
         }
@@ -46,7 +48,8 @@ struct MovingFromNotificationCenterSamples {
   enum Hub {
     // sample: After: a hub for closures
     protocol PlayerDelegate: AnyObject, Sendable {
-      func player(_ player: Player, didPlay song: String)
+      func player(
+        _ player: Player, didPlay song: String)
     }
 
     final class Player: Sendable {
@@ -65,7 +68,9 @@ struct MovingFromNotificationCenterSamples {
           self, to: PlayerDelegate.self)
       }
 
-      func player(_ player: Player, didPlay song: String) {
+      func player(
+        _ player: Player, didPlay song: String
+      ) {
         add(song)
       }
     }
@@ -77,7 +82,9 @@ struct MovingFromNotificationCenterSamples {
   }
 
   // sample: Before: typed messages
-  private struct DidPlay: NotificationCenter.AsyncMessage {
+  private struct DidPlay:
+    NotificationCenter.AsyncMessage
+  {
     typealias Subject = Player
     let song: String
   }
@@ -109,7 +116,8 @@ struct MovingFromNotificationCenterSamples {
     ) { message in
       add(message.song)
     }
-    center.post(DidPlay(song: "One"), subject: player)
+    center.post(
+      DidPlay(song: "One"), subject: player)
     // end of sample
     #expect(await played.history(of: 1) == ["One"])
     center.removeObserver(token)

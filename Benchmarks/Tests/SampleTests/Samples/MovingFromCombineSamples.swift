@@ -7,7 +7,8 @@ struct MovingFromCombineSamples {
   enum Before {
     // sample: Before: a subject
     final class Player {
-      let didPlay = PassthroughSubject<String, Never>()
+      let didPlay =
+        PassthroughSubject<String, Never>()
 
       func play(_ song: String) {
         didPlay.send(song)
