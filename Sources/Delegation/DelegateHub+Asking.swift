@@ -55,7 +55,13 @@ extension DelegateHub {
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
   ///
-  /// As ``vote(_:by:_:)``, for responses and outcomes of any type.
+  /// As ``vote(_:by:_:)``, for responses and outcomes of any type: it returns as soon as the combiner
+  /// has an outcome.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``. Responses reach the
+  /// combiner as they come, with the subscriber's position.
+  ///
+  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///
   /// ```swift
   /// let load = await hub.ask(Node.self, combining: .sum()) { await $0.load }
@@ -94,7 +100,16 @@ extension DelegateHub {
   /// failing.
   ///
   /// As ``vote(_:by:_:)``, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation, and does not throw: whoever throws or is late counts as `absent` says.
+  /// cancellation: whoever throws or is late counts as `absent` says. Those who are late are
+  /// cancelled, and may still be running when it returns.
+  ///
+  /// **Order** and **Isolation.** As with ``vote(_:by:_:)``, except that with a deadline no handler
+  /// runs in the caller's place.
+  ///
+  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they
+  /// have answered, or at the deadline.
+  ///
+  /// **Errors.** It does not throw.
   ///
   /// ```swift
   /// let isAllowed = await hub.vote(
@@ -123,6 +138,10 @@ extension DelegateHub {
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
   ///
   /// As ``vote(_:by:within:absent:_:)``, for responses and outcomes of any type.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:within:absent:_:)``.
+  ///
+  /// **Errors.** It does not throw.
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to ask.
@@ -173,7 +192,10 @@ extension DelegateHub {
   ///
   /// **Order.** Replies come in the order of the subscriptions, whoever answers first.
   ///
-  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``.
+  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``; with a deadline as with
+  /// ``vote(_:by:within:absent:_:)``.
+  ///
+  /// **Errors.** It does not throw: errors are in the replies.
   ///
   /// ```swift
   /// let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
