@@ -19,12 +19,18 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
   ],
   targets: [
+    .target(name: "CAllocator"),
     .executableTarget(
       name: "compare",
       dependencies: [
+        "CAllocator",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "OpenCombine", package: "OpenCombine"),
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CompareTests",
+      dependencies: ["compare"],
       swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests",
