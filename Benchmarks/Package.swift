@@ -14,7 +14,9 @@ let package = Package(
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
   ],
@@ -26,6 +28,14 @@ let package = Package(
         "CAllocator",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "OpenCombine", package: "OpenCombine"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "stress",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: settings),
     .testTarget(
