@@ -19,9 +19,20 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
+    // Without its traits: they are for counting allocations, by packages of their own.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
     .target(name: "CAllocator"),
+    .executableTarget(
+      name: "DelegationBenchmarks",
+      dependencies: [
+        .product(name: "Benchmark", package: "benchmark"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+      ],
+      path: "Benchmarks/DelegationBenchmarks",
+      swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     .executableTarget(
       name: "compare",
       dependencies: [
