@@ -14,21 +14,48 @@ let package = Package(
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its traits: they are for counting allocations, by packages of their own.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
+    .target(name: "CAllocator"),
+    .executableTarget(
+      name: "DelegationBenchmarks",
+      dependencies: [
+        .product(name: "Benchmark", package: "benchmark"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+      ],
+      path: "Benchmarks/DelegationBenchmarks",
+      swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     .executableTarget(
       name: "compare",
       dependencies: [
+        "CAllocator",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "OpenCombine", package: "OpenCombine"),
       ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "stress",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CompareTests",
+      dependencies: ["compare"],
       swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests",
