@@ -58,6 +58,7 @@ let package = Package(
       name: "ChatServerKit",
       dependencies: [
         "DelegationAdapters",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "Logging", package: "swift-log"),
@@ -74,7 +75,22 @@ let package = Package(
       dependencies: [
         "ChatServerKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ChatLoadKit",
+      dependencies: [
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ChatLoad",
+      dependencies: [
+        "ChatLoadKit",
+        "ChatServerKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
   ]

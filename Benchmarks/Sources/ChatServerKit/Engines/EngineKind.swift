@@ -1,5 +1,7 @@
+import ArgumentParser
+
 /// Which engine a server runs on.
-package enum EngineKind: String, Sendable, CaseIterable {
+package enum EngineKind: String, Sendable, CaseIterable, ExpressibleByArgument {
   /// A `DelegateHub` for the extensions and one for each room.
   case hub
   /// Actors with arrays of delegates, and task groups.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ChatServerKit
 import Logging
 
 #if canImport(Glibc)
@@ -10,11 +9,8 @@ import Logging
   import Darwin
 #endif
 
-@main
-struct ChatServerCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "ChatServer", abstract: "A chat server whose extensions are delegates.")
-
+/// What a server is to be like, as on the command line.
+package struct ServerOptions: ParsableArguments {
   @Option(help: "The address to listen on.")
   var host = "127.0.0.1"
 
@@ -58,14 +54,17 @@ struct ChatServerCommand: AsyncParsableCommand {
   @Flag(help: "Stop when standard input ends.")
   var stopWithInput = false
 
-  func validate() throws {
+  package init() {}
+
+  package func validate() throws {
     for (name, value) in [
       ("flood-limit", floodLimit), ("deadline", deadline), ("backlog", backlog),
       ("drain-time", drainTime),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
   }
 
-  func run() async throws {
+  /// Serves until it is told to stop, and says on standard output where it listens and what the accounts are.
+  package func serve() async throws {
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
     var logger = Logger(label: "chat")
     logger.logLevel = logLevel
@@ -94,18 +93,3 @@ struct ChatServerCommand: AsyncParsableCommand {
     fflush(nil)
   }
 }
-
-/// A name and a password, as on the command line.
-struct LogIn: ExpressibleByArgument {
-  let name: String
-  let password: String
-
-  init?(argument: String) {
-    let parts = argument.split(separator: ":", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    name = String(parts[0])
-    password = String(parts[1])
-  }
-}
-
-extension EngineKind: ExpressibleByArgument {}
