@@ -93,5 +93,22 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "ChatServerTests",
+      dependencies: [
+        "ChatLoad",
+        "ChatLoadKit",
+        "ChatServer",
+        "ChatServerKit",
+        "DelegationAdapters",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
   ]
 )

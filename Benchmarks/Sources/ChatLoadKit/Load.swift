@@ -69,6 +69,13 @@ package struct Load: Sendable {
     }
   }
 
+  /// Waits until so many messages have been heard, by all hearers together.
+  package func waitUntilHeard(_ count: Int) async throws {
+    while try await onEach({ $0.tally.heard }).reduce(0, +) < count {
+      try await clock.sleep(for: .milliseconds(5))
+    }
+  }
+
   /// Waits until the server has closed all connections, and says what is wrong with what was heard.
   package func finishAfterClose() async throws -> LoadResult {
     try await collect(

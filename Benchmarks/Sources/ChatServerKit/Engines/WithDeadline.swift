@@ -15,8 +15,10 @@ func withDeadline<Value: Sendable>(
       race.answer(late)
     }
     Task {
-      await work { race.answer($0) }
-      timer.cancel()
+      await work {
+        race.answer($0)
+        timer.cancel()
+      }
     }
   }
 }

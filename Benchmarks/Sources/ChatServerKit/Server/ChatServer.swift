@@ -13,14 +13,16 @@ package struct ChatServer: Sendable {
   package init(_ configuration: ServerConfiguration, logger: Logger) {
     self.configuration = configuration
     self.logger = logger
-    engine =
-      switch configuration.engine {
-      case .hub:
-        HubEngine(
-          deadline: configuration.deadline, backlog: configuration.backlog, logger: logger)
-      case .actor: ActorEngine(deadline: configuration.deadline)
-      case .queues: QueueEngine(deadline: configuration.deadline)
-      }
+    engine = Self.makeEngine(configuration, logger: logger)
+  }
+
+  static func makeEngine(_ configuration: ServerConfiguration, logger: Logger) -> any Engine {
+    switch configuration.engine {
+    case .hub:
+      HubEngine(deadline: configuration.deadline, backlog: configuration.backlog, logger: logger)
+    case .actor: ActorEngine(deadline: configuration.deadline)
+    case .queues: QueueEngine(deadline: configuration.deadline)
+    }
   }
 
   /// Serves until it is told to stop, by SIGTERM or SIGINT.
