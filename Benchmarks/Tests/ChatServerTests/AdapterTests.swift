@@ -74,7 +74,11 @@ struct AdapterTests {
       within: .seconds(30), logger: Logger(label: "test"),
       after: {
         hub.notify((any Listener).self) { try await $0.hear(2) }
-        patient.open()
+        // Late enough for who does not wait to be found out.
+        Task {
+          try? await Task.sleep(for: .milliseconds(50))
+          patient.open()
+        }
       }, hubs: { [hub] })
     hub.notify((any Listener).self) { try await $0.hear(1) }
     try await testGracefulShutdown { trigger in
