@@ -14,25 +14,143 @@ let package = Package(
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its traits: they are for counting allocations, by packages of their own.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
+    .target(name: "CAllocator"),
+    .executableTarget(
+      name: "DelegationBenchmarks",
+      dependencies: [
+        .product(name: "Benchmark", package: "benchmark"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+      ],
+      path: "Benchmarks/DelegationBenchmarks",
+      swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     .executableTarget(
       name: "compare",
       dependencies: [
+        "CAllocator",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "OpenCombine", package: "OpenCombine"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "stress",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CompareTests",
+      dependencies: ["compare"],
+      swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
+        "DelegationAdapters",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceContextModule", package: "swift-service-context"),
+      ],
+      swiftSettings: settings),
+    // The documentation's samples that need a package: without the upcoming features, as readers may be.
+    .testTarget(
+      name: "SampleTests",
+      dependencies: [
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "ServiceContextModule", package: "swift-service-context"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+
+    // The chat server: adapters of use to anybody, the server, its load, and their tests.
+    .target(
+      name: "DelegationAdapters",
+      dependencies: [
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ChatServerKit",
+      dependencies: [
+        "DelegationAdapters",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ChatServer",
+      dependencies: [
+        "ChatServerKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ChatLoadKit",
+      dependencies: [
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ChatLoad",
+      dependencies: [
+        "ChatLoadKit",
+        "ChatServerKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ChatServerTests",
+      dependencies: [
+        "ChatLoad",
+        "ChatLoadKit",
+        "ChatServer",
+        "ChatServerKit",
+        "DelegationAdapters",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
   ]

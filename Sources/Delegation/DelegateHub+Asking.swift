@@ -19,7 +19,7 @@ extension DelegateHub {
   ///
   /// ```swift
   /// if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
-  ///   perform(subtask)   // nobody said no
+  ///   perform(subtask)  // nobody said no
   /// }
   /// ```
   ///
@@ -55,7 +55,13 @@ extension DelegateHub {
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
   ///
-  /// As ``vote(_:by:_:)``, for responses and outcomes of any type.
+  /// As ``vote(_:by:_:)``, for responses and outcomes of any type: it returns as soon as the combiner
+  /// has an outcome.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``. Responses reach the
+  /// combiner as they come, with the subscriber's position.
+  ///
+  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///
   /// ```swift
   /// let load = await hub.ask(Node.self, combining: .sum()) { await $0.load }
@@ -94,10 +100,18 @@ extension DelegateHub {
   /// failing.
   ///
   /// As ``vote(_:by:_:)``, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation, and does not throw: whoever throws or is late counts as `absent` says.
+  /// cancellation: whoever throws or is late counts as `absent` says. Those who are late are
+  /// cancelled, and may still be running when it returns.
+  ///
+  /// **Order** and **Isolation.** As with ``vote(_:by:_:)``, except that with a deadline no handler
+  /// runs in the caller's place.
+  ///
+  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they
+  /// have answered, or at the deadline.
+  ///
+  /// **Errors.** It does not throw.
   ///
   /// ```swift
-  /// // Fails closed: who cannot say yes in time says no.
   /// let isAllowed = await hub.vote(
   ///   Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
@@ -124,6 +138,10 @@ extension DelegateHub {
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
   ///
   /// As ``vote(_:by:within:absent:_:)``, for responses and outcomes of any type.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:within:absent:_:)``.
+  ///
+  /// **Errors.** It does not throw.
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to ask.
@@ -174,10 +192,14 @@ extension DelegateHub {
   ///
   /// **Order.** Replies come in the order of the subscriptions, whoever answers first.
   ///
-  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``.
+  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``; with a deadline as with
+  /// ``vote(_:by:within:absent:_:)``.
+  ///
+  /// **Errors.** It does not throw: errors are in the replies.
   ///
   /// ```swift
-  /// for reply in await hub.collect(HealthCheck.self, within: .seconds(1), { try await $0.probe() }) {
+  /// let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+  /// for reply in replies {
   ///   print(reply.subscriber, reply.result)
   /// }
   /// ```
@@ -245,7 +267,7 @@ extension DelegateHub {
       }
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.summonWorker()
-      let timer = Task.detached(executorPreference: configuration.executor) {
+      let timer = Task.startDetached(on: configuration.executor) {
         // If it is cancelled the poll is decided already.
         try? await self.configuration.clock.sleep(for: duration)
         poll.expire(in: fanOut)

@@ -1,6 +1,12 @@
 extension DelegateHub {
   /// How many live subscribers a protocol has.
   ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
+  ///
   /// - Parameter protocol: the protocol.
   /// - Returns: the number of those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -12,6 +18,13 @@ extension DelegateHub {
   /// The live subscribers of a protocol, in the order in which they are served.
   ///
   /// The references are strong, and yours to let go.
+  ///
+  /// **Order.** By priority, then in order of subscription; what synchronous calls of the same thread
+  /// have done before is counted in.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
   ///
   /// - Parameter protocol: the protocol.
   /// - Returns: those who were subscribed and alive.
@@ -27,10 +40,16 @@ extension DelegateHub {
   /// Handlers of votes that were decided early are waited for too. What other tasks post meanwhile is
   /// waited for as well, so a hub that is never idle is never drained: give a deadline.
   ///
+  /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
   /// behind it, nor for handlers that in turn wait for it.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
+  ///
+  /// **Errors.** It does not throw.
   ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
@@ -39,6 +58,7 @@ extension DelegateHub {
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
   /// - Returns: who had work left when the time was up; empty if the hub came to rest.
+  /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
@@ -51,6 +71,12 @@ extension DelegateHub {
   }
 
   /// What has become of the notifications so far, per protocol and subscriber.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
   ///
   /// - Returns: the counts at the moment of the call.
   /// - Complexity: O(*n*) in the hub's *n* subscriptions.

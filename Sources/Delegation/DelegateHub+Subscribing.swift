@@ -15,7 +15,7 @@ extension DelegateHub {
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerDelegate.self)
-  /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)   // asked first
+  /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
   /// ```
   ///
   /// - Parameters:
@@ -100,6 +100,9 @@ extension DelegateHub {
   /// When it returns, no call of this hub starts on those subscribers any more. Does nothing if there
   /// are none.
   ///
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
+  /// on the caller's thread, under no lock.
+  ///
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
@@ -114,6 +117,8 @@ extension DelegateHub {
   /// Ends all subscriptions to a protocol.
   ///
   /// When it returns, no call of that protocol starts on those who were subscribed.
+  ///
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
   /// - Parameter protocol: the protocol.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.

@@ -38,6 +38,14 @@ extension DelegateHub {
   /// As the synchronous form; a subscriber's next notification begins when the handler has returned,
   /// however long it suspends, and the other subscribers go on meanwhile.
   ///
+  /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
+  ///
+  /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
+  /// or the subscription's; an `async` method of an actor runs on that actor.
+  ///
+  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// affected.
+  ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
@@ -52,8 +60,13 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// It goes through the same queues and comes in the same order as a notification that is posted with `notify`. Who
-  /// dies or is removed meanwhile, and who drops it because the mailbox is full, does not hold it up.
+  /// When it returns, everybody has handled the notification who was subscribed when it was posted.
+  /// Who dies or is removed meanwhile, and who drops it because the mailbox is full, does not hold it up.
+  ///
+  /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
+  ///
+  /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor; not in the
+  /// caller's task.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber,
   /// whose queue stands still until the handler returns, nor for subscribers whose handlers in turn

@@ -53,7 +53,7 @@ public actor DelegateHub {
     slowWatch = Self.makeSlowWatch(configuration)
     inbox.setWaker { [weak self, executor = configuration.executor] in
       guard let self else { return false }
-      Task.detached(executorPreference: executor) { await self.work() }
+      Task.startDetached(on: executor) { await self.work() }
       return true
     }
   }
@@ -112,7 +112,7 @@ public actor DelegateHub {
     let duties = await takeDuties()
     for sweep in duties.sweeps {
       inbox.activity.begin()
-      Task.detached(executorPreference: configuration.executor) {
+      Task.startDetached(on: configuration.executor) {
         for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
         self.inbox.didSweep(sweep.channel)
         self.inbox.workerEnded()

@@ -22,17 +22,31 @@ public struct Subscription: Sendable, Hashable {
 
   /// Ends the subscription and waits until none of its handlers is running.
   ///
+  /// When it returns, no handler of the subscription is running, and none will.
+  ///
+  /// **Order.** No call starts from the moment at which it is called.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler,
   /// nor for handlers that in turn wait for it.
   ///
   /// **Cancellation.** Its promise is one on which resources may be freed, so it keeps it even if the
   /// caller's task is cancelled.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// - Complexity: as ``cancel()``.
   public func cancelAndWait() async {
     cancel()
     await node.inbox.wait(for: .end(of: node))
   }
 
   /// Whether calls may still start: it was not cancelled, and its subscriber and hub are alive.
+  ///
+  /// **Isolation.** Works from any thread. What it says may be out of date by the time it is read.
+  ///
+  /// - Complexity: O(1).
   public var isActive: Bool {
     node.isOpen && node.reference.isAlive
   }

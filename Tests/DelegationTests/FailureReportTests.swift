@@ -101,14 +101,15 @@ struct FailureReportTests {
 
   @Test("onFailure may call the hub, what it posts included")
   func callingTheHub() {
-    let hub = Recorder<DelegateHub>()
+    let hub = Lock<DelegateHub?>(nil)
+    defer { hub.withLock { $0 = nil } }
     let stage = Stage { configuration in
       configuration.onFailure = { _, _, _ in
-        hub.history.first?.notify(Listener.self) { $0.log.record(2) }
-        hub.history.first?.unsubscribeAll(from: Bystander.self)
+        hub.withLock { $0 }?.notify(Listener.self) { $0.log.record(2) }
+        hub.withLock { $0 }?.unsubscribeAll(from: Bystander.self)
       }
     }
-    hub.record(stage.hub)
+    hub.withLock { $0 = stage.hub }
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
     let subscription = stage.hub.subscribe(probe, to: Bystander.self)

@@ -14,6 +14,7 @@ struct InboxHistoryTests {
     #expect(histories.count == 16_807)
     for history in histories {
       var run = InboxRun()
+      defer { run.inbox.clear() }
       for step in history {
         if let fault = run.take(step) {
           Issue.record("\(fault) at \(step) in \(history)")
@@ -29,7 +30,7 @@ private struct InboxRun {
   /// What stands for two protocols.
   private static let types: [Any.Type] = [Nobody.self, Int.self]
 
-  private let inbox: Inbox
+  let inbox: Inbox
   private let sent: Wakes
   private var subscribers: [Nobody] = []
   private var open: [(node: SubscriptionNode, protocol: Int)] = []

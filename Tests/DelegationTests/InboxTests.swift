@@ -9,6 +9,7 @@ struct InboxTests {
   @Test("what is posted to nobody is let go at once and wakes nobody")
   func nobody() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     weak var probe: Nobody?
     do {
       let captured = Nobody()
@@ -25,6 +26,7 @@ struct InboxTests {
   @Test("a wake is asked for and counted once until it takes the news; looking in is not taking")
   func oneWake() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let wakes = Wakes(of: inbox)
     _ = Structures.subscribe(subscriber, in: inbox)
@@ -45,6 +47,7 @@ struct InboxTests {
   @Test("a wake that nobody can be woken by is counted off")
   func noHub() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     inbox.setWaker { false }
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)
@@ -57,6 +60,7 @@ struct InboxTests {
   @Test("the same object again is the same subscription, with new options and its old place")
   func again() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let first = Structures.subscribe(subscriber, in: inbox)
     _ = inbox.takeNews(asWake: false)
@@ -75,6 +79,7 @@ struct InboxTests {
   @Test("the same object under an id, or under another one, is the same subscription")
   func sameUnderIds() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let first = Structures.subscribe(subscriber, in: inbox)
     let second = Structures.subscribe(subscriber, in: inbox, identity: Identity("a"))
@@ -90,6 +95,7 @@ struct InboxTests {
   @Test("an object whose subscription was ended is subscribed anew", arguments: [nil, "a"])
   func afterTheEnd(id: String?) {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let first = Structures.subscribe(subscriber, in: inbox, identity: id.map(Identity.init))
     first.close(as: .cancelled)
@@ -103,6 +109,7 @@ struct InboxTests {
   @Test("an object at a dead one's address is another subscriber")
   func reusedAddress() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     for _ in 0..<100 {
       var subscriber: Nobody? = Nobody()
       let first = Structures.subscribe(subscriber!, in: inbox)
@@ -124,6 +131,7 @@ struct InboxTests {
   @Test("one that bears an older one's id takes its place, and what waited for it")
   func successor() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let (first, other, second) = (Nobody(), Nobody(), Nobody())
     let old = Structures.subscribe(first, in: inbox, identity: Identity("a"))
     let bystander = Structures.subscribe(other, in: inbox)
@@ -140,6 +148,7 @@ struct InboxTests {
   @Test("whoever inherits what waited is sent a wave for it, as the old one's will not come by")
   func successorIsWoken() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let (first, second) = (Nobody(), Nobody())
     let old = Structures.subscribe(first, in: inbox, identity: Identity("a"))
     for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
@@ -162,6 +171,7 @@ struct InboxTests {
   @Test("a subscription that is ended is not at rest until its account is settled")
   func atRestWhenSettled() throws {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let node = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
@@ -177,6 +187,7 @@ struct InboxTests {
   @Test("closing all of one protocol leaves the others alone, and closing twice does nothing")
   func closeAll() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let here = Structures.subscribe(subscriber, in: inbox)
     let there = Structures.subscribe(subscriber, to: Int.self, in: inbox)
@@ -194,6 +205,7 @@ struct InboxTests {
   @Test("an object is unsubscribed from everything, and only those that are meant are closed")
   func closeMany() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let (one, other) = (Nobody(), Nobody())
     let nodes = [
       Structures.subscribe(one, in: inbox),
@@ -210,6 +222,7 @@ struct InboxTests {
   @Test("changes that nobody looks at wake the actor once they are heavy")
   func heavy() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscriber = Nobody()
     let wakes = Wakes(of: inbox)
     var woken: [Int] = []
@@ -224,6 +237,7 @@ struct InboxTests {
   @Test("the 512th subscriber of a protocol asks for a search for the dead, which is taken once")
   func sweep() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscribers = (0..<1100).map { _ in Nobody() }
     let wakes = Wakes(of: inbox)
     var woken: [Int] = []

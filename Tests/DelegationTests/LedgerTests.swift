@@ -34,8 +34,10 @@ struct LedgerTests {
     let node = Structures.node(of: subscriber, in: ledger.channel)
     ledger.insert(node, as: nil)
     _ = ledger.post(Structures.content(), followedBy: Notification())
-    #expect(ledger.remove(node) == 1)
-    #expect(ledger.remove(node) == nil)
+    let departure = ledger.remove(node)
+    #expect(departure?.end == 1)
+    #expect(departure?.isLast == true)
+    #expect(ledger.remove(node)?.end == nil)
     #expect(ledger.population == 0)
     #expect(ledger.takeChanges().left == 1)
   }
@@ -49,7 +51,7 @@ struct LedgerTests {
     }
     for node in nodes { ledger.insert(node, as: Identity(1)) }
     let hash = Identity(1).hash
-    #expect(ledger.remove(nodes[1]) != nil)
+    #expect(ledger.remove(nodes[1])?.end != nil)
     #expect(
       ledger.identified[hash]?.map(ObjectIdentifier.init)
         == [nodes[0], nodes[2]].map(ObjectIdentifier.init))
@@ -201,7 +203,7 @@ private struct LedgerRun {
 
   private mutating func remove(_ index: Int?) -> String? {
     guard let index else { return nil }
-    let end = ledger.remove(members[index].node)
+    let end = ledger.remove(members[index].node)?.end
     members[index].end = posted
     left += 1
     return end == posted ? nil : "removed at \(String(describing: end)), expected \(posted)"

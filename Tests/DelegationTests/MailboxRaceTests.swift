@@ -9,6 +9,7 @@ struct MailboxRaceTests {
   func nothingStranded() {
     let subscriber = Nobody()
     let inbox = Inbox()
+    defer { inbox.clear() }
     let node = Structures.subscribe(subscriber, in: inbox)
     let posters = 2
     let posts = 5000
@@ -59,6 +60,7 @@ struct MailboxRaceTests {
   ) {
     let subscriber = Nobody()
     let inbox = Inbox()
+    defer { inbox.clear() }
     let node = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
     #expect(node.begin() != nil)
@@ -96,6 +98,7 @@ struct MailboxRaceTests {
   func oneAtATime() {
     let subscriber = Nobody()
     let inbox = Inbox()
+    defer { inbox.clear() }
     let node = Structures.subscribe(subscriber, in: inbox)
     let threads = 3
     let posts = 5000
@@ -124,6 +127,7 @@ struct MailboxRaceTests {
     for round in 0..<300 {
       let subscribers = [Nobody(), Nobody()]
       let inbox = Inbox()
+      defer { inbox.clear() }
       let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
       let handled = Counter()
       Threads.run(3) { thread in

@@ -66,7 +66,8 @@ struct NotificationTests {
     var posted: [Notification] = [
       ledger.post(
         Structures.content { [captured] in withExtendedLifetime(captured) {} },
-        followedBy: Notification())
+        followedBy: Notification()
+      ).notification
     ]
     captured = nil
     #expect(probe.isAlive)

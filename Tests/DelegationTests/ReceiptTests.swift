@@ -14,6 +14,7 @@ struct ReceiptTests {
   func passedOnce(policy: MailboxPolicy) {
     for history in words(of: Step.allCases, length: 6) {
       var run = ReceiptRun(policy)
+      defer { run.inbox.clear() }
       for step in history {
         if let fault = run.take(step) {
           Issue.record("\(fault) at \(step) in \(history)")
@@ -26,6 +27,7 @@ struct ReceiptTests {
   @Test("a wait for a receipt ends with the last one's passing, however it comes")
   func passing() {
     let inbox = Inbox()
+    defer { inbox.clear() }
     let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
     let receipt = Receipt(inbox: inbox)
@@ -74,7 +76,7 @@ struct ReceiptTests {
 
 /// Two subscribers, and what each of them has yet to pass.
 private struct ReceiptRun {
-  private let inbox = Inbox()
+  let inbox = Inbox()
   private let subscribers = [Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
   private let policy: MailboxPolicy

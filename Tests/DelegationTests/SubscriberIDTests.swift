@@ -150,6 +150,7 @@ struct SubscriberIDTests {
     #expect(deaths.history == ["elder"])
     stage.hub.unsubscribe(id: 1)
     #expect(deaths.history == ["elder", "heir"])
+    stage.run()
   }
 
   @Test("an id is of one protocol; unsubscribing it ends it in all")
@@ -241,6 +242,8 @@ struct SubscriberIDTests {
       stage.perform { await $0.subscribers(of: Listener.self).map(\.name) }
         == ["0", "successor", "2", "3"])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
+    // Their ids hold the hub.
+    stage.hub.unsubscribeAll(from: Listener.self)
     withExtendedLifetime(probes) {}
   }
 

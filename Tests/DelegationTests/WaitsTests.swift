@@ -94,6 +94,7 @@ struct WaitsTests {
   func nextCall() {
     let subscriber = Nobody()
     let inbox = Inbox()
+    defer { inbox.clear() }
     let nodes = [Structures.subscribe(subscriber, in: inbox)]
     let worker = Worker(for: nodes, origin: nil, inbox: inbox)
     let first = HandlerContext(worker: worker, call: worker.begin(at: 0))

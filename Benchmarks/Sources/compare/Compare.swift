@@ -31,37 +31,44 @@ struct Compare {
       return 64
     }
     let before = load()
+    let start = now()
     var table = Table()
     for (index, row) in rows.enumerated() {
       progress("\(index + 1) of \(rows.count): \(row.id)")
-      let contest = await row.contest(arguments.plan)
-      table.append(await contest.run(arguments.plan))
+      table.append(await row.measure(arguments.plan))
     }
     progress("")
-    print(table.description)
-    print(summary(arguments.plan, loadBefore: before))
-    return gate(table, arguments)
+    let gate = Gate(noise: arguments.noise, shortfalls: knownShortfalls)
+    print(table.text(judgedBy: gate))
+    print(
+      summary(arguments.plan, loadBefore: before, seconds: Int((now() - start) / 1_000_000_000)))
+    return conclude(table.lines, gate, arguments)
   }
 
   /// Says under which conditions the table came about.
-  private static func summary(_ plan: Plan, loadBefore load: Double) -> String {
+  private static func summary(_ plan: Plan, loadBefore load: Double, seconds: Int) -> String {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let quiet = load <= 0.5 * Double(cores)
     return "\nMedians of \(plan.rounds) interleaved rounds; in the middle half lie half of them. "
-      + "\(cores) cores, load average \(String(format: "%.2f", load)) before."
+      + "\(seconds) s on \(cores) cores, load average \(String(format: "%.2f", load)) before."
       + (quiet ? "" : "\nThe machine was not quiet: measure again.")
   }
 
-  /// Holds the table against its targets.
-  private static func gate(_ table: Table, _ arguments: Arguments) -> Int32 {
-    let missed = table.lines.filter { ($0.excess ?? 0) > 1 }
-    let failed = missed.filter { ($0.excess ?? 0) > 1 + arguments.noise }
-    let targets = table.lines.count { $0.excess != nil }
-    let percent = Int((arguments.noise * 100).rounded())
+  /// Says what came of the targets, and with which exit status that ends.
+  private static func conclude(_ lines: [Line], _ gate: Gate, _ arguments: Arguments) -> Int32 {
+    let verdicts = lines.compactMap(gate.verdict)
+    func count(_ verdict: Gate.Verdict) -> Int { verdicts.count { $0 == verdict } }
     print(
-      "\(targets - missed.count) of \(targets) targets reached, "
-        + "\(failed.count) missed by more than \(percent) %.")
-    return arguments.gates && !failed.isEmpty ? 1 : 0
+      "\(count(.reached)) of \(verdicts.count) targets reached, \(count(.narrow)) missed within "
+        + "noise, \(count(.known)) as is known, \(count(.missed)) by more, "
+        + "\(count(.worse)) worse than known.")
+    for shortfall in gate.overcome(in: lines) {
+      print("A known shortfall is none any more: \(shortfall)")
+    }
+    let baseless = arguments.wantsAll ? gate.baseless(in: lines) : []
+    for shortfall in baseless { print("A known shortfall is about no target: \(shortfall)") }
+    let fails = verdicts.contains(where: \.fails) || !baseless.isEmpty
+    return arguments.gates && fails ? 1 : 0
   }
 
   /// The load average of the last minute.

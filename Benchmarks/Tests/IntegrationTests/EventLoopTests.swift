@@ -1,4 +1,5 @@
 import Delegation
+import DelegationAdapters
 import NIOCore
 import NIOPosix
 import Testing

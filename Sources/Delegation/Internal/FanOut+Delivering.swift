@@ -1,18 +1,25 @@
 extension FanOut {
   /// Hands over what waits for the subscriber at a position and for those claimed after it.
   func deliver(from first: Int) async {
-    let worker = makeWorker()
+    // Made for the first asynchronous handler: a synchronous one cannot wait for anything.
+    var worker: Worker?
     var next: Int? = first
     while let position = next {
       let node = nodes[position]
-      if node.attend() {
-        if let executor = node.executor {
+      if let executor = node.executor {
+        if node.attend() {
           summon(on: executor) {
-            await self.serve(node, at: position, as: self.makeWorker())
+            var worker: Worker?
+            await self.serve(node, at: position, from: node.proceed(), as: &worker)
             self.hub.inbox.workerEnded()
           }
+        }
+      } else {
+        let step = node.attendAndProceed()
+        if case .rest = step {
         } else {
-          await serve(node, at: position, as: worker)
+          // Not kept here: what was handled is let go before the next one is.
+          await serve(node, at: position, from: consume step, as: &worker)
         }
       }
       next = claim()
@@ -21,15 +28,27 @@ extension FanOut {
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, at position: Int, as worker: Worker
+    _ node: SubscriptionNode, at position: Int, from first: consuming Mailbox.Step,
+    as worker: inout Worker?
   ) async {
-    var step = node.proceed()
+    var step = consume first
     while true {
-      switch step {
+      // Consumed: what is handled is shared by all, and a second reference to it would be counted in
+      // everybody's way.
+      switch consume step {
       case .handle(let content):
-        let fate = await run(content.handler, on: node, at: position, as: worker)
+        let receipt = content.receipt
+        let fate: Mailbox.Fate
+        switch (consume content).handler {
+        case .synchronous(let handle):
+          fate = run(handle, on: node)
+        case .asynchronous(let handle):
+          let present = worker ?? makeWorker()
+          worker = present
+          fate = await run(handle, on: node, at: position, as: present)
+        }
         step = node.advance(after: fate)
-        content.receipt?.pass()
+        receipt?.pass()
       case .yield:
         await Task.yield()
         step = node.proceed()
@@ -39,23 +58,31 @@ extension FanOut {
     }
   }
 
+  private func run(
+    _ handle: Notification.Synchronous, on node: SubscriptionNode
+  ) -> Mailbox.Fate {
+    guard node.isOpen else { return .skipped }
+    let watch = slowWatch?.begin(node)
+    defer { if let watch { slowWatch?.end(watch) } }
+    do {
+      return try handle(node) ? .handled : .skipped
+    } catch {
+      hub.report(error, in: node)
+      return .failed
+    }
+  }
+
   nonisolated(nonsending) private func run(
-    _ handler: Notification.Handler, on node: SubscriptionNode, at position: Int, as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode, at position: Int,
+    as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = hub.slowWatch?.begin(node)
-    defer { if let watch { hub.slowWatch?.end(watch) } }
+    let watch = slowWatch?.begin(node)
+    defer { if let watch { slowWatch?.end(watch) } }
+    let context = HandlerContext(worker: worker, call: worker.begin(at: position))
+    defer { worker.end() }
     do {
-      let isAlive: Bool
-      switch handler {
-      case .synchronous(let handle):
-        isAlive = try handle(node)
-      case .asynchronous(let handle):
-        let call = worker.begin(at: position)
-        defer { worker.end() }
-        let context = HandlerContext(worker: worker, call: call)
-        isAlive = try await HandlerContext.binding.withValue(context) { try await handle(node) }
-      }
+      let isAlive = try await HandlerContext.binding.withValue(context) { try await handle(node) }
       return isAlive ? .handled : .skipped
     } catch {
       hub.report(error, in: node)

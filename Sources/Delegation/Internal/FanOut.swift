@@ -116,15 +116,9 @@ final class FanOut: Sendable {
     hub.inbox.activity.begin()
     // Detached if nobody asked: the poster's task-locals are not the handlers'.
     if question == nil {
-      if let executor {
-        Task.detached(executorPreference: executor, operation: work)
-      } else {
-        Task.detached(operation: work)
-      }
-    } else if let executor {
-      Task(executorPreference: executor, operation: work)
+      Task.startDetached(on: executor, work)
     } else {
-      Task(operation: work)
+      Task.start(on: executor, work)
     }
   }
 

@@ -67,7 +67,7 @@ extension Inbox {
   ) -> Outcome {
     let key = node.channel.key
     var outcome = Outcome(node: node)
-    if let namesake, namesake !== node, let end = state.ledgers[key]?.remove(namesake) {
+    if let namesake, namesake !== node, let end = state.ledgers[key]?.remove(namesake)?.end {
       outcome.closed = (namesake, end)
     }
     var belongings = newcomer.belongings
@@ -99,7 +99,7 @@ extension Inbox {
     var serial = state.lastSerial + 1
     var closed: (node: SubscriptionNode, end: Int)?
     var isOwed = false
-    if let predecessor, let end = ledger.remove(predecessor) {
+    if let predecessor, let end = ledger.remove(predecessor)?.end {
       closed = (predecessor, end)
       if newcomer.belongings.id != nil, predecessor.identity != nil {
         serial = predecessor.serial

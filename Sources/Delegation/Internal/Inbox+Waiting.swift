@@ -36,7 +36,7 @@ extension Inbox {
   ) async -> Bool {
     let ticket = Waits.shared.withLock { $0.makeTicket() }
     let timer = duration.map { duration in
-      Task.detached(executorPreference: executor) {
+      Task.startDetached(on: executor) {
         if duration > .zero { try? await clock.sleep(for: duration) }
         self.giveUp(ticket)
       }

@@ -112,21 +112,18 @@ final class Inbox: Sendable {
 
   /// Appends a notification, if anybody is subscribed.
   func post(_ content: Notification.Content, to key: ObjectIdentifier) {
-    // `posted` keeps the notification until after the lock is released and the wake is sent.
-    let (wake, posted) = state.withLock { state -> (Wake, Notification?) in
-      // Found once and changed in place: a copy of a ledger would be a costly one.
+    let placeholder = Notification()
+    // `posting` keeps the notification until after the lock is released and the wake is sent.
+    let (wake, posting) = state.withLock { state -> (Wake, Ledger.Posting?) in
+      // Found once and changed in place: a ledger that is only looked at is copied for it.
       guard let index = state.ledgers.index(forKey: key),
-        state.ledgers.values[index].population > 0
+        let posting = state.ledgers.values[index].postIfHeard(content, followedBy: placeholder)
       else { return (.notNeeded, nil) }
-      let posted = state.ledgers.values[index].post(content, followedBy: Notification())
-      if !state.ledgers.values[index].isDirty {
-        state.ledgers.values[index].isDirty = true
-        state.dirty.append(key)
-      }
-      return (state.wake(counting: activity), posted)
+      if posting.isFirst { state.dirty.append(key) }
+      return (state.wake(counting: activity), posting)
     }
     send(wake)
-    withExtendedLifetime(posted) {}
+    withExtendedLifetime(posting) {}
   }
 
   // MARK: Subscriptions
@@ -138,11 +135,10 @@ final class Inbox: Sendable {
   func remove(_ node: SubscriptionNode) -> (end: Int, wake: Wake)? {
     state.withLock { state in
       let key = node.channel.key
-      guard let end = state.ledgers[key]?.remove(node) else { return nil }
+      guard let departure = state.ledgers[key]?.remove(node) else { return nil }
       noteChange(of: key, in: &state)
-      if state.ledgers[key]?.population == 0 { reviewInterest(in: state) }
-      let isHeavy = state.ledgers[key]?.isHeavy ?? false
-      return (end, isHeavy ? state.wake(counting: activity) : .notNeeded)
+      if departure.isLast { reviewInterest(in: state) }
+      return (departure.end, departure.isHeavy ? state.wake(counting: activity) : .notNeeded)
     }
   }
 
@@ -210,8 +206,7 @@ final class Inbox: Sendable {
       guard isWake else { return news }
       state.isWaking = false
       for key in state.dirty {
-        state.ledgers[key]?.isDirty = false
-        if let channel = state.ledgers[key]?.channel { news.dirty.append(channel) }
+        if let channel = state.ledgers[key]?.beginWave() { news.dirty.append(channel) }
       }
       state.dirty.removeAll(keepingCapacity: true)
       for key in state.sweeps {
@@ -247,10 +242,7 @@ extension Inbox.State {
 
   /// Asks for a wake to fan out what waits in a channel.
   mutating func wake(toFanOut key: ObjectIdentifier, counting activity: Activity) -> Inbox.Wake {
-    if ledgers[key]?.isDirty == false {
-      ledgers[key]?.isDirty = true
-      dirty.append(key)
-    }
+    if ledgers[key]?.takeDirt() == true { dirty.append(key) }
     return wake(counting: activity)
   }
 }

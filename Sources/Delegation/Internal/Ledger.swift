@@ -32,7 +32,7 @@ struct Ledger: Sendable {
   private var sweepPopulation = Self.smallestSweep
   private(set) var changes: Changes
   /// Notifications were posted that no wave has set out with.
-  var isDirty = false
+  private var isDirty = false
 
   private static let smallestSweep = 512
 
@@ -43,12 +43,24 @@ struct Ledger: Sendable {
 
   // MARK: Telling
 
+  /// What a posting came to.
+  struct Posting: Sendable {
+    /// For the caller to let go outside the lock: if nobody is left to hold it, its captures die with
+    /// it.
+    var notification: Notification
+    /// No wave was due before.
+    var isFirst: Bool
+  }
+
+  /// Appends a notification, unless there is nobody to hear it.
+  mutating func postIfHeard(
+    _ content: Notification.Content, followedBy next: Notification
+  ) -> Posting? {
+    population > 0 ? post(content, followedBy: next) : nil
+  }
+
   /// Appends a notification.
-  ///
-  /// - Returns: the notification, for the caller to let go outside the lock: if there is nobody to
-  ///   hold it, its captures die with it.
-  mutating func post(_ content: Notification.Content, followedBy next: Notification) -> Notification
-  {
+  mutating func post(_ content: Notification.Content, followedBy next: Notification) -> Posting {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
     content.receipt?.open(number: posted, in: channel, addressees: population)
@@ -56,7 +68,23 @@ struct Ledger: Sendable {
     posted += 1
     addressed += population
     channel.published.wrappingAdd(1, ordering: .releasing)
-    return notification
+    return Posting(notification: notification, isFirst: takeDirt())
+  }
+
+  /// Notes that a wave is due.
+  ///
+  /// - Returns: whether none was before.
+  mutating func takeDirt() -> Bool {
+    defer { isDirty = true }
+    return !isDirty
+  }
+
+  /// Notes that a wave sets out.
+  ///
+  /// - Returns: the channel it sets out in.
+  mutating func beginWave() -> Channel {
+    isDirty = false
+    return channel
   }
 
   // MARK: Subscriptions
@@ -83,15 +111,23 @@ struct Ledger: Sendable {
     index(node, as: identity)
   }
 
-  /// Removes an open subscription and forbids its calls.
-  ///
-  /// - Returns: how many notifications had been posted by then, or `nil` if it was closed before.
-  mutating func remove(_ node: SubscriptionNode) -> Int? {
+  /// What the removal of a subscription leaves.
+  struct Departure: Sendable {
+    /// How many notifications had been posted by then.
+    var end: Int
+    /// Nobody is left.
+    var isLast: Bool
+    /// The actor should be woken for the sake of memory alone.
+    var isHeavy: Bool
+  }
+
+  /// Removes an open subscription and forbids its calls; `nil` if it was closed before.
+  mutating func remove(_ node: SubscriptionNode) -> Departure? {
     guard node.isOpen else { return nil }
     unindex(node, as: node.identity)
     node.forbidCalls()
     noteDepartures(1)
-    return posted
+    return Departure(end: posted, isLast: population == 0, isHeavy: isHeavy)
   }
 
   /// Removes all subscriptions and forbids their calls.

@@ -16,9 +16,12 @@ final class Notification: @unchecked Sendable {
   /// Both return `false` if the subscriber was found dead.
   @usableFromInline
   enum Handler: Sendable {
-    case synchronous(@Sendable (SubscriptionNode) throws -> Bool)
+    case synchronous(Synchronous)
     case asynchronous(Asynchronous)
   }
+
+  @usableFromInline
+  typealias Synchronous = @Sendable (SubscriptionNode) throws -> Bool
 
   /// Runs in the worker's place, without a hop of its own.
   @usableFromInline

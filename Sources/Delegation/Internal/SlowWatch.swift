@@ -52,7 +52,7 @@ final class SlowWatch: Sendable {
 
   private func watch() {
     let clock = clock
-    Task.detached(executorPreference: executor) {
+    Task.startDetached(on: executor) {
       // Whoever has a ticket up to this one had begun when the sleep began.
       while let newest = self.newestRunning() {
         // Nobody cancels this task; a clock that throws all the same would have it spin.

@@ -184,6 +184,17 @@ final class SubscriptionNode: Sendable {
     return touch { $0.attend(published: publishedWhileOpen) }
   }
 
+  /// Both at once, for a worker that need not go elsewhere in between.
+  func attendAndProceed() -> Mailbox.Step {
+    guard isOpen else { return .rest }
+    let step = touch { mailbox in
+      let published = publishedWhileOpen
+      return mailbox.attend(published: published) ? mailbox.proceed(published: published) : .rest
+    }
+    if case .rest = step { return step }
+    return noticed(step)
+  }
+
   /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
   func proceed() -> Mailbox.Step {
     noticed(touch { $0.proceed(published: publishedWhileOpen) })

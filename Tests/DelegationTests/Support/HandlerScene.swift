@@ -33,6 +33,10 @@ final class HandlerScene {
     for index in parts.indices { begin(index) }
   }
 
+  deinit {
+    inbox.clear()
+  }
+
   /// How many handlers run: each has a worker to itself.
   var workers: Int { inbox.activity.workers }
 

@@ -20,7 +20,7 @@ struct Comparison: Sendable {
     Comparison(subject: subject, reference: reference, target: target)
   }
 
-  /// Shows one contestant's time alone.
+  /// Shows one contestant's figure alone.
   ///
   /// - Parameters:
   ///   - subject: the contestant the line is about.
@@ -28,29 +28,5 @@ struct Comparison: Sendable {
   /// - Returns: the line to be.
   static func alone(_ subject: String, target: Target? = nil) -> Comparison {
     Comparison(subject: subject, reference: nil, target: target)
-  }
-}
-
-/// What a line of the table should reach.
-enum Target: Sendable {
-  /// The reference takes at least this many times as long as the subject.
-  case faster(Double)
-  /// The subject takes at most this many times as long as the reference.
-  case within(Double)
-  /// The subject takes at most this long, whatever others take.
-  case absolute(Nanoseconds)
-
-  /// How far the result is from the target: 1 just reaches it, 1.1 misses it by a tenth.
-  ///
-  /// - Parameters:
-  ///   - time: the subject's.
-  ///   - ratio: the subject's time in units of the reference's.
-  /// - Returns: what was measured in units of what was asked for.
-  func excess(time: Nanoseconds, ratio: Double?) -> Double {
-    switch self {
-    case .faster(let times): (ratio ?? .infinity) * times
-    case .within(let times): (ratio ?? .infinity) / times
-    case .absolute(let limit): time / limit
-    }
   }
 }

@@ -57,12 +57,13 @@ struct Contest: Sendable {
   /// Makes one line of the table, or none if the plan left out one of the two contestants.
   private func line(for comparison: Comparison, from times: [String: [Nanoseconds]]) -> Line? {
     guard let own = times[comparison.subject] else { return nil }
-    guard let name = comparison.reference else {
-      return Line(contest: self, comparison: comparison, time: Samples(own))
+    var line = Line(
+      row: id, unit: unit, scale: .nanoseconds, comparison: comparison, figure: Samples(own))
+    if let name = comparison.reference {
+      guard let other = times[name] else { return nil }
+      line.reference = Samples(other)
+      line.ratio = Samples(zip(own, other).map { $0 / $1 })
     }
-    guard let other = times[name] else { return nil }
-    return Line(
-      contest: self, comparison: comparison, time: Samples(own), reference: Samples(other),
-      ratio: Samples(zip(own, other).map { $0 / $1 }))
+    return line
   }
 }

@@ -1,5 +1,5 @@
 /// What the rounds gave for one contestant or one ratio, sorted.
-struct Samples {
+struct Samples: Sendable {
   private let sorted: [Double]
 
   /// Sorts the values.

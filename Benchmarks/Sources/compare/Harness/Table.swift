@@ -9,9 +9,19 @@ struct Table {
   mutating func append(_ more: [Line]) { lines += more }
 
   /// All of it, padded to columns.
-  var description: String {
-    let rows = [Line.headings] + lines.map(\.cells)
-    let widths = Line.headings.indices.map { column in
+  ///
+  /// - Parameter gate: what says whether targets are reached.
+  /// - Returns: the table.
+  func text(judgedBy gate: Gate) -> String {
+    let rows =
+      [Line.headings + ["allowance", "reached"]]
+      + lines.map { line in
+        line.cells + [
+          gate.allowance(for: line).map { "\(Int(($0 * 100).rounded())) %" } ?? "",
+          gate.verdict(on: line)?.rawValue ?? "",
+        ]
+      }
+    let widths = rows[0].indices.map { column in
       rows.map { $0[column].count }.max() ?? 0
     }
     let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|")

@@ -19,6 +19,17 @@ final class AsyncStreamPeer: Sendable {
     }
   }
 
+  func add(_ listener: any AsyncListener) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Request.self)
+    continuations.withLock { $0.append(continuation) }
+    Task { [weak listener] in
+      for await request in stream {
+        guard let listener else { return }
+        await listener.didPerform(request)
+      }
+    }
+  }
+
   func yield(_ request: Request) {
     for continuation in continuations.withLock({ $0 }) {
       continuation.yield(request)

@@ -4,22 +4,21 @@ import Foundation
 final class NotificationCenterPeer: @unchecked Sendable {
   private static let didPerform = Notification.Name("didPerform")
 
+  // Unchecked: the center locks by itself, but its type does not say so. Its observers go with it.
   private let center = NotificationCenter()
-  // Unchecked: only written while a contest is set up, from one task, and in deinit.
-  private var tokens: [any NSObjectProtocol] = []
 
-  deinit {
-    tokens.forEach(center.removeObserver)
-  }
-
-  func add(_ listener: any Listener) {
-    let token = center.addObserver(forName: Self.didPerform, object: nil, queue: nil) {
+  @discardableResult
+  func add(_ listener: any Listener) -> any NSObjectProtocol {
+    center.addObserver(forName: Self.didPerform, object: nil, queue: nil) {
       [weak listener] notification in
       if let request = notification.userInfo?["request"] as? Request {
         listener?.didPerform(request)
       }
     }
-    tokens.append(token)
+  }
+
+  func remove(_ token: any NSObjectProtocol) {
+    center.removeObserver(token)
   }
 
   func post(_ request: Request) {

@@ -22,6 +22,12 @@ final class QueueMulticastDelegate: Sendable {
     nodes.withLock { $0.append(Node(delegate, delegateQueue)) }
   }
 
+  func remove(_ delegate: any Listener) {
+    nodes.withLock { nodes in
+      nodes.removeAll { $0.delegate === delegate }
+    }
+  }
+
   func invoke(_ body: @escaping @Sendable (any Listener) -> Void) {
     for node in nodes.withLock({ $0 }) {
       if let delegate = node.delegate {

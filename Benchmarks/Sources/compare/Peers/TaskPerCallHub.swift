@@ -3,6 +3,7 @@
 actor TaskPerCallHub {
   private var gatekeepers: [WeakGatekeeper] = []
   private var listeners: [WeakListener] = []
+  private var asyncListeners: [WeakAsyncListener] = []
 
   func add(_ gatekeeper: any Gatekeeper) {
     gatekeepers.append(WeakGatekeeper(gatekeeper))
@@ -12,10 +13,26 @@ actor TaskPerCallHub {
     listeners.append(WeakListener(listener))
   }
 
+  func add(_ listener: any AsyncListener) {
+    asyncListeners.append(WeakAsyncListener(listener))
+  }
+
+  func remove(_ listener: any Listener) {
+    listeners.removeAll { $0.value === listener }
+  }
+
   func notify(_ body: @escaping @Sendable (any Listener) -> Void) {
     for box in listeners {
       if let listener = box.value {
         Task { body(listener) }
+      }
+    }
+  }
+
+  func notify(_ body: @escaping @Sendable (any AsyncListener) async -> Void) {
+    for box in asyncListeners {
+      if let listener = box.value {
+        Task { await body(listener) }
       }
     }
   }

@@ -14,3 +14,10 @@ final class WeakListener: Sendable {
 
   init(_ value: any Listener) { self.value = value }
 }
+
+/// An entry of an array of listeners that may take their time.
+final class WeakAsyncListener: Sendable {
+  weak let value: (any AsyncListener)?
+
+  init(_ value: any AsyncListener) { self.value = value }
+}

@@ -3,15 +3,26 @@
 struct WeakLoop: Sendable {
   private let gatekeepers: [WeakGatekeeper]
   private let listeners: [WeakListener]
+  private let asyncListeners: [WeakAsyncListener]
 
-  init(gatekeepers: [any Gatekeeper] = [], listeners: [any Listener] = []) {
+  init(
+    gatekeepers: [any Gatekeeper] = [], listeners: [any Listener] = [],
+    asyncListeners: [any AsyncListener] = []
+  ) {
     self.gatekeepers = gatekeepers.map(WeakGatekeeper.init)
     self.listeners = listeners.map(WeakListener.init)
+    self.asyncListeners = asyncListeners.map(WeakAsyncListener.init)
   }
 
   func notify(_ body: (any Listener) -> Void) {
     for box in listeners {
       if let listener = box.value { body(listener) }
+    }
+  }
+
+  func notify(_ body: (any AsyncListener) async -> Void) async {
+    for box in asyncListeners {
+      if let listener = box.value { await body(listener) }
     }
   }
 

@@ -1,7 +1,7 @@
 /// What the machine does without any library: if these are off, so is all the rest.
 let controlRows: [Row] = [
-  Row(id: "control.call") { _ in calls() },
-  Row(id: "control.hop") { _ in hops() },
+  Row("control.call") { _ in calls() },
+  Row("control.hop") { _ in hops() },
 ]
 
 private let request = Request(id: 7, units: 1)
@@ -15,14 +15,13 @@ private actor Counter {
 /// A listener called over a strong and over a weak reference, in bursts as everywhere.
 private func calls() -> Contest {
   let crowd = Crowd(10, burst: 100)
-  let units = crowd.listeners.count * crowd.burst
   let listeners: [any Listener] = crowd.listeners
   let loop = WeakLoop(listeners: listeners)
   return Contest(
     id: "control.call", unit: "call",
     contestants: [
       Contestant(
-        "strong reference", units: units, keeping: [crowd],
+        "strong reference", units: crowd.deliveries, keeping: [crowd],
         work: { iterations in
           for _ in 0..<iterations {
             crowd.start()
@@ -33,7 +32,7 @@ private func calls() -> Contest {
           }
         }),
       Contestant(
-        "weak reference", units: units, keeping: [crowd],
+        "weak reference", units: crowd.deliveries, keeping: [crowd],
         work: { iterations in
           for _ in 0..<iterations {
             crowd.start()

@@ -3,7 +3,7 @@ import Dispatch
 
 /// How long a single notification takes from the poster to the handler when nothing else goes on.
 let latencyRows: [Row] = [
-  Row(id: "latency.idle") { _ in await latencies() }
+  Row("latency.idle") { _ in await latencies() }
 ]
 
 private let request = Request(id: 7, units: 1)
@@ -30,7 +30,7 @@ private func latencies() async -> Contest {
       single("async stream", listener, end) { streams.yield(request) },
     ],
     comparisons: [
-      .of(against: "bare task", target: .within(1.2)),
+      .of(against: "bare task", target: .within(1.2, noise: .wakes)),
       .of(against: "queue per delegate"),
       .of(against: "async stream"),
     ])

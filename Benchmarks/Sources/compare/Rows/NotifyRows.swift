@@ -1,34 +1,31 @@
 import Delegation
 import Dispatch
 
-/// What a delivery costs when notifications come in bursts of 100.
+/// What a delivery to a synchronous handler costs, in bursts and alone, by one poster and by eight.
 let notifyRows: [Row] = [
-  Row(id: "notify.100") { _ in
-    await bursts(
-      "notify.100", to: Crowd(100, burst: 100),
-      comparisons: [
-        .of(against: "notification center", target: .within(1)),
-        .of(against: "queue per delegate", target: .faster(4)),
-        .of(against: "task per delivery", target: .faster(10)),
-        .of(against: "async message", target: .faster(10)),
-        .of(against: "async stream"),
-        .of(against: "passthrough subject"),
-        .of(against: "weak loop"),
-      ])
-  },
-  Row(id: "notify.1") { _ in
+  Row("notify.1") { _ in
     await bursts(
       "notify.1", to: Crowd(1, burst: 100),
-      comparisons: [
-        .of(against: "queue per delegate", target: .within(0.7)),
-        .of(against: "notification center"),
-        .of(against: "task per delivery"),
-        .of(against: "async message"),
-        .of(against: "async stream"),
-        .of(against: "passthrough subject"),
-        .of(against: "weak loop"),
+      targets: ["queue per delegate": .within(0.7, noise: .wakes)])
+  },
+  Row("notify.10") { _ in await bursts("notify.10", to: Crowd(10, burst: 100)) },
+  Row("notify.100") { _ in
+    await bursts(
+      "notify.100", to: Crowd(100, burst: 100),
+      targets: [
+        "notification center": .within(1), "queue per delegate": .faster(4),
+        "task per delivery": .faster(10), "async message": .faster(10),
       ])
   },
+  // Shorter bursts: a hundred for a thousand would take the slowest half a second.
+  Row("notify.1000") { _ in await bursts("notify.1000", to: Crowd(1000, burst: 10)) },
+  Row("notify.100.posters8") { _ in
+    await bursts("notify.100.posters8", to: Crowd(100, burst: 200), posters: 8)
+  },
+  Row("single.1") { _ in await bursts("single.1", to: Crowd(1, burst: 1)) },
+  Row("single.10") { _ in await bursts("single.10", to: Crowd(10, burst: 1)) },
+  Row("single.100") { _ in await bursts("single.100", to: Crowd(100, burst: 1)) },
+  Row("single.1000") { _ in await bursts("single.1000", to: Crowd(1000, burst: 1)) },
 ]
 
 /// What every notification of a burst carries: one unit, which is what the listeners count.
@@ -36,7 +33,7 @@ private let request = Request(id: 7, units: 1)
 
 /// Sets up one contest of bursts.
 private func bursts(
-  _ id: String, to crowd: Crowd, comparisons: [Comparison]
+  _ id: String, to crowd: Crowd<BurstListener>, posters: Int = 1, targets: [String: Target] = [:]
 ) async -> Contest {
   let hub = DelegateHub()
   let tasks = TaskPerCallHub()
@@ -55,43 +52,23 @@ private func bursts(
     streams.add(listener)
     subject.add(listener)
   }
+  let contestants = [
+    posting("hub", to: crowd, posters) {
+      hub.notify((any Listener).self) { $0.didPerform(request) }
+    },
+    posting("queue per delegate", to: crowd, posters) { queues.invoke { $0.didPerform(request) } },
+    posting("notification center", to: crowd, posters) { center.post(request) },
+    posting("async message", to: crowd, posters) { messages.post(request) },
+    posting("async stream", to: crowd, posters) { streams.yield(request) },
+    posting("passthrough subject", to: crowd, posters) { subject.send(request) },
+    posting("weak loop", to: crowd, posters) { loop.notify { $0.didPerform(request) } },
+    awaiting("task per delivery", to: crowd, posters) {
+      await tasks.notify { $0.didPerform(request) }
+    },
+  ]
   return Contest(
-    id: id, unit: "delivery",
-    contestants: [
-      posting("hub", to: crowd) { hub.notify((any Listener).self) { $0.didPerform(request) } },
-      posting("queue per delegate", to: crowd) { queues.invoke { $0.didPerform(request) } },
-      posting("notification center", to: crowd) { center.post(request) },
-      posting("async message", to: crowd) { messages.post(request) },
-      posting("async stream", to: crowd) { streams.yield(request) },
-      posting("passthrough subject", to: crowd) { subject.send(request) },
-      posting("weak loop", to: crowd) { loop.notify { $0.didPerform(request) } },
-      Contestant(
-        "task per delivery", units: crowd.listeners.count * crowd.burst, keeping: [crowd],
-        work: { iterations in
-          for _ in 0..<iterations {
-            crowd.start()
-            for _ in 0..<crowd.burst { await tasks.notify { $0.didPerform(request) } }
-            await crowd.wait()
-          }
-        }),
-    ],
-    comparisons: comparisons)
-}
-
-/// Makes a contestant of something that posts without waiting.
-///
-/// Posted from one task, awaited by the last handler's own signal: everybody is treated alike, and
-/// whoever delivers before it returns has no wait at the end.
-private func posting(
-  _ name: String, to crowd: Crowd, _ post: @escaping @Sendable () -> Void
-) -> Contestant {
-  Contestant(
-    name, units: crowd.listeners.count * crowd.burst, keeping: [crowd],
-    work: { iterations in
-      for _ in 0..<iterations {
-        crowd.start()
-        for _ in 0..<crowd.burst { post() }
-        await crowd.wait()
-      }
+    id: id, unit: "delivery", contestants: contestants,
+    comparisons: contestants.dropFirst().map { peer in
+      .of(against: peer.name, target: targets[peer.name])
     })
 }

@@ -3,7 +3,7 @@ import Dispatch
 
 /// How long `notify` takes to return, whatever happens after.
 let postingRows: [Row] = [
-  Row(id: "post.return") { _ in await posts() }
+  Row("post.return") { _ in await posts() }
 ]
 
 private let request = Request(id: 7, units: 1)
@@ -55,7 +55,7 @@ private func posts() async -> Contest {
     comparisons: [
       .of("hub, N=10,000", against: "hub, N=1", target: .within(1.3)),
       .of("hub, N=100", against: "hub, N=1"),
-      .alone("hub, nobody", target: .absolute(30)),
+      .alone("hub, nobody", target: .atMost(30)),
       .of("hub, N=100", against: "queue per delegate, N=100"),
       .of("hub, N=100", against: "notification center, N=100"),
       .of("hub, N=100", against: "passthrough subject, N=100"),
@@ -63,14 +63,16 @@ private func posts() async -> Contest {
 }
 
 /// Makes a hub whom a crowd listens to.
-private func hub(of crowd: Crowd) -> DelegateHub {
+private func hub(of crowd: Crowd<BurstListener>) -> DelegateHub {
   let hub = DelegateHub()
   for listener in crowd.listeners { hub.subscribe(listener, to: (any Listener).self) }
   return hub
 }
 
 /// Makes a contestant of a hub, which is at rest again before it posts the next burst.
-private func returning(_ name: String, _ crowd: Crowd, _ hub: DelegateHub) -> Contestant {
+private func returning(_ name: String, _ crowd: Crowd<BurstListener>, _ hub: DelegateHub)
+  -> Contestant
+{
   returning(name, crowd, rest: { await hub.drain() }) {
     hub.notify((any Listener).self) { $0.didPerform(request) }
   }
@@ -81,7 +83,7 @@ private func returning(_ name: String, _ crowd: Crowd, _ hub: DelegateHub) -> Co
 /// A turn's result is its middle burst: where few bursts fit into a turn, a poster that the kernel took
 /// off its core once would otherwise make the whole figure.
 private func returning(
-  _ name: String, _ crowd: Crowd, rest: @escaping @Sendable () async -> Void = {},
+  _ name: String, _ crowd: Crowd<BurstListener>, rest: @escaping @Sendable () async -> Void = {},
   _ post: @escaping @Sendable () -> Void
 ) -> Contestant {
   Contestant(

@@ -1,15 +1,39 @@
-/// A contest that is built when its turn comes, so that no other's subscribers lie about meanwhile.
+/// A part of the table that is measured when its turn comes, so that no other's subscribers lie about
+/// meanwhile.
 struct Row: Sendable {
-  /// The contest's name.
+  /// The row's name, by which `--only` finds it.
   let id: String
-  /// Sets everything up, outside every measurement.
-  let contest: @Sendable (Plan) async -> Contest
+  /// Sets everything up, measures it, and gives the table's lines.
+  let measure: @Sendable (Plan) async -> [Line]
+
+  /// A row that a contest makes.
+  ///
+  /// - Parameters:
+  ///   - id: the row's name.
+  ///   - contest: sets the contest up, outside every measurement.
+  init(_ id: String, contest: @escaping @Sendable (Plan) async -> Contest) {
+    self.id = id
+    measure = { plan in await contest(plan).run(plan) }
+  }
+
+  /// A row that is measured in a way of its own.
+  ///
+  /// - Parameters:
+  ///   - id: the row's name.
+  ///   - measure: sets everything up, measures it, and gives the table's lines.
+  init(_ id: String, measure: @escaping @Sendable (Plan) async -> [Line]) {
+    self.id = id
+    self.measure = measure
+  }
 }
 
 /// All rows of the table, in its order.
 enum Suite {
-  /// Votes, then notifications, then what a single one costs, then what the machine itself does.
-  static let rows: [Row] = voteRows + notifyRows + latencyRows + postingRows + controlRows
+  /// Votes, then notifications, then what a single one costs, then subscriptions and memory, then what
+  /// the machine itself does.
+  static let rows: [Row] =
+    voteRows + vetoRows + inlineRows + notifyRows + asyncRows + latencyRows + postingRows
+    + subscribingRows + hugeRows + memoryRows + controlRows
 
   /// Finds rows by name.
   ///

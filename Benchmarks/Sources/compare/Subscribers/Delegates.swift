@@ -22,3 +22,11 @@ protocol Listener: AnyObject, Sendable {
   /// - Parameter request: which one.
   func didPerform(_ request: Request)
 }
+
+/// A delegate that is told and may take its time.
+protocol AsyncListener: AnyObject, Sendable {
+  /// Learns that the request was performed.
+  ///
+  /// - Parameter request: which one.
+  func didPerform(_ request: Request) async
+}

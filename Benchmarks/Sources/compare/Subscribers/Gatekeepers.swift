@@ -43,3 +43,39 @@ final class SleepingGatekeeper: Gatekeeper {
     return request.id != forbidden
   }
 }
+
+/// A voter that lets others go first.
+final class YieldingGatekeeper: Gatekeeper {
+  private let forbidden: Int
+
+  /// Makes one.
+  ///
+  /// - Parameter forbidden: the request it denies.
+  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+
+  func mayPerform(_ request: Request) async -> Bool {
+    await Task.yield()
+    return request.id != forbidden
+  }
+}
+
+/// A voter that counts how often anybody was asked.
+final class CountedGatekeeper: Gatekeeper {
+  private let forbidden: Int
+  private let asked: Count
+
+  /// Makes one.
+  ///
+  /// - Parameters:
+  ///   - forbidden: the request it denies.
+  ///   - asked: what is counted up, by all voters together.
+  init(forbidding forbidden: Int, asked: Count) {
+    self.forbidden = forbidden
+    self.asked = asked
+  }
+
+  func mayPerform(_ request: Request) async -> Bool {
+    asked.add(1)
+    return request.id != forbidden
+  }
+}

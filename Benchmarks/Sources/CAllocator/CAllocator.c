@@ -1,0 +1,19 @@
+#include "CAllocator.h"
+
+// Says whether this is glibc.
+#include <stdlib.h>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+
+size_t allocated_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+void release_freed_memory(void) { malloc_trim(0); }
+#else
+size_t allocated_bytes(void) { return 0; }
+
+void release_freed_memory(void) {}
+#endif

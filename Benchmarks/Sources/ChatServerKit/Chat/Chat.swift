@@ -1,0 +1,67 @@
+import Metrics
+import Tracing
+
+/// What a client may do, whatever it is connected by.
+///
+/// All questions go to the extensions, by way of the engine; this only puts them in their order.
+final class Chat: Sendable {
+  let extensions: ExtensionShelf
+  let turnstile = Turnstile()
+  private let engine: any Engine
+  private let rooms: Rooms
+  private let saying = Metrics.Timer(label: "chat_say")
+
+  init(engine: any Engine, extensions: ExtensionShelf, roomLimit: Int) {
+    self.engine = engine
+    self.extensions = extensions
+    rooms = Rooms(engine: engine, limit: roomLimit)
+  }
+
+  func logIn(_ credentials: Credentials) async -> User? {
+    await engine.user(for: credentials)
+  }
+
+  /// Lets a member into a room.
+  func join(
+    _ name: String, as user: User, with member: any RoomMember
+  ) async -> Result<(room: Room, last: Int), Refusal> {
+    guard turnstile.enter() else { return .failure(.closing) }
+    defer { turnstile.leave() }
+    guard await engine.mayJoin(name, user) else { return .failure("\(name) does not let you in") }
+    guard let room = await rooms.room(named: name) else { return .failure("too many rooms") }
+    return .success((room, await room.admit(member, as: user)))
+  }
+
+  /// Says something in a room.
+  ///
+  /// - Returns: its number there.
+  func say(_ text: String, as user: User, in room: Room) async -> Result<Int, Refusal> {
+    guard turnstile.enter() else { return .failure(.closing) }
+    defer { turnstile.leave() }
+    let start = ContinuousClock.now
+    defer { saying.record(duration: start.duration(to: .now)) }
+    return await withSpan("say") { _ in
+      let draft = Draft(room: room.name, sender: user, text: text)
+      if case .objects(let reason) = await engine.verdict(on: draft) {
+        engine.tell { $0.didRefuse(draft, because: reason) }
+        return .failure(Refusal(reason))
+      }
+      guard let text = await engine.rewritten(draft) else {
+        return .failure("there is nothing left to say")
+      }
+      return .success(await room.post(text, by: user))
+    }
+  }
+
+  func recent(_ count: Int, in room: String) async -> [Message] {
+    await engine.recent(count, in: room)
+  }
+
+  func people(in room: String) async -> [String] {
+    await engine.people(in: room)
+  }
+
+  func report() async -> String {
+    await engine.report()
+  }
+}

@@ -1,0 +1,5 @@
+/// Somebody who may remember what was said.
+protocol HistoryKeeper: AnyObject, Sendable {
+  /// The last messages of a room; `nil` if this one does not remember.
+  func recent(_ count: Int, in room: String) async -> [Message]?
+}

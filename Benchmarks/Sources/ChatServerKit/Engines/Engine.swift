@@ -1,0 +1,40 @@
+import Logging
+import ServiceLifecycle
+
+/// What calls the server's extensions and the rooms' members: a hub, or what one would write without it.
+protocol Engine: Sendable {
+  func add(_ extension: any ServerExtension) async
+  func remove(_ extension: any ServerExtension) async
+
+  /// The first answer of the authenticators, by priority.
+  func user(for credentials: Credentials) async -> User?
+  /// Whether no rule denies.
+  func mayJoin(_ room: String, _ user: User) async -> Bool
+  /// Whatever objection comes first, of the rules that answer in time.
+  func verdict(on draft: Draft) async -> Verdict
+  /// What the rewriters make of a draft.
+  func rewritten(_ draft: Draft) async -> String?
+  /// Tells all observers and waits for none. Each is told in the order of the calls.
+  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void)
+  /// What the first who remembers does remember.
+  func recent(_ count: Int, in room: String) async -> [Message]
+  /// What all who know anything know together.
+  func people(in room: String) async -> [String]
+
+  func makeAudience() -> any Audience
+
+  /// A service that waits at shutdown until everybody has been told everything, for a time.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait.
+  ///   - logger: is told of who was left.
+  ///   - settle: waits until nothing more will be told.
+  /// - Returns: the service.
+  func makeDrainService(
+    within duration: Duration, logger: Logger, after settle: @escaping @Sendable () async -> Void
+  ) -> any Service
+  /// What has become of what was told, for people.
+  func report() async -> String
+  /// What has become of what was told; `nil` if this engine keeps no accounts.
+  func accounts() async -> Accounts?
+}

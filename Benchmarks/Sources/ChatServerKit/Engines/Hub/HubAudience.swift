@@ -1,0 +1,29 @@
+import Delegation
+
+/// A room's members, who subscribe to a hub of the room's own.
+///
+/// A member that does not keep up has messages waiting up to a limit, then loses the oldest, and holds up
+/// nobody.
+struct HubAudience: Audience {
+  private let hub: DelegateHub
+  private let backlog: Int
+
+  init(_ hub: DelegateHub, backlog: Int) {
+    self.hub = hub
+    self.backlog = backlog
+  }
+
+  func add(_ member: any RoomMember) {
+    hub.subscribe(
+      member, to: (any RoomMember).self, id: member.id, mailbox: .dropOldest(limit: backlog),
+      on: member.executor)
+  }
+
+  func remove(_ member: any RoomMember) {
+    hub.unsubscribe(member)
+  }
+
+  func post(_ message: Message) {
+    hub.notify((any RoomMember).self) { try await $0.receive(message) }
+  }
+}

@@ -1,0 +1,144 @@
+import Delegation
+import DelegationAdapters
+import Logging
+import ServiceContextModule
+import ServiceLifecycle
+
+/// The server's extensions subscribe to one hub; each room has one of its own for its members.
+///
+/// A hub's key is the protocol, so a message to one room's members needs a hub that has no others.
+final class HubEngine: Engine {
+  private let hub: DelegateHub
+  private let audiences: HubList
+  private let deadline: Duration
+  private let backlog: Int
+  private let roomConfiguration: DelegateHub.Configuration
+
+  init(deadline: Duration, backlog: Int, logger: Logger) {
+    self.deadline = deadline
+    self.backlog = backlog
+    var configuration = DelegateHub.Configuration()
+    configuration.onFailure = { subscriber, site, error in
+      logger.debug(
+        "a handler failed", metadata: ["subscriber": "\(subscriber)", "error": "\(error)"])
+    }
+    roomConfiguration = configuration
+    configuration.propagating = [.taskLocal(ServiceContext.$current)]
+    configuration.slowAfter = .seconds(1)
+    configuration.onSlow = { subscriber, site in
+      logger.warning(
+        "a handler is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
+    }
+    hub = DelegateHub(configuration)
+    audiences = HubList()
+  }
+
+  /// The extensions' hub, then the rooms'.
+  var hubs: [DelegateHub] { [hub] + audiences.all }
+
+  func add(_ extension: any ServerExtension) {
+    let options = `extension`.options
+    let executor = options.queue.map(DispatchQueueExecutor.init)
+    func subscribe<P: Sendable>(_ protocol: P.Type, mailbox: MailboxPolicy = .unbounded) {
+      guard let subscriber = `extension` as? P else { return }
+      hub.subscribe(
+        subscriber, to: `protocol`, priority: options.priority, id: `extension`.name,
+        mailbox: mailbox, on: executor)
+    }
+    subscribe((any Authenticator).self)
+    subscribe((any JoinRule).self)
+    subscribe((any MessageRule).self)
+    subscribe((any MessageRewriter).self)
+    subscribe(
+      (any RoomObserver).self, mailbox: options.backlog.map { .dropNewest(limit: $0) } ?? .unbounded
+    )
+    subscribe((any HistoryKeeper).self)
+    subscribe((any PresenceKeeper).self)
+  }
+
+  func remove(_ extension: any ServerExtension) {
+    hub.unsubscribe(`extension`)
+  }
+
+  func user(for credentials: Credentials) async -> User? {
+    let answer = await hub.first((any Authenticator).self) { await $0.user(for: credentials) }
+    guard case .yes(let user) = answer else { return nil }
+    return user
+  }
+
+  func mayJoin(_ room: String, _ user: User) async -> Bool {
+    await hub.vote((any JoinRule).self, within: deadline, absent: .counts(as: false)) {
+      await $0.mayJoin(room, user)
+    }
+  }
+
+  func verdict(on draft: Draft) async -> Verdict {
+    await hub.ask(
+      (any MessageRule).self, combining: FirstObjection(), within: deadline, absent: .abstains
+    ) { await $0.verdict(on: draft) }
+  }
+
+  func rewritten(_ draft: Draft) async -> String? {
+    await hub.pass(draft.text, through: (any MessageRewriter).self) {
+      await $0.rewrite($1, of: draft)
+    }
+  }
+
+  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
+    hub.notify((any RoomObserver).self) { event($0) }
+  }
+
+  func recent(_ count: Int, in room: String) async -> [Message] {
+    await hub.first((any HistoryKeeper).self) { await $0.recent(count, in: room) } ?? []
+  }
+
+  func people(in room: String) async -> [String] {
+    let answers: [[String]] = await hub.ask((any PresenceKeeper).self, combining: .all()) {
+      await $0.people(in: room)
+    }
+    return answers.flatMap { $0 }
+  }
+
+  func makeAudience() -> any Audience {
+    let hub = DelegateHub(roomConfiguration)
+    audiences.add(hub)
+    return HubAudience(hub, backlog: backlog)
+  }
+
+  func makeDrainService(
+    within duration: Duration, logger: Logger, after settle: @escaping @Sendable () async -> Void
+  ) -> any Service {
+    DrainService(within: duration, logger: logger, after: settle) { self.hubs }
+  }
+
+  func report() async -> String {
+    var lines = [String(describing: await hub.statistics())]
+    let accounts = await sum(of: audiences.all)
+    lines.append("\(audiences.all.count) rooms: \(accounts)")
+    return lines.joined(separator: "\n")
+  }
+
+  func accounts() async -> Accounts? {
+    await sum(of: hubs)
+  }
+
+  private func sum(of hubs: [DelegateHub]) async -> Accounts {
+    var sum = Accounts()
+    for hub in hubs { sum += await hub.statistics() }
+    return sum
+  }
+}
+
+extension Accounts {
+  static func += (accounts: inout Self, statistics: DelegateHub.Statistics) {
+    let counts = statistics.counts
+    accounts.posted += statistics.posted
+    accounts.addressed += statistics.addressed
+    accounts.handled += counts.handled
+    accounts.failed += counts.failed
+    accounts.expired += counts.expired
+    accounts.dropped += counts.dropped
+    accounts.cancelled += counts.cancelled
+    accounts.waiting += counts.waiting
+  }
+}

@@ -1,0 +1,9 @@
+/// Never answers and never comes back, not even when it is cancelled: what a server has to survive.
+final class Hanging: ServerExtension, MessageRule, RoomObserver {
+  let name = "hanging"
+
+  func verdict(on draft: Draft) async -> Verdict {
+    // Held by nobody, so nobody can resume it.
+    await withUnsafeContinuation { (_: UnsafeContinuation<Verdict, Never>) in }
+  }
+}

@@ -1,0 +1,78 @@
+import DelegationAdapters
+package import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The server, from its engine to its socket.
+package struct ChatServer: Sendable {
+  private let configuration: ServerConfiguration
+  private let logger: Logger
+  private let engine: any Engine
+
+  package init(_ configuration: ServerConfiguration, logger: Logger) {
+    self.configuration = configuration
+    self.logger = logger
+    engine = Self.makeEngine(configuration, logger: logger)
+  }
+
+  static func makeEngine(_ configuration: ServerConfiguration, logger: Logger) -> any Engine {
+    switch configuration.engine {
+    case .hub:
+      HubEngine(deadline: configuration.deadline, backlog: configuration.backlog, logger: logger)
+    case .actor: ActorEngine(deadline: configuration.deadline)
+    case .queues: QueueEngine(deadline: configuration.deadline)
+    }
+  }
+
+  /// Serves until it is told to stop, by SIGTERM or SIGINT.
+  ///
+  /// Services are stopped in the opposite order: no new connections; then what is being said is said to
+  /// the end, and everybody is told; then connections are closed.
+  ///
+  /// - Parameter onListening: is told the port.
+  /// - Returns: what has become of the notifications, if the engine keeps accounts.
+  /// - Throws: what keeps it from listening.
+  package func run(onListening: @escaping @Sendable (Int) -> Void) async throws -> Accounts? {
+    let shelf = ExtensionShelf(engine: engine, makers: makers)
+    for name in ["registrar", "guests", "doorkeeper", "flood-limit", "moderator", "trimmer"]
+      + ["emoticons", "history", "presence"] + (configuration.auditFile == nil ? [] : ["audit"])
+    { try await shelf.load(name) }
+    let chat = Chat(engine: engine, extensions: shelf, roomLimit: configuration.roomLimit)
+    let connections = Connections(chat: chat, patience: .seconds(2), logger: logger)
+    let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
+      await chat.turnstile.close()
+    }
+    let listener = Listener(
+      configuration: configuration, connections: connections, logger: logger,
+      onListening: onListening)
+    var group = ServiceGroupConfiguration(
+      services: [connections, drain, listener], gracefulShutdownSignals: [.sigterm, .sigint],
+      logger: logger)
+    group.maximumGracefulShutdownDuration = configuration.drainTime + .seconds(10)
+    let services = ServiceGroup(configuration: group)
+    if configuration.stopsWithInput {
+      InputWatch.start { Task { await services.triggerGracefulShutdown() } }
+    }
+    try await services.run()
+    return await engine.accounts()
+  }
+
+  private var makers: [(name: String, make: ExtensionShelf.Maker)] {
+    let configuration = configuration
+    var makers: [(name: String, make: ExtensionShelf.Maker)] = [
+      ("registrar", { Registrar(configuration.accounts) }),
+      ("guests", { Guests() }),
+      ("doorkeeper", { Doorkeeper() }),
+      ("flood-limit", { FloodLimit(perSecond: configuration.floodLimit) }),
+      ("moderator", { Moderator() }),
+      ("trimmer", { Trimmer() }),
+      ("emoticons", { Emoticons() }),
+      ("history", { History() }),
+      ("presence", { Presence() }),
+      ("hanging", { Hanging() }),
+    ]
+    if let path = configuration.auditFile { makers.append(("audit", { try Audit(path: path) })) }
+    return makers
+  }
+}

@@ -1,0 +1,62 @@
+/// A line that a client may write.
+enum Command: Sendable, Equatable {
+  case logIn(name: String, password: String?)
+  case join(room: String)
+  case leave(room: String)
+  case say(room: String, text: String)
+  case history(room: String, count: Int)
+  case who(room: String)
+  case ping
+  case help
+  case quit
+  case statistics
+  case extensions
+  case load(String)
+  case unload(String)
+
+  /// Reads a line.
+  ///
+  /// - Throws: a refusal that says what is wrong.
+  init(_ line: String) throws {
+    let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    let verb = words[0]
+    func word(_ index: Int, _ what: String) throws -> String {
+      guard index < words.count, !words[index].isEmpty else {
+        throw Refusal("\(verb) needs \(what): help lists the commands")
+      }
+      return String(words[index])
+    }
+    switch verb {
+    case "login":
+      self = .logIn(name: try word(1, "a name"), password: words.count > 2 ? String(words[2]) : nil)
+    case "join": self = .join(room: try word(1, "a room"))
+    case "leave": self = .leave(room: try word(1, "a room"))
+    case "say": self = .say(room: try word(1, "a room"), text: try word(2, "a text"))
+    case "history":
+      guard words.count < 3 || Int(words[2]) ?? 0 > 0 else { throw Refusal("history of how many?") }
+      self = .history(
+        room: try word(1, "a room"), count: words.count > 2 ? Int(words[2]) ?? 10 : 10)
+    case "who": self = .who(room: try word(1, "a room"))
+    case "ping": self = .ping
+    case "help": self = .help
+    case "quit": self = .quit
+    case "stats": self = .statistics
+    case "extensions": self = .extensions
+    case "load": self = .load(try word(1, "an extension"))
+    case "unload": self = .unload(try word(1, "an extension"))
+    default: throw Refusal("there is no command \"\(verb)\": help lists those there are")
+    }
+  }
+
+  static let helpLines = [
+    "login NAME [PASSWORD]", "join ROOM", "leave ROOM", "say ROOM TEXT", "history ROOM [COUNT]",
+    "who ROOM", "ping", "quit", "for administrators: stats, extensions, load NAME, unload NAME",
+  ]
+
+  var isForAdministrators: Bool {
+    switch self {
+    case .statistics, .extensions, .load, .unload: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+extension Connection {
+  /// Carries out a line.
+  ///
+  /// - Returns: what to answer; `nil` if the client wants to go.
+  func reply(to line: String) async -> String? {
+    do {
+      let command = try Command(line)
+      switch command {
+      case .logIn(let name, let password):
+        return try await logIn(Credentials(name: name, password: password))
+      case .help: return Command.helpLines.map { "help \($0)\n" }.joined() + "ok"
+      case .ping: return "ok"
+      case .quit: return nil
+      default: break
+      }
+      guard let user else { throw Refusal("log in first") }
+      if command.isForAdministrators {
+        guard user.role == .administrator else { throw Refusal("you are no administrator") }
+        return try await administer(command)
+      }
+      return try await use(command, as: user)
+    } catch let refusal as Refusal {
+      return "no \(refusal.reason)"
+    } catch {
+      return "no \(error)"
+    }
+  }
+
+  private func logIn(_ credentials: Credentials) async throws -> String {
+    guard rooms.isEmpty else { throw Refusal("leave your rooms first") }
+    guard let user = await chat.logIn(credentials) else { throw Refusal("nobody knows you") }
+    self.user = user
+    return "ok you are \(user.name), \(user.role)"
+  }
+
+  private func use(_ command: Command, as user: User) async throws -> String {
+    switch command {
+    case .join(let name):
+      guard rooms[name] == nil else { throw Refusal("you are in \(name)") }
+      return "ok \(try await join(name, as: user))"
+    case .leave(let name):
+      guard let room = rooms.removeValue(forKey: name) else {
+        throw Refusal("you are not in \(name)")
+      }
+      due[name] = nil
+      await room.dismiss(self, as: user)
+      return "ok"
+    case .say(let name, let text):
+      guard let room = rooms[name] else { throw Refusal("you are not in \(name)") }
+      return "ok \(try await chat.say(text, as: user, in: room).get())"
+    case .history(let name, let count):
+      guard rooms[name] != nil else { throw Refusal("you are not in \(name)") }
+      let messages = await chat.recent(count, in: name)
+      return messages.map { "was \($0.number) \($0.sender) \($0.text)\n" }.joined() + "ok"
+    case .who(let name):
+      return "ok \(await chat.people(in: name).joined(separator: " "))"
+    default:
+      throw Refusal("that is not for you")
+    }
+  }
+
+  /// Joins a room; the number of its last message.
+  private func join(_ name: String, as user: User) async throws -> Int {
+    // Messages may come before the answer to who has joined.
+    due[name] = 0
+    do {
+      let (room, last) = try await chat.join(name, as: user, with: self).get()
+      rooms[name] = room
+      if due[name] == 0 { due[name] = last + 1 }
+      return last
+    } catch {
+      due[name] = nil
+      throw error
+    }
+  }
+
+  func leaveAll() async {
+    guard let user else { return }
+    for room in rooms.values { await room.dismiss(self, as: user) }
+    rooms = [:]
+    due = [:]
+  }
+
+  private func administer(_ command: Command) async throws -> String {
+    switch command {
+    case .statistics:
+      return await chat.report().split(separator: "\n").map { "stats \($0)\n" }.joined() + "ok"
+    case .extensions:
+      let list = await chat.extensions.list
+      return list.map { "extension \($0.name)\($0.isLoaded ? ", loaded" : "")\n" }.joined() + "ok"
+    case .load(let name):
+      try await chat.extensions.load(name)
+    case .unload(let name):
+      try await chat.extensions.unload(name)
+    default:
+      throw Refusal("there is no such command")
+    }
+    return "ok"
+  }
+}

@@ -1,0 +1,25 @@
+/// What a server is to be like.
+package struct ServerConfiguration: Sendable {
+  package var host = "127.0.0.1"
+  /// 0 for any that is free.
+  package var port = 0
+  package var engine = EngineKind.hub
+  package var accounts: [Account] = []
+  /// How many messages a user may say in a second.
+  package var floodLimit = 20
+  /// How long an extension may think.
+  package var deadline = Duration.milliseconds(100)
+  /// How many messages may wait for a member that does not keep up.
+  package var backlog = 1000
+  /// Where to write down what happens; `nil` for nowhere.
+  package var auditFile: String?
+  /// How long to wait at the end until everybody has been told everything.
+  package var drainTime = Duration.seconds(5)
+  /// How long a line may be.
+  package var lineLimit = 4096
+  package var roomLimit = 1000
+  /// Whether to stop when standard input ends.
+  package var stopsWithInput = false
+
+  package init() {}
+}

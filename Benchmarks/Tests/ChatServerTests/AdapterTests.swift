@@ -1,0 +1,110 @@
+import Delegation
+import DelegationAdapters
+import Logging
+import MetricsTestKit
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@Suite("Adapters", .timeLimit(.minutes(1)))
+struct AdapterTests {
+  private protocol Listener: AnyObject, Sendable {
+    func hear(_ number: Int) async throws
+  }
+
+  private struct Bad: Error {}
+
+  /// Fails at even numbers.
+  private final class Picky: Listener {
+    func hear(_ number: Int) async throws {
+      if number.isMultiple(of: 2) { throw Bad() }
+    }
+  }
+
+  /// Counts, once it is let.
+  private final class Patient: Listener {
+    let heard = Atomic(0)
+    private let gate = AsyncStream<Void>.makeStream()
+
+    func hear(_ number: Int) async throws {
+      for await _ in gate.stream {}
+      heard.add(1, ordering: .relaxed)
+    }
+
+    func open() {
+      gate.continuation.finish()
+    }
+  }
+
+  private static func makeQuietHub() -> DelegateHub {
+    var configuration = DelegateHub.Configuration()
+    configuration.onFailure = { _, _, _ in }
+    return DelegateHub(configuration)
+  }
+
+  @Test("metrics report what has happened since the last time, and what there is")
+  func metrics() async throws {
+    let hub = Self.makeQuietHub()
+    let picky = Picky()
+    hub.subscribe(picky, to: (any Listener).self)
+    let factory = TestMetrics()
+    let metrics = HubMetrics(hub, named: "test", factory: factory)
+    for round in 1...2 {
+      for number in 1...5 { hub.notify((any Listener).self) { try await $0.hear(number) } }
+      #expect(await hub.drain().isEmpty)
+      await metrics.report()
+      for (outcome, count) in [("handled", 3), ("failed", 2)] {
+        let counters = factory.counters(label: "test_notifications_total")
+          .filter { counter in counter.dimensions.contains { $0 == ("outcome", outcome) } }
+        #expect(counters.map(\.totalValue) == [Int64(count * round)])
+      }
+    }
+    #expect(factory.meters(label: "test_subscribers").map(\.lastValue) == [1])
+    #expect(factory.meters(label: "test_notifications_waiting").map(\.lastValue) == [0])
+    withExtendedLifetime(picky) {}
+  }
+
+  @Test("at a graceful shutdown a drain service settles first, then waits for what is left")
+  func drain() async throws {
+    let hub = Self.makeQuietHub()
+    let patient = Patient()
+    hub.subscribe(patient, to: (any Listener).self)
+    let service = DrainService(
+      within: .seconds(30), logger: Logger(label: "test"),
+      after: {
+        hub.notify((any Listener).self) { try await $0.hear(2) }
+        // Late enough for who does not wait to be found out.
+        Task {
+          try? await Task.sleep(for: .milliseconds(50))
+          patient.open()
+        }
+      }, hubs: { [hub] })
+    hub.notify((any Listener).self) { try await $0.hear(1) }
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
+    #expect(patient.heard.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("a drain service returns at its deadline though a handler never does")
+  func deadline() async throws {
+    let hub = Self.makeQuietHub()
+    let patient = Patient()
+    hub.subscribe(patient, to: (any Listener).self)
+    hub.notify((any Listener).self) { try await $0.hear(1) }
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let service = DrainService(hub, within: .milliseconds(20), logger: logger)
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
+    #expect(patient.heard.load(ordering: .relaxed) == 0)
+    patient.open()
+    #expect(await hub.drain().isEmpty)
+  }
+}

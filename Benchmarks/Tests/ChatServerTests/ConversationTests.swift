@@ -1,0 +1,147 @@
+import ChatLoadKit
+import Foundation
+import Testing
+
+@Suite("The chat server, typed at", .timeLimit(.minutes(1)))
+struct ConversationTests {
+  @Test("a conversation")
+  func conversation() async throws {
+    try await Server.run(["--user", "bob:secret"]) { server in
+      var ann = try await Dialogue(port: server.port)
+      #expect(try await ann.next() == "ok hello, help lists the commands")
+      #expect(try await ann.ask("say tea hello") == ["no log in first"])
+      #expect(try await ann.ask("login bob") == ["no nobody knows you"])
+      #expect(try await ann.ask("login bob wrong") == ["no nobody knows you"])
+      #expect(try await ann.ask("login ann") == ["ok you are ann, guest"])
+      #expect(try await ann.ask("say tea hello") == ["no you are not in tea"])
+      #expect(try await ann.ask("join staff") == ["no staff does not let you in"])
+      #expect(try await ann.ask("join tea") == ["ok 0"])
+      #expect(Set(try await ann.ask("say tea hello :-)")).contains("ok 1"))
+      var bob = try await Dialogue(port: server.port)
+      _ = try await bob.next()
+      #expect(try await bob.ask("login bob secret") == ["ok you are bob, member"])
+      #expect(try await bob.ask("join staff") == ["ok 0"])
+      #expect(try await bob.ask("join tea") == ["ok 1"])
+      #expect(try await bob.ask("say tea cheap spam") == ["no \"spam\" is not welcome here"])
+      #expect(try await bob.ask("say tea    ") == ["no there is nothing left to say"])
+      try await bob.write("say tea hello")
+      #expect(
+        Set([try await bob.next(), try await bob.next()]) == ["ok 2", "msg tea 2 bob hello"])
+      #expect(try await bob.ask("stats") == ["no you are no administrator"])
+      #expect(
+        try await bob.ask("frob") == ["no there is no command \"frob\": help lists those there are"]
+      )
+      #expect(try await bob.ask("leave tea") == ["ok"])
+      #expect(try await bob.ask("history tea") == ["no you are not in tea"])
+      try await bob.write("quit")
+      #expect(try await bob.rest() == ["bye"])
+    }
+  }
+
+  @Test("extensions come and go while the server runs")
+  func extensions() async throws {
+    try await Server.run(["--admin", "root:secret"]) { server in
+      var root = try await Dialogue(port: server.port)
+      try await root.write("login root secret", "join tea")
+      _ = try await root.lines(upTo: "ok 0")
+      #expect(try await root.ask("say tea spam").last?.hasPrefix("no") == true)
+      #expect(try await root.ask("unload moderator") == ["ok"])
+      #expect(try await root.ask("extensions").contains("extension moderator"))
+      try await root.write("say tea spam")
+      #expect(
+        Set([try await root.next(), try await root.next()]) == ["ok 1", "msg tea 1 root spam"])
+      #expect(try await root.ask("load moderator") == ["ok"])
+      #expect(try await root.ask("say tea spam").last?.hasPrefix("no") == true)
+      #expect(try await root.ask("load moderator") == ["no moderator is loaded"])
+      #expect(try await root.ask("load nothing") == ["no there is no extension nothing"])
+      // One that hangs abstains after its time; who objects is heard at once all the same.
+      #expect(try await root.ask("load hanging") == ["ok"])
+      try await root.write("say tea tea")
+      #expect(
+        Set([try await root.next(), try await root.next()]) == ["ok 2", "msg tea 2 root tea"])
+      #expect(try await root.ask("say tea spam").last?.hasPrefix("no \"spam\"") == true)
+      let statistics = try await root.ask("stats")
+      #expect(statistics.contains { $0.contains("1 rooms: posted 2, addressed 2, handled 2") })
+    }
+  }
+
+  @Test("the audit knows on whose behalf it was told")
+  func audit() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await Server.run(["--audit", file.path]) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join tea", "ping", "say tea hello", "say tea spam", "quit")
+      _ = try await ann.rest()
+      server.terminate()
+      #expect(try await server.end().status == 0)
+    }
+    #expect(
+      try String(contentsOf: file, encoding: .utf8) == """
+        1-2 admitted tea ann
+        1-4 posted tea 1 ann: hello
+        1-5 refused tea ann: spam ["spam" is not welcome here]
+        - dismissed tea ann
+
+        """)
+  }
+
+  @Test("who reads nothing misses the oldest messages, learns how many, and holds up nobody")
+  func slowReader() async throws {
+    let options = ["--backlog", "10", "--flood-limit", "100000"]
+    try await Server.run(options) { server in
+      var slow = try await Dialogue(port: server.port, receiveBuffer: 4096)
+      try await slow.write("login slow", "join tea")
+      _ = try await slow.lines(upTo: "ok 0")
+      try await slow.setReading(false)
+      var quick = try await Dialogue(port: server.port)
+      try await quick.write("login quick", "join tea")
+      _ = try await quick.lines(upTo: "ok 0")
+      let text = String(repeating: "x", count: 4000)
+      let count = 400
+      for number in 1...count {
+        try await quick.write("say tea \(text)")
+        let lines = Set([try await quick.next(), try await quick.next()])
+        #expect(lines == ["ok \(number)", "msg tea \(number) quick \(text)"])
+      }
+      try await slow.setReading(true)
+      var heard = 0
+      var missed = 0
+      while heard + missed < count {
+        let words = try await slow.next().split(separator: " ")
+        switch words[0] {
+        case "msg":
+          heard += 1
+          #expect(words[2] == "\(heard + missed)")
+        case "missed": missed += Int(words[2]) ?? 0
+        default: Issue.record("heard \(words[0])")
+        }
+      }
+      #expect(missed > 0)
+      #expect(heard > 10)
+    }
+  }
+
+  @Test("a line that is too long ends the connection, and no other")
+  func longLine() async throws {
+    try await Server.run { server in
+      var ann = try await Dialogue(port: server.port)
+      var bob = try await Dialogue(port: server.port)
+      _ = try await ann.next()
+      _ = try await bob.next()
+      try await ann.write(String(repeating: "x", count: 5000))
+      _ = try? await ann.rest()
+      #expect(try await bob.ask("ping") == ["ok"])
+    }
+  }
+
+  @Test("who closes its side has its answers first")
+  func halfClosed() async throws {
+    try await Server.run { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "ping")
+      try await ann.closeOutput()
+      #expect(try await ann.rest().suffix(3) == ["ok you are ann, guest", "ok", "bye"])
+    }
+  }
+}

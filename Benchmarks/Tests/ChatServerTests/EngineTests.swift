@@ -1,0 +1,143 @@
+import Logging
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@testable import ChatServerKit
+
+@Suite("Engines: what each has to do", .timeLimit(.minutes(1)))
+struct EngineTests {
+  private final class Rule: ServerExtension, MessageRule, JoinRule {
+    let name: String
+    private let verdict: Verdict
+
+    init(_ verdict: Verdict) {
+      self.verdict = verdict
+      name = "rule: \(verdict)"
+    }
+
+    func verdict(on draft: Draft) async -> Verdict { verdict }
+    func mayJoin(_ room: String, _ user: User) async -> Bool { verdict == .agrees }
+  }
+
+  private final class Rewriter: ServerExtension, MessageRewriter {
+    let name: String
+    let options: ExtensionOptions
+    private let letter: Character
+
+    init(_ letter: Character, priority: Int) {
+      self.letter = letter
+      name = "rewriter \(letter)"
+      options = ExtensionOptions(priority: priority)
+    }
+
+    func rewrite(_ text: String, of draft: Draft) async -> String? {
+      text == "nothing" ? nil : text + String(letter)
+    }
+  }
+
+  private final class Member: RoomMember {
+    let id: Int
+    let executor: (any TaskExecutor)? = nil
+    private let numbers = Mutex<[Int]>([])
+
+    init(id: Int) {
+      self.id = id
+    }
+
+    var heard: [Int] { numbers.withLock { $0 } }
+
+    func receive(_ message: Message) async throws { receiveNow(message) }
+
+    func receiveNow(_ message: Message) {
+      numbers.withLock { $0.append(message.number) }
+    }
+  }
+
+  private let draft = Draft(room: "tea", sender: User(name: "ann", role: .guest), text: "hello")
+
+  private func makeEngine(_ kind: EngineKind, deadline: Duration = .seconds(30)) -> any Engine {
+    var configuration = ServerConfiguration()
+    configuration.engine = kind
+    configuration.deadline = deadline
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    return ChatServer.makeEngine(configuration, logger: logger)
+  }
+
+  @Test(
+    "one objection denies; a rule that is removed objects no more", arguments: EngineKind.allCases)
+  func rules(_ kind: EngineKind) async {
+    let engine = makeEngine(kind)
+    let strict = Rule(.objects(because: "never"))
+    let lenient = Rule(.agrees)
+    await engine.add(lenient)
+    await engine.add(strict)
+    #expect(await engine.verdict(on: draft) == .objects(because: "never"))
+    #expect(await !engine.mayJoin("tea", draft.sender))
+    await engine.remove(strict)
+    #expect(await engine.verdict(on: draft) == .agrees)
+    #expect(await engine.mayJoin("tea", draft.sender))
+  }
+
+  @Test("an objection is heard at once though another rule hangs", arguments: EngineKind.allCases)
+  func objectionBesideHanging(_ kind: EngineKind) async {
+    let engine = makeEngine(kind)
+    let hanging = Hanging()
+    let strict = Rule(.objects(because: "never"))
+    await engine.add(hanging)
+    await engine.add(strict)
+    #expect(await engine.verdict(on: draft) == .objects(because: "never"))
+  }
+
+  @Test("a rule that hangs abstains when its time is up", arguments: EngineKind.allCases)
+  func hanging(_ kind: EngineKind) async {
+    let engine = makeEngine(kind, deadline: .milliseconds(20))
+    let hanging = Hanging()
+    await engine.add(hanging)
+    #expect(await engine.verdict(on: draft) == .agrees)
+  }
+
+  @Test("rewriters change the text by priority, or stop it", arguments: EngineKind.allCases)
+  func rewriters(_ kind: EngineKind) async {
+    let engine = makeEngine(kind)
+    let second = Rewriter("b", priority: 1)
+    let first = Rewriter("a", priority: 2)
+    await engine.add(second)
+    await engine.add(first)
+    #expect(await engine.rewritten(draft) == "helloab")
+    let nothing = Draft(room: "tea", sender: draft.sender, text: "nothing")
+    #expect(await engine.rewritten(nothing) == nil)
+  }
+
+  @Test(
+    "all members hear all messages in order, none after it has left", arguments: EngineKind.allCases
+  )
+  func audience(_ kind: EngineKind) async throws {
+    let engine = makeEngine(kind)
+    let audience = engine.makeAudience()
+    let members = (1...10).map { Member(id: $0) }
+    for member in members { audience.add(member) }
+    for number in 1...100 { post(number, to: audience) }
+    try await settle(engine)
+    for member in members { #expect(member.heard == Array(1...100)) }
+    audience.remove(members[0])
+    post(101, to: audience)
+    try await settle(engine)
+    #expect(members.map(\.heard.last) == [100] + Array(repeating: 101, count: 9))
+  }
+
+  private func post(_ number: Int, to audience: any Audience) {
+    audience.post(Message(room: "tea", number: number, sender: "ann", text: "hello"))
+  }
+
+  /// Waits until everybody has heard everything, as at the end.
+  private func settle(_ engine: any Engine) async throws {
+    let drain = engine.makeDrainService(within: .seconds(30), logger: Logger(label: "test")) {}
+    try await testGracefulShutdown { trigger in
+      trigger.triggerGracefulShutdown()
+      try await drain.run()
+    }
+  }
+}

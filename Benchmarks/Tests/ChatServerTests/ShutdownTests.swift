@@ -1,0 +1,107 @@
+import ChatLoadKit
+import ChatServerKit
+import Testing
+
+@Suite("The chat server's end", .serialized, .timeLimit(.minutes(1)))
+struct ShutdownTests {
+  @Test("SIGTERM under load: what was accepted is heard by everybody, then all connections end")
+  func underLoad() async throws {
+    try await Server.run(["--flood-limit", "100000"]) { server in
+      var plan = LoadPlan()
+      plan.port = server.port
+      // All in one room, and each says something as soon as it has heard its last, so that there is
+      // always something on its way to everybody.
+      plan.clients = 40
+      plan.rooms = 1
+      plan.rate = 0
+      plan.senders = 40
+      plan.patience = .seconds(30)
+      let load = try await Load(plan)
+      try await load.speak()
+      try await load.waitUntilHeard(1000)
+      server.terminate()
+      let result = try await load.finishAfterClose()
+      #expect(result.faults == [])
+      #expect(result.accepted > 0)
+      #expect(result.heard >= 1000)
+      let end = try await server.end()
+      #expect(end.hasExited)
+      #expect(end.status == 0)
+      let balance = try #require(Balance(end.output))
+      #expect(balance.accountedFor == balance["addressed"])
+      #expect(balance["waiting"] == 0)
+      #expect(balance["dropped"] == 0)
+      #expect(balance["handled"] >= result.heard, "each message heard was a notification handled")
+    }
+  }
+
+  @Test("clients that misbehave and an extension that hangs harm nobody, and the accounts add up")
+  func misbehaviour() async throws {
+    let options = ["--flood-limit", "50", "--admin", "root:root", "--drain-time", "500"]
+    try await Server.run(options) { server in
+      var plan = LoadPlan()
+      plan.port = server.port
+      plan.clients = 20
+      plan.rooms = 2
+      plan.rate = 100
+      plan.duration = .seconds(2)
+      plan.misbehaves = true
+      plan.administrator = ("root", "root")
+      plan.patience = .seconds(30)
+      let result = try await Load(plan).run()
+      #expect(result.faults == [])
+      #expect(result.refused == [:])
+      #expect(result.accepted > 0)
+      server.terminate()
+      let end = try await server.end()
+      #expect(end.hasExited)
+      #expect(end.status == 0)
+      let balance = try #require(Balance(end.output))
+      #expect(balance.isCalledBalanced)
+      #expect(balance.accountedFor == balance["addressed"])
+    }
+  }
+
+  @Test(
+    "each engine gives everybody what was accepted, once and in one order",
+    arguments: EngineKind.allCases)
+  func engines(_ engine: EngineKind) async throws {
+    try await Server.run(["--engine", engine.rawValue, "--flood-limit", "1000"]) { server in
+      var plan = LoadPlan()
+      plan.port = server.port
+      plan.clients = 20
+      plan.rooms = 2
+      plan.rate = 0
+      plan.duration = .milliseconds(300)
+      plan.patience = .seconds(30)
+      let result = try await Load(plan).run()
+      #expect(result.faults == [])
+      #expect(result.accepted > 0)
+      #expect(result.refusedRightly > 0)
+      server.terminate()
+      #expect(try await server.end().status == 0)
+    }
+  }
+
+  @Test("a server ends when its standard input does, if it is told to")
+  func input() async throws {
+    try await Server.run { server in
+      try server.closeInput()
+      let end = try await server.end()
+      #expect(end.hasExited)
+      #expect(end.status == 0)
+    }
+  }
+
+  @Test("who is connected when the server ends gets what was posted and a bye")
+  func bye() async throws {
+    try await Server.run { server in
+      var dialogue = try await Dialogue(port: server.port)
+      try await dialogue.write("login ann", "join tea", "say tea one", "say tea two")
+      _ = try await dialogue.lines(upTo: "ok 2")
+      server.terminate()
+      let rest = try await dialogue.rest()
+      #expect(rest.last == "bye")
+    }
+  }
+}

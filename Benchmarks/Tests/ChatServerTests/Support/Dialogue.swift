@@ -1,0 +1,103 @@
+import NIOCore
+import NIOPosix
+
+/// A connection to a server, as somebody has it who types.
+struct Dialogue {
+  private struct Ended: Error {}
+
+  private let channel: any Channel
+  private var iterator: AsyncThrowingStream<String, any Error>.AsyncIterator
+
+  /// Hands on lines; reads only as long as it is to.
+  private final class Ear: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let lines: AsyncThrowingStream<String, any Error>.Continuation
+    private var unread = ByteBuffer()
+
+    init(_ lines: AsyncThrowingStream<String, any Error>.Continuation) {
+      self.lines = lines
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      var buffer = unwrapInboundIn(data)
+      unread.writeBuffer(&buffer)
+      while let end = unread.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+        lines.yield(unread.readString(length: end - unread.readerIndex) ?? "")
+        unread.moveReaderIndex(forwardBy: 1)
+      }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if event as? ChannelEvent == .inputClosed { context.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      lines.finish()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      lines.finish(throwing: error)
+    }
+  }
+
+  init(port: Int, receiveBuffer: Int? = nil) async throws {
+    let (lines, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
+    var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Ear(continuation))
+        }
+      }
+    if let receiveBuffer {
+      bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
+    }
+    channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+    iterator = lines.makeAsyncIterator()
+  }
+
+  /// Writes lines without reading what is answered.
+  func write(_ lines: String...) async throws {
+    let text = lines.map { $0 + "\n" }.joined()
+    try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+  }
+
+  /// Reads no more, or reads on.
+  func setReading(_ isReading: Bool) async throws {
+    try await channel.setOption(.autoRead, value: isReading).get()
+  }
+
+  /// Says that nothing more will be written.
+  func closeOutput() async throws {
+    try await channel.close(mode: .output).get()
+  }
+
+  /// The next line.
+  mutating func next() async throws -> String {
+    guard let line = try await iterator.next() else { throw Ended() }
+    return line
+  }
+
+  /// All lines up to the first that begins with one of these words.
+  mutating func lines(upTo ends: String...) async throws -> [String] {
+    var lines: [String] = []
+    while true {
+      lines.append(try await next())
+      if ends.contains(where: { lines.last?.hasPrefix($0) == true }) { return lines }
+    }
+  }
+
+  /// Writes a line, and reads up to its answer.
+  mutating func ask(_ line: String) async throws -> [String] {
+    try await write(line)
+    return try await lines(upTo: "ok", "no")
+  }
+
+  /// All lines to the end.
+  mutating func rest() async throws -> [String] {
+    var lines: [String] = []
+    while let line = try await iterator.next() { lines.append(line) }
+    return lines
+  }
+}

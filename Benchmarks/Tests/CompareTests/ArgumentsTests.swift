@@ -1,0 +1,40 @@
+import Testing
+
+@testable import compare
+
+@Suite("The command line of compare")
+struct ArgumentsTests {
+  @Test("without arguments: the full plan, a gate, 15 % of noise")
+  func none() throws {
+    let arguments = try Arguments([])
+    #expect(arguments.plan.rounds >= 9)
+    #expect(arguments.gates)
+    #expect(arguments.noise == 0.15)
+    #expect(arguments.wantsAll)
+  }
+
+  @Test("a quick run allows more noise, and has no fewer than nine rounds")
+  func quick() throws {
+    let arguments = try Arguments(["--quick"])
+    #expect(arguments.noise == 0.30)
+    #expect(arguments.plan.rounds >= 9)
+    #expect(try Arguments(["--quick", "--noise", "100"]).noise == 1)
+    #expect(try Arguments(["--noise", "100", "--quick"]).noise == 1)
+  }
+
+  @Test("--no-gate, --only and --who")
+  func others() throws {
+    let arguments = try Arguments(["--who", "hub", "--no-gate", "--only", "vote", "--quick"])
+    #expect(!arguments.gates)
+    #expect(arguments.only == "vote")
+    #expect(arguments.plan.soloist == "hub")
+    #expect(!arguments.wantsAll)
+  }
+
+  @Test(
+    "what makes no sense is refused",
+    arguments: [["--nois"], ["--noise"], ["--noise", "-1"], ["--noise", "x"], ["--only"], ["x"]])
+  func nonsense(words: [String]) {
+    #expect(throws: Arguments.Failure.self) { try Arguments(words) }
+  }
+}

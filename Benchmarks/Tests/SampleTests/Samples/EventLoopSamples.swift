@@ -1,0 +1,54 @@
+import Delegation
+import NIOCore
+import NIOPosix
+import Testing
+
+// sample: An event loop's executor
+/// Runs tasks on an event loop.
+final class LoopExecutor: TaskExecutor {
+  private let eventLoop: any EventLoop
+
+  init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+// end of sample
+
+@Suite("Samples of a server: event loops", .timeLimit(.minutes(1)))
+struct EventLoopSamples {
+  private protocol ConnectionDelegate: AnyObject, Sendable {
+    func didRead(_ line: String)
+  }
+
+  private final class Parser: ConnectionDelegate {
+    let eventLoop: any EventLoop
+    let history = History()
+
+    init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    func didRead(_ line: String) {
+      history.add("\(line) \(eventLoop.inEventLoop)")
+    }
+  }
+
+  @Test("a subscriber's handlers run on its event loop")
+  func onTheLoop() async {
+    let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    let (hub, parser) = (DelegateHub(), Parser(eventLoop))
+    // sample: On an event loop
+    hub.subscribe(parser, to: ConnectionDelegate.self, on: LoopExecutor(eventLoop))
+    // end of sample
+    let line = "hello"
+    try? await eventLoop.submit {
+      // sample: From an event loop
+      // In a channel handler: neither waits nor hops.
+      hub.notify(ConnectionDelegate.self) { $0.didRead(line) }
+      // end of sample
+    }.get()
+    await hub.drain()
+    #expect(parser.history.lines == ["hello true"])
+  }
+}

@@ -1,0 +1,155 @@
+import Delegation
+import Logging
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Testing
+
+// sample: A service
+/// Keeps a hub at rest when the service group goes: waits for what was posted before it returns.
+struct HubService: Service {
+  let hub: DelegateHub
+  let patience: Duration
+  let logger: Logger
+
+  func run() async throws {
+    try? await gracefulShutdown()
+    let left = await hub.drain(within: patience)
+    for subscriber in left.subscribers {
+      logger.warning(
+        "stopped with work left",
+        metadata: [
+          "subscriber": "\(subscriber.subscriber)",
+          "site": "\(subscriber.site)",
+          "running": "\(subscriber.running)",
+          "waiting": "\(subscriber.waiting)",
+        ])
+    }
+  }
+}
+// end of sample
+
+@Suite("Samples of a server: service lifecycle and logging", .timeLimit(.minutes(1)))
+struct ServiceSamples {
+  private protocol RequestDelegate: AnyObject, Sendable {
+    func didReceive(_ request: String) async throws
+  }
+
+  private final class Audit: RequestDelegate {
+    let requests = History()
+    func didReceive(_ request: String) async throws {
+      if request == "bad" { throw CancellationError() }
+      requests.add(request)
+    }
+  }
+
+  private struct Handler: LogHandler {
+    let history: History
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(_ history: History) { self.history = history }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+    func log(event: LogEvent) {
+      let keys = (event.metadata ?? [:]).keys.sorted().joined(separator: " ")
+      history.add("\(event.level) \(event.message) [\(keys)]")
+    }
+  }
+
+  private func makeLogger(_ history: History) -> Logger {
+    Logger(label: "hub") { _ in Handler(history) }
+  }
+
+  @Test("a service group that stops waits for what was posted")
+  func drain() async throws {
+    let hub = DelegateHub()
+    let (audit, log) = (Audit(), History())
+    hub.subscribe(audit, to: RequestDelegate.self)
+    let logger = makeLogger(log)
+    try await testGracefulShutdown { trigger in
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        let service = HubService(hub: hub, patience: .seconds(10), logger: logger)
+        tasks.addTask { try await service.run() }
+        for number in 0..<100 {
+          hub.notify(RequestDelegate.self) { try await $0.didReceive("\(number)") }
+        }
+        trigger.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+      }
+    }
+    #expect(audit.requests.lines == (0..<100).map(String.init))
+    #expect(log.lines.isEmpty)
+  }
+
+  @Test("a service group that stops says what is left")
+  func left() async throws {
+    let hub = DelegateHub()
+    let (audit, log) = (Audit(), History())
+    hub.subscribe(audit, to: RequestDelegate.self)
+    let hung = AsyncStream.makeStream(of: Never.self)
+    hub.notify(RequestDelegate.self) { _ in for await _ in hung.stream {} }
+    let service = HubService(hub: hub, patience: .zero, logger: makeLogger(log))
+    try await testGracefulShutdown { trigger in
+      trigger.triggerGracefulShutdown()
+      try await service.run()
+    }
+    #expect(log.lines == ["warning stopped with work left [running site subscriber waiting]"])
+    hung.continuation.finish()
+    await hub.drain()
+  }
+
+  @Test("a service group with a hub's service")
+  func group() async throws {
+    let (hub, log) = (DelegateHub(), History())
+    let logger = makeLogger(log)
+    // sample: A service group
+    let group = ServiceGroup(
+      configuration: .init(
+        services: [
+          // Stopped last, when nobody posts any more.
+          .init(service: HubService(hub: hub, patience: .seconds(5), logger: logger)),
+          .init(service: Listener(hub: hub), successTerminationBehavior: .gracefullyShutdownGroup),
+        ],
+        gracefulShutdownSignals: [.sigterm],
+        logger: logger))
+    try await group.run()
+    // end of sample
+    #expect(await hub.drain(within: .zero).isEmpty)
+    #expect(!log.lines.contains { $0.hasPrefix("warning") })
+  }
+
+  private struct Listener: Service {
+    let hub: DelegateHub
+    func run() async throws {}
+  }
+
+  @Test("failures and slow handlers are logged")
+  func logging() async {
+    let log = History()
+    let logger = makeLogger(log)
+    // sample: Logging
+    var configuration = DelegateHub.Configuration()
+    configuration.onFailure = { subscriber, site, error in
+      logger.error(
+        "a subscriber failed",
+        metadata: ["subscriber": "\(subscriber)", "site": "\(site)", "error": "\(error)"])
+    }
+    configuration.slowAfter = .seconds(1)
+    configuration.onSlow = { subscriber, site in
+      logger.warning(
+        "a subscriber is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
+    }
+    let hub = DelegateHub(configuration)
+    // end of sample
+    let audit = Audit()
+    hub.subscribe(audit, to: RequestDelegate.self)
+    hub.notify(RequestDelegate.self) { try await $0.didReceive("bad") }
+    await hub.drain()
+    #expect(log.lines == ["error a subscriber failed [error site subscriber]"])
+    configuration.onSlow("Audit", "here")
+    #expect(log.lines.last == "warning a subscriber is slow [site subscriber]")
+  }
+}

@@ -1,0 +1,29 @@
+extension Task where Success == Void, Failure == Never {
+  /// Starts a task on an executor, if one is given.
+  ///
+  /// Not by passing `nil` on: a task that was told that it prefers no executor takes a lock at each
+  /// switch to find that out.
+  static func start(on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void)
+  {
+    if let executor {
+      Task(executorPreference: executor, operation: work)
+    } else {
+      Task(operation: work)
+    }
+  }
+
+  /// Starts a task that inherits nothing, on an executor if one is given.
+  ///
+  /// - Returns: the task.
+  @discardableResult
+  @usableFromInline
+  static func startDetached(
+    on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void
+  ) -> Task {
+    if let executor {
+      Task.detached(executorPreference: executor, operation: work)
+    } else {
+      Task.detached(operation: work)
+    }
+  }
+}

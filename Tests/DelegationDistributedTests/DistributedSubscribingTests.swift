@@ -1,0 +1,147 @@
+import Delegation
+import DelegationDistributed
+import Dispatch
+import Distributed
+import LoopbackCluster
+import Testing
+
+/// Two systems in one process: what is remote to the one lives in the other.
+@Suite("Subscribing distributed actors", .timeLimit(.minutes(1)))
+struct DistributedSubscribingTests {
+  let here = LoopbackSystem()
+  let there: LoopbackSystem
+  let hub = DelegateHub()
+
+  init() throws {
+    there = try LoopbackSystem(listening: ())
+  }
+
+  private func stub(of doorman: Doorman) throws -> Stub {
+    try Stub.resolve(id: doorman.id, using: here)
+  }
+
+  private func vote(_ guest: String = Guest.welcome) async -> Bool {
+    await hub.vote(Gatekeeper.self, by: .anyone, within: .seconds(30), absent: .abstains) {
+      try await $0.mayEnter(guest)
+    }
+  }
+
+  @Test("a remote one is kept, since nobody else keeps its proxy")
+  func remote() async throws {
+    let doorman = Doorman(actorSystem: there)
+    hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
+    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await vote())
+    #expect(await doorman.whenLocal { await $0.guests(atLeast: 0) } == [Guest.welcome])
+    // What would have become of it.
+    hub.unsubscribe(id: doorman.id)
+    hub.subscribe(try stub(of: doorman), to: Gatekeeper.self, id: doorman.id, hold: .weakly)
+    #expect(await hub.count(of: Gatekeeper.self) == 0)
+  }
+
+  @Test("a local one that dies is let go")
+  func local() async {
+    let (deaths, continuation) = AsyncStream<Void>.makeStream()
+    var doorman: Doorman? = Doorman(actorSystem: here) { continuation.finish() }
+    if let doorman { hub.subscribe(doorman, to: Gatekeeper.self) }
+    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await vote())
+    doorman = nil
+    for await _ in deaths {}
+    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    #expect(await !vote())
+  }
+
+  @Test("proxies of one actor are one subscriber, in the place of the first")
+  func equalProxies() async throws {
+    let doormen = [Doorman(actorSystem: there), Doorman(actorSystem: there)]
+    let first = hub.subscribe(try stub(of: doormen[0]), to: Gatekeeper.self)
+    hub.subscribe(try stub(of: doormen[1]), to: Gatekeeper.self)
+    let second = hub.subscribe(try stub(of: doormen[0]), to: Gatekeeper.self)
+    #expect(!first.isActive)
+    #expect(second.isActive)
+    let order = await hub.subscribers(of: Gatekeeper.self).map { ($0 as? Stub)?.id }
+    #expect(order == doormen.map(\.id))
+  }
+
+  @Test("unsubscribed by its id, its proxy is let go")
+  func byID() async throws {
+    let doorman = Doorman(actorSystem: there)
+    weak var proxy: Stub?
+    do {
+      let stub = try stub(of: doorman)
+      hub.subscribe(stub, to: Gatekeeper.self)
+      proxy = stub
+    }
+    #expect(proxy != nil)
+    hub.unsubscribe(id: doorman.id)
+    #expect(proxy == nil)
+    #expect(await hub.count(of: Gatekeeper.self) == 0)
+  }
+
+  @Test("behind the protocol each is held by where it lives: remote, local, no distributed actor")
+  func localOrRemote() async throws {
+    let away = Doorman(actorSystem: there)
+    do {
+      let crowd: [any Gatekeeper] = [
+        try stub(of: away), try stub(of: away), Doorman(actorSystem: here), Porter(),
+      ]
+      for gatekeeper in crowd { hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self) }
+      #expect(await hub.count(of: Gatekeeper.self) == 3)
+      withExtendedLifetime(crowd) {}
+    }
+    let rest = await hub.subscribers(of: Gatekeeper.self)
+    #expect(rest.map { ($0 as? Stub)?.id } == [away.id])
+  }
+
+  @Test("a local actor is subscribed at once, though it is busy, and is known by its id")
+  func busy() async throws {
+    let doorman = Doorman(actorSystem: here)
+    await doorman.whenLocal { isolated in
+      // Nobody else can enter the actor as long as this runs.
+      let subscription = hub.subscribe(isolated, to: Gatekeeper.self)
+      #expect(subscription.isActive)
+      hub.unsubscribe(id: doorman.id)
+      #expect(!subscription.isActive)
+    }
+  }
+
+  @Test("priority, mailbox, executor and the place in the source are as with other subscribers")
+  func options() async throws {
+    let doormen = [Doorman(actorSystem: here), Doorman(actorSystem: here)]
+    let queue = DispatchQueueExecutor(DispatchQueue(label: "doormen"))
+    for (number, doorman) in doormen.enumerated() {
+      hub.subscribe(
+        doorman, to: Gatekeeper.self, priority: number, mailbox: .latest, on: queue)
+    }
+    let line = UInt(#line - 3)
+    for number in 1...3 {
+      hub.notify(Gatekeeper.self) { try await $0.didEnter(number) }
+    }
+    await hub.drain()
+    let statistics = await hub.statistics().protocols[0].subscribers
+    #expect(statistics.map(\.subscriber).first?.contains("\(doormen[1].id)") == true)
+    #expect(
+      statistics.map(\.site) == Array(repeating: "\(#fileID):\(line)", count: 2))
+    for doorman in doormen {
+      #expect(await doorman.whenLocal { $0.entered().last } == 3)
+    }
+  }
+
+  @Test("one who does not conform stops the program with a message that names both types")
+  func notConforming() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let stranger = Stranger(actorSystem: LoopbackSystem())
+      DelegateHub().subscribe(stranger, to: Gatekeeper.self)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("Stranger does not conform to Gatekeeper"))
+  }
+}
+
+/// Somebody with nothing to say about guests.
+private distributed actor Stranger {
+  typealias ActorSystem = LoopbackSystem
+}

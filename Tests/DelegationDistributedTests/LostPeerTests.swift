@@ -1,0 +1,164 @@
+import Delegation
+import DelegationDistributed
+import LoopbackCluster
+import Testing
+
+/// Peers that are killed, stopped, and come back.
+@Suite("Lost peers", .timeLimit(.minutes(1)))
+struct LostPeerTests {
+  /// Far more than a loaded machine needs, and what a vote would take if nothing were noticed.
+  static let patience = Duration.seconds(30)
+
+  @Test(
+    "a peer killed in the middle of a vote has failed at once, and counts as `absent:` says",
+    arguments: [true, false])
+  func killed(abstains: Bool) async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      let (hub, porter) = (DelegateHub(), Porter())
+      hub.subscribe(porter, to: Gatekeeper.self)
+      hub.subscribe(remote, to: Gatekeeper.self)
+      let question = { @Sendable (gatekeeper: any Gatekeeper) async throws in
+        try await gatekeeper.mayEnter(Guest.unanswered)
+      }
+      async let vote = hub.vote(
+        Gatekeeper.self, within: Self.patience, absent: abstains ? .abstains : .counts(as: false),
+        question)
+      async let replies = hub.collect(Gatekeeper.self, within: Self.patience, question)
+      _ = try await remote.guests(atLeast: 2)
+      let stopwatch = Stopwatch()
+      peer.kill()
+      let answer = await vote
+      let noticed = stopwatch.elapsed
+      #expect(answer == abstains)
+      #expect(noticed < Self.patience / 3)
+      let errors = await replies.map { reply in
+        reply.result.error as? LoopbackError
+      }
+      #expect(errors == [nil, .connectionLost])
+      #expect(await hub.drain(within: Self.patience).isEmpty)
+      print("a peer killed in the middle of a vote: decided \(noticed.short) later")
+    }
+  }
+
+  @Test("a peer that stands still is late at the deadline, and asked again when it goes on")
+  func stopped() async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      let (hub, porter) = (DelegateHub(), Porter())
+      hub.subscribe(porter, to: Gatekeeper.self)
+      hub.subscribe(remote, to: Gatekeeper.self)
+      // The connection is there before the peer stops.
+      #expect(try await remote.guests(atLeast: 0) == [])
+      try await peer.stop()
+      let deadline = Duration.milliseconds(300)
+      let stopwatch = Stopwatch()
+      let answer = await hub.vote(Gatekeeper.self, within: deadline, absent: .counts(as: false)) {
+        try await $0.mayEnter(Guest.welcome)
+      }
+      let elapsed = stopwatch.elapsed
+      #expect(!answer)
+      #expect(elapsed >= deadline)
+      #expect(elapsed < Self.patience / 3)
+      #expect(porter.asked == [Guest.welcome])
+      let replies = await hub.collect(Gatekeeper.self, within: .milliseconds(50)) {
+        try await $0.mayEnter(Guest.welcome)
+      }
+      #expect(replies.map { $0.result.error as? ReplyError } == [nil, .timedOut])
+      // The engine ignores cancellation: the calls end when the peer answers, and not before.
+      #expect(await !hub.drain(within: .zero).isEmpty)
+      peer.goOn()
+      #expect(await hub.drain(within: Self.patience).isEmpty)
+      #expect(
+        try await hub.vote(Gatekeeper.self) { try await $0.mayEnter(Guest.welcome) })
+      #expect(
+        try await remote.guests(atLeast: 3) == Array(repeating: Guest.welcome, count: 3))
+      print(
+        "a peer stopped, deadline \(deadline.short): decided \((elapsed - deadline).short) after it"
+      )
+    }
+  }
+
+  @Test("a notification to a dead peer is reported as failed, and harms nobody else")
+  func notifications() async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      let reports = Locked<[LoopbackError?]>([])
+      var configuration = DelegateHub.Configuration()
+      configuration.onFailure = { _, _, error in
+        reports.withLock { $0.append(error as? LoopbackError) }
+      }
+      let (hub, porter) = (DelegateHub(configuration), Porter())
+      hub.subscribe(porter, to: Gatekeeper.self)
+      hub.subscribe(remote, to: Gatekeeper.self)
+      await hub.deliver(Gatekeeper.self) { try await $0.didEnter(0) }
+      #expect(try await remote.entered() == [0])
+      peer.kill()
+      await peer.end()
+      for number in 1...5 { hub.notify(Gatekeeper.self) { try await $0.didEnter(number) } }
+      await hub.drain()
+      #expect(porter.entered == Array(0...5))
+      #expect(reports.withLock { $0 } == Array(repeating: .connectionLost, count: 5))
+      let counts = await hub.statistics().counts
+      #expect((counts.handled, counts.failed, counts.total) == (7, 5, 12))
+    }
+  }
+
+  @Test("a peer that comes back is somebody else: the one before is unsubscribed by its id")
+  func comingBack() async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      let hub = DelegateHub()
+      hub.subscribe(remote, to: Gatekeeper.self)
+      peer.kill()
+      await peer.end()
+      let (_, successor) = try await cluster.startOne()
+      #expect(remote.id != successor.id)
+      hub.subscribe(successor, to: Gatekeeper.self)
+      let question = { @Sendable (gatekeeper: any Gatekeeper) async throws in
+        try await gatekeeper.mayEnter(Guest.welcome)
+      }
+      let both = await hub.collect(Gatekeeper.self, within: Self.patience, question)
+      #expect(both.map { $0.result.error as? LoopbackError } == [.connectionLost, nil])
+      hub.unsubscribe(id: remote.id)
+      let one = await hub.collect(Gatekeeper.self, within: Self.patience, question)
+      #expect(one.map { try? $0.result.get() } == [true])
+      #expect(one[0].subscriber.contains("\(successor.id)"))
+    }
+  }
+
+  @Test("who lives where another lived is not taken for it")
+  func incarnations() async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      var former = peer.ids[0]
+      former.node.incarnation &+= 1
+      let hub = DelegateHub()
+      hub.subscribe(try cluster.gatekeeper(former), to: Gatekeeper.self)
+      await #expect(throws: LoopbackError.unknownActor(former)) {
+        try await hub.vote(Gatekeeper.self) { try await $0.mayEnter(Guest.welcome) }
+      }
+      #expect(try await remote.guests(atLeast: 0) == [])
+    }
+  }
+
+  @Test("a peer ends with its standard input")
+  func noOrphans() async throws {
+    try await Cluster.run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      #expect(try await remote.mayEnter(Guest.welcome))
+      try peer.closeInput()
+      #expect(await peer.end() == 0)
+      await #expect(throws: LoopbackError.connectionLost) {
+        try await remote.mayEnter(Guest.welcome)
+      }
+    }
+  }
+}
+
+extension Result {
+  /// The error, if it is one.
+  fileprivate var error: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,145 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Ballot: the count at a deadline")
+struct BallotDeadlineTests {
+  enum Answer: CaseIterable {
+    case response, absence
+  }
+
+  @Test(
+    "whoever has answered by then, in any order, and whatever the late count as",
+    arguments: 0...4)
+  func everyCount(asking count: Int) {
+    var counts = 0
+    for order in permutations(of: Array(0..<count)) {
+      for answered in 0...count {
+        for answers in words(of: Answer.allCases, length: answered) {
+          for late in Late.allCases {
+            for decisive in 1...(count + 2) {
+              let events = zip(order, answers).map { ($0, $1) }
+              let actual = run(events, of: count, late: late, decisive: decisive)
+              let expected = model(events, of: count, late: late, decisive: decisive)
+              #expect(actual == expected, "\(events) of \(count), \(late), at \(decisive)")
+              counts += 1
+            }
+          }
+        }
+      }
+    }
+    #expect(counts >= 3 * (count + 2))
+  }
+
+  /// What those who have not answered count as.
+  enum Late: CaseIterable {
+    case response, absence, failure
+  }
+
+  struct Lateness: Error, Equatable {
+    let position: Int
+  }
+
+  struct Course: Equatable {
+    var calls: [String] = []
+    var outcome: String?
+    var isComplete = false
+  }
+
+  private func run(
+    _ events: [(position: Int, answer: Answer)], of count: Int, late: Late, decisive: Int
+  ) -> Course {
+    let recorder = Recorder<String>()
+    let combiner = Narrator(recorder: recorder, decisive: decisive)
+    var ballot = Ballot<Narrator, Lateness>(asking: count, combiner: combiner, hasDeadline: true)
+    var decision = ballot.begin()
+    for (position, answer) in events where decision == nil {
+      decision = ballot.count(answer == .response ? .response("yes") : .absence, from: position)
+    }
+    // A count that is decided is over.
+    if decision == nil {
+      decision = ballot.expire { position in
+        switch late {
+        case .response: .response("late")
+        case .absence: .absence
+        case .failure: .failure(Lateness(position: position))
+        }
+      }
+    }
+    switch decision {
+    case .success(let outcome):
+      return Course(calls: recorder.history, outcome: outcome, isComplete: ballot.isComplete)
+    case .failure(let error):
+      let outcome = "late at \(error.position)"
+      return Course(calls: recorder.history, outcome: outcome, isComplete: ballot.isComplete)
+    case nil:
+      return Course(calls: recorder.history)
+    }
+  }
+
+  private func model(
+    _ events: [(position: Int, answer: Answer)], of count: Int, late: Late, decisive: Int
+  ) -> Course {
+    var course = Course(calls: ["begin \(count)"])
+    func finished(_ outcome: String, outstanding: Int) -> Course {
+      Course(calls: course.calls, outcome: outcome, isComplete: outstanding == 0)
+    }
+    func hears(_ call: String) -> Bool {
+      course.calls.append(call)
+      return course.calls.count == decisive + 1
+    }
+    for (heard, event) in events.enumerated() {
+      let call = event.answer == .response ? "receive yes from" : "miss"
+      if hears("\(call) \(event.position)") {
+        return finished("decided", outstanding: count - heard - 1)
+      }
+    }
+    let outstanding = count - events.count
+    for position in 0..<count where !events.contains(where: { $0.position == position }) {
+      if late == .failure { return finished("late at \(position)", outstanding: outstanding) }
+      if hears("\(late == .response ? "receive late from" : "miss") \(position)") {
+        return finished("decided", outstanding: outstanding)
+      }
+    }
+    course.calls.append("finish")
+    return finished("finished", outstanding: outstanding)
+  }
+
+  private func permutations(of items: [Int]) -> [[Int]] {
+    if items.isEmpty { return [[]] }
+    return items.flatMap { first in
+      permutations(of: items.filter { $0 != first }).map { [first] + $0 }
+    }
+  }
+}
+
+/// Records its calls, and decides at one of them.
+private struct Narrator: Combiner {
+  let recorder: Recorder<String>
+  let decisive: Int
+  private var calls = 0
+
+  init(recorder: Recorder<String>, decisive: Int) {
+    self.recorder = recorder
+    self.decisive = decisive
+  }
+
+  mutating func begin(asking count: Int) -> String? { called("begin \(count)") }
+
+  mutating func receive(_ response: String, from position: Int) -> String? {
+    called("receive \(response) from \(position)")
+  }
+
+  mutating func miss(_ position: Int) -> String? { called("miss \(position)") }
+
+  mutating func finish() -> String {
+    recorder.record("finish")
+    return "finished"
+  }
+
+  private mutating func called(_ call: String) -> String? {
+    recorder.record(call)
+    defer { calls += 1 }
+    return calls == decisive ? "decided" : nil
+  }
+}

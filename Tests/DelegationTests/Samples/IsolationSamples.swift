@@ -1,0 +1,75 @@
+import Delegation
+import Dispatch
+import Testing
+
+@Suite("Samples of order and isolation", .timeLimit(.minutes(1)))
+struct IsolationSamples {
+  // sample: Where they live
+  protocol DownloadDelegate: AnyObject, Sendable {
+    func didReceive(_ bytes: Int) async
+  }
+
+  @MainActor
+  final class ProgressBar: DownloadDelegate {
+    private(set) var total = 0
+    func didReceive(_ bytes: Int) { total += bytes }  // on the main actor
+  }
+
+  actor Tally: DownloadDelegate {
+    private(set) var total = 0
+    func didReceive(_ bytes: Int) { total += bytes }  // on the actor
+  }
+
+  final class Disk: DownloadDelegate {
+    func didReceive(_ bytes: Int) { write(bytes) }  // on the queue it was subscribed with
+  }
+  // end of sample
+
+  private static let written = Recorder<String>()
+
+  @Test("each is called where it lives")
+  func places() async {
+    let diskQueue = MarkedQueue.make("disk")
+    let hub = DelegateHub()
+    let (bar, tally, disk) = (ProgressBar(), Tally(), Disk())
+    // sample: Subscribing them
+    hub.subscribe(bar, to: DownloadDelegate.self)
+    hub.subscribe(tally, to: DownloadDelegate.self)
+    hub.subscribe(disk, to: DownloadDelegate.self, on: DispatchQueueExecutor(diskQueue))
+
+    hub.notify(DownloadDelegate.self) { await $0.didReceive(4096) }
+    // end of sample
+    await hub.drain()
+    #expect(await bar.total == 4096)
+    #expect(await tally.total == 4096)
+    #expect(Self.written.history == ["4096 on disk"])
+  }
+
+  @Test("a notification that another follows has been handled before it")
+  func order() async {
+    let hub = DelegateHub()
+    let log = Recorder<String>()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    hub.subscribe(probe, to: Bystander.self)
+    // sample: One protocol, one order
+    hub.notify(Listener.self) { _ in log.record("opened") }
+    hub.notify(Listener.self) { _ in
+      hub.notify(Listener.self) { _ in log.record("said last, handled last") }
+      log.record("read")
+    }
+    await hub.drain()
+    #expect(log.history == ["opened", "read", "said last, handled last"])
+    // end of sample
+  }
+}
+
+extension IsolationSamples.Disk {
+  fileprivate func write(_ bytes: Int) {
+    IsolationSamples.note("\(bytes) on \(MarkedQueue.current)")
+  }
+}
+
+extension IsolationSamples {
+  fileprivate static func note(_ line: String) { written.record(line) }
+}

@@ -1,0 +1,79 @@
+import Delegation
+import Testing
+
+@Suite("Samples of memory and lifetime", .timeLimit(.minutes(1)))
+struct MemorySamples {
+  protocol ServerDelegate: AnyObject, Sendable {
+    func didOpen(_ connection: Int)
+  }
+
+  final class Audit: ServerDelegate {
+    let opened = Recorder<Int>()
+    func didOpen(_ connection: Int) { opened.record(connection) }
+  }
+
+  final class Metrics: ServerDelegate {
+    static let opened = Recorder<Int>()
+    func didOpen(_ connection: Int) { Self.opened.record(connection) }
+  }
+
+  // sample: Who keeps whom
+  final class Server: Sendable {
+    let hub = DelegateHub()
+    private let audit = Audit()
+
+    init() {
+      hub.subscribe(audit, to: ServerDelegate.self)  // kept by the server
+      hub.subscribe(Metrics(), to: ServerDelegate.self, hold: .strongly)  // kept by the hub
+      hub.subscribe(Audit(), to: ServerDelegate.self)  // kept by nobody: gone at once
+    }
+  }
+  // end of sample
+
+  @Test("who is kept by somebody is called")
+  func keep() async {
+    let server = Server()
+    #expect(await server.hub.count(of: ServerDelegate.self) == 2)
+    server.hub.notify(ServerDelegate.self) { $0.didOpen(1) }
+    await server.hub.drain()
+    #expect(Metrics.opened.history == [1])
+  }
+
+  @Test("a subscription ends with its subscriber")
+  func death() async {
+    let hub = DelegateHub()
+    // sample: The end of a subscriber
+    var audit: Audit? = Audit()
+    if let audit { hub.subscribe(audit, to: ServerDelegate.self) }
+    #expect(await hub.count(of: ServerDelegate.self) == 1)
+
+    audit = nil  // nothing to unsubscribe
+    #expect(await hub.count(of: ServerDelegate.self) == 0)
+    // end of sample
+    _ = audit
+  }
+
+  @Test("after cancelAndWait nothing of a subscriber's runs")
+  func cancelAndWait() async {
+    let hub = DelegateHub()
+    let audit = Audit()
+    let gate = Gate()
+    let file = Recorder<String>()
+    let subscription = hub.subscribe(audit, to: ServerDelegate.self)
+    hub.notify(ServerDelegate.self) { _ in
+      await gate.pass()
+      file.record("written")
+    }
+    await gate.arrivals()
+    gate.open()
+    // sample: cancelAndWait
+    await subscription.cancelAndWait()
+    file.close()  // no handler of this subscription runs, and none will
+    // end of sample
+    #expect(file.history == ["written", "closed"])
+  }
+}
+
+extension Recorder where Event == String {
+  fileprivate func close() { record("closed") }
+}

@@ -1,0 +1,191 @@
+import Delegation
+import Foundation
+import Testing
+
+@Suite("Samples of moving from NotificationCenter", .timeLimit(.minutes(1)))
+struct MovingFromNotificationCenterSamples {
+  private static let played = Recorder<String>()
+
+  enum Closures {
+    // sample: Before: closures
+    final class Player: @unchecked Sendable {
+      static let didPlay =
+        Notification.Name("didPlay")
+
+      func play(_ song: String) {
+        NotificationCenter.default.post(
+          name: Self.didPlay, object: self,
+          userInfo: ["song": song])
+      }
+    }
+
+    final class History: @unchecked Sendable {
+      private var token: (any NSObjectProtocol)?
+
+      init(of player: Player) {
+        let center = NotificationCenter.default
+        token = center.addObserver(
+          forName: Player.didPlay, object: player,
+          queue: nil
+        ) { [weak self] notification in
+          let info = notification.userInfo
+          if let song = info?["song"] as? String {
+            self?.add(song)
+          }
+        }
+      }
+
+      deinit {
+        if let token {
+          NotificationCenter.default
+            .removeObserver(token)
+        }
+      }
+    }
+    // end of sample
+  }
+
+  enum Hub {
+    // sample: After: a hub for closures
+    protocol PlayerDelegate: AnyObject, Sendable {
+      func player(
+        _ player: Player, didPlay song: String)
+    }
+
+    final class Player: Sendable {
+      let delegates = DelegateHub()
+
+      func play(_ song: String) {
+        delegates.notify(PlayerDelegate.self) {
+          $0.player(self, didPlay: song)
+        }
+      }
+    }
+
+    final class History: PlayerDelegate {
+      init(of player: Player) {
+        player.delegates.subscribe(
+          self, to: PlayerDelegate.self)
+      }
+
+      func player(
+        _ player: Player, didPlay song: String
+      ) {
+        add(song)
+      }
+    }
+    // end of sample
+  }
+
+  private final class Player: Sendable {
+    let delegates = DelegateHub()
+  }
+
+  // sample: Before: typed messages
+  private struct DidPlay:
+    NotificationCenter.AsyncMessage
+  {
+    typealias Subject = Player
+    let song: String
+  }
+  // end of sample
+
+  @Test("closures: before and after agree")
+  func closures() async {
+    let before = Closures.Player()
+    let old = Closures.History(of: before)
+    before.play("Before")
+    withExtendedLifetime(old) {}
+    let after = Hub.Player()
+    let new = Hub.History(of: after)
+    after.play("After")
+    await after.delegates.drain()
+    withExtendedLifetime(new) {}
+    #expect(Self.played.history == ["Before", "After"])
+  }
+
+  @Test("typed messages, as a closure's and as a sequence")
+  func messages() async {
+    let center = NotificationCenter()
+    let player = Player()
+    let played = Recorder<String>()
+    let add = { @Sendable (song: String) in played.record(song) }
+    // sample: Before: observing typed messages
+    let token = center.addObserver(
+      of: player, for: DidPlay.self
+    ) { message in
+      add(message.song)
+    }
+    center.post(
+      DidPlay(song: "One"), subject: player)
+    // end of sample
+    #expect(await played.history(of: 1) == ["One"])
+    center.removeObserver(token)
+  }
+
+  @Test("a sequence of messages, and of a hub's notifications")
+  func sequence() async {
+    let center = NotificationCenter()
+    let player = Player()
+    let played = Recorder<String>()
+    let add = { @Sendable (song: String) in played.record(song) }
+    // Registered when it is made, not when it is iterated.
+    let messages = center.messages(of: player, for: DidPlay.self)
+    let task = Task {
+      // sample: Before: a sequence
+      for await message in messages {
+        add(message.song)
+      }
+      // end of sample
+    }
+    center.post(DidPlay(song: "One"), subject: player)
+    #expect(await played.history(of: 1) == ["One"])
+    task.cancel()
+    await task.value
+
+    let songs = SongQueue()
+    player.delegates.subscribe(songs, to: SongDelegate.self)
+    player.delegates.notify(SongDelegate.self) { $0.didPlay("Two") }
+    let listener = Task {
+      // sample: After: a sequence of a subscriber's own
+      for await song in songs.stream {
+        add(song)
+      }
+      // end of sample
+    }
+    #expect(await played.history(of: 2) == ["One", "Two"])
+    listener.cancel()
+    await listener.value
+  }
+
+  private protocol SongDelegate: AnyObject, Sendable {
+    func didPlay(_ song: String)
+  }
+
+  // sample: After: a subscriber with a stream
+  private final class SongQueue: SongDelegate {
+    let (stream, input) = AsyncStream.makeStream(
+      of: String.self)
+
+    func didPlay(_ song: String) {
+      input.yield(song)
+    }
+  }
+  // end of sample
+}
+
+extension MovingFromNotificationCenterSamples.Closures.History {
+  fileprivate func add(_ song: String) {
+    MovingFromNotificationCenterSamples.note(song)
+  }
+}
+
+extension MovingFromNotificationCenterSamples.Hub.History {
+  fileprivate func add(_ song: String) {
+    MovingFromNotificationCenterSamples.note(song)
+  }
+}
+
+extension MovingFromNotificationCenterSamples {
+  fileprivate static func note(_ song: String) { played.record(song) }
+}

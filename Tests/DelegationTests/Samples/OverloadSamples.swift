@@ -1,0 +1,105 @@
+import Delegation
+import Testing
+
+@Suite("Samples of back-pressure and overload", .timeLimit(.minutes(1)))
+struct OverloadSamples {
+  private protocol Telemetry: AnyObject, Sendable {
+    func didMeasure(_ value: Int) async
+  }
+
+  private final class Instrument: Telemetry {
+    let gate = Gate()
+    let values = Recorder<Int>()
+
+    func didMeasure(_ value: Int) async {
+      await gate.pass()
+      values.record(value)
+    }
+  }
+
+  private struct Logger: Sendable {
+    let lines = Recorder<String>()
+    func warning(_ line: String) { lines.record(line) }
+  }
+
+  @Test("policies say what is dropped")
+  func policies() async {
+    let hub = DelegateHub()
+    let (ledger, dashboard, recorder, alarm) =
+      (Instrument(), Instrument(), Instrument(), Instrument())
+    let logger = Logger()
+    // sample: Policies
+    hub.subscribe(ledger, to: Telemetry.self)  // all of them, however many wait
+    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
+    hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 3))
+    hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 3))
+    // end of sample
+    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    for instrument in [ledger, dashboard, recorder, alarm] { await instrument.gate.arrivals() }
+    for value in 1...9 { hub.notify(Telemetry.self) { await $0.didMeasure(value) } }
+    await watch(hub, limit: 8, logger)
+    #expect(logger.lines.history.count == 1)
+    #expect(logger.lines.history[0].hasSuffix("Instrument is 10 behind"))
+    for instrument in [ledger, dashboard, recorder, alarm] { instrument.gate.open() }
+    await hub.drain()
+    #expect(ledger.values.history == Array(0...9))
+    #expect(dashboard.values.history == [0, 9])
+    #expect(recorder.values.history == [0, 7, 8, 9])
+    #expect(alarm.values.history == [0, 1, 2, 3])
+    #expect(await hub.statistics().counts.dropped == 8 + 6 + 6)
+  }
+
+  private func watch(_ hub: DelegateHub, limit: Int, _ logger: Logger) async {
+    // sample: Watching
+    for telemetry in await hub.statistics().protocols {
+      for subscriber in telemetry.subscribers where subscriber.counts.waiting > limit {
+        logger.warning("\(subscriber.subscriber) is \(subscriber.counts.waiting) behind")
+      }
+    }
+    // end of sample
+  }
+
+  @Test("deliver slows the poster down to the slowest")
+  func brake() async {
+    let hub = DelegateHub()
+    let instrument = Instrument()
+    instrument.gate.open()
+    hub.subscribe(instrument, to: Telemetry.self)
+    let (values, input) = AsyncStream.makeStream(of: Int.self)
+    for value in 0..<3 { input.yield(value) }
+    input.finish()
+    // sample: A brake
+    for await value in values {
+      await hub.deliver(Telemetry.self) { await $0.didMeasure(value) }
+    }
+    // end of sample
+    #expect(instrument.values.history == [0, 1, 2])
+  }
+
+  @Test("a slow handler is named")
+  func slow() async {
+    let clock = ManualClock()
+    let logger = Logger()
+    // sample: A watch for slow handlers
+    var configuration = DelegateHub.Configuration()
+    configuration.slowAfter = .seconds(1)
+    configuration.onSlow = { subscriber, site in
+      logger.warning("\(subscriber), subscribed at \(site), has been at it for a second")
+    }
+    // end of sample
+    configuration.clock = clock
+    let hub = DelegateHub(configuration)
+    let instrument = Instrument()
+    hub.subscribe(instrument, to: Telemetry.self)
+    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    await instrument.gate.arrivals()
+    _ = await clock.alarms()
+    while logger.lines.history.isEmpty {
+      clock.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    #expect(logger.lines.history[0].hasSuffix("has been at it for a second"))
+    instrument.gate.open()
+    await hub.drain()
+  }
+}

@@ -1,0 +1,264 @@
+import Delegation
+import Dispatch
+import Testing
+
+/// The samples of the documentation comments that need no protocol of their own.
+@Suite("Samples of the reference", .timeLimit(.minutes(1)))
+struct ReferenceSamples {
+  private protocol Gatekeeper: AnyObject, Sendable {
+    func mayEnter(_ guest: String) async throws -> Bool
+  }
+
+  private protocol Node: AnyObject, Sendable {
+    var load: Int { get async }
+    var name: String { get async }
+  }
+
+  private protocol HealthCheck: AnyObject, Sendable {
+    func probe() async throws -> String
+  }
+
+  private protocol Authenticator: AnyObject, Sendable {
+    func user(for token: String) async -> String?
+  }
+
+  private protocol Rewriter: AnyObject, Sendable {
+    func rewrite(_ message: String) async -> String?
+  }
+
+  private protocol ServerDelegate: AnyObject, Sendable {
+    func serverWillStop(_ server: Server) async
+  }
+
+  private protocol StoreDelegate: AnyObject, Sendable {
+    func storeDidChange()
+  }
+
+  private protocol Telemetry: AnyObject, Sendable {
+    func didMeasure(_ value: Int) async
+  }
+
+  private final class Server: Sendable {}
+
+  private struct Logger: Sendable {
+    let lines = Recorder<String>()
+    func error(_ line: String) { lines.record(line) }
+    func warning(_ line: String) { lines.record(line) }
+  }
+
+  private actor Machine: Node, Gatekeeper, HealthCheck, Rewriter, ServerDelegate {
+    let name: String
+    let load: Int
+    private(set) var stopped: [ObjectIdentifier] = []
+    private let gate: Gate?
+
+    init(_ name: String, load: Int = 0, gate: Gate? = nil) {
+      self.name = name
+      self.load = load
+      self.gate = gate
+    }
+
+    func mayEnter(_ guest: String) async throws -> Bool {
+      await gate?.pass()
+      return true
+    }
+    func probe() async throws -> String {
+      if load > 9 { throw Refusal(reason: "overload") }
+      return name
+    }
+    func rewrite(_ message: String) -> String? { load > 9 ? nil : message + name }
+    func serverWillStop(_ server: Server) { stopped.append(ObjectIdentifier(server)) }
+  }
+
+  @Test("a gatekeeper that does not answer in time counts as a no")
+  func failClosed() async {
+    let clock = ManualClock()
+    var configuration = DelegateHub.Configuration()
+    configuration.clock = clock
+    let hub = DelegateHub(configuration)
+    let gate = Gate()
+    let machine = Machine("slow", gate: gate)
+    hub.subscribe(machine, to: Gatekeeper.self)
+    async let answer = failClosed(hub, "Alice")
+    await gate.arrivals()
+    clock.advance(by: .milliseconds(50))
+    #expect(await answer == false)
+    gate.open()
+    await hub.drain()
+    #expect(await failClosed(hub, "Bob"))
+  }
+
+  private func failClosed(_ hub: DelegateHub, _ guest: String) async -> Bool {
+    // sample: Absence
+    let isAllowed = await hub.vote(
+      Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
+    ) { try await $0.mayEnter(guest) }
+    // end of sample
+    return isAllowed
+  }
+
+  // sample: Combiner
+  /// Denies at the second "no".
+  struct TwoVetoes: Combiner {
+    var vetoes = 0
+    mutating func receive(_ response: Bool, from position: Int) -> Bool? {
+      if !response { vetoes += 1 }
+      return vetoes == 2 ? false : nil
+    }
+    mutating func finish() -> Bool { true }
+  }
+  // end of sample
+
+  @Test("a combiner of one's own denies at the second no", arguments: 0...4)
+  func ownCombiner(vetoes: Int) async {
+    let hub = DelegateHub()
+    let machines = (0..<4).map { Machine("\($0)", load: $0) }
+    for machine in machines { hub.subscribe(machine, to: Node.self) }
+    let isAllowed = await hub.vote(Node.self, by: TwoVetoes()) { await $0.load >= vetoes }
+    #expect(isAllowed == (vetoes < 2))
+  }
+
+  @Test("responses are added up and folded")
+  func fold() async {
+    let hub = DelegateHub()
+    let machines = [Machine("ant", load: 1), Machine("badger", load: 2)]
+    for machine in machines { hub.subscribe(machine, to: Node.self) }
+    // sample: ask
+    let load = await hub.ask(Node.self, combining: .sum()) { await $0.load }
+    // end of sample
+    #expect(load == 3)
+    // sample: Reduction
+    let longest = Reduction<String, Int>(0) { max($0, $1.count) }
+    // end of sample
+    #expect(await hub.ask(Node.self, combining: longest) { await $0.name } == 6)
+    // sample: reduce
+    let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }
+    let length = await hub.ask(Node.self, combining: .reduce(0) { @Sendable in $0 + $1.count }) {
+      await $0.name
+    }
+    // end of sample
+    #expect(sum == 3)
+    #expect(length == 9)
+  }
+
+  @Test("each one's own result is collected")
+  func collect() async {
+    let hub = DelegateHub()
+    let machines = [Machine("ant"), Machine("badger", load: 10)]
+    for machine in machines { hub.subscribe(machine, to: HealthCheck.self) }
+    let lines = Recorder<String>()
+    let print = { (name: String, result: Result<String, any Error>) in
+      lines.record("\(name.split(separator: ".").last ?? "") \(result)")
+    }
+    // sample: collect
+    let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+    for reply in replies {
+      print(reply.subscriber, reply.result)
+    }
+    // end of sample
+    #expect(
+      lines.history == [
+        "Machine success(\"ant\")",
+        "Machine failure(DelegationTests.Refusal(reason: \"overload\"))",
+      ])
+  }
+
+  @Test("the first that knows a token names its user")
+  func first() async {
+    final class Table: Authenticator {
+      let users: [String: String]
+      init(_ users: [String: String]) { self.users = users }
+      func user(for token: String) async -> String? { users[token] }
+    }
+    let hub = DelegateHub()
+    let tables = [Table(["1": "Ann"]), Table(["1": "Bob", "2": "Carl"])]
+    for table in tables { hub.subscribe(table, to: Authenticator.self) }
+    for (token, name) in [("1", "Ann"), ("2", "Carl"), ("3", nil)] {
+      // sample: first
+      let user = await hub.first(Authenticator.self) { await $0.user(for: token) }
+      // end of sample
+      #expect(user == name)
+    }
+  }
+
+  @Test("a message is passed through rewriters, unless one stops it", arguments: [2, 10])
+  func pass(load: Int) async {
+    let hub = DelegateHub()
+    let sent = Recorder<String>()
+    let send = { (text: String) in sent.record(text) }
+    let machines = [Machine("a"), Machine("b", load: load), Machine("c")]
+    for machine in machines { hub.subscribe(machine, to: Rewriter.self) }
+    let message = "-"
+    // sample: pass
+    if let text = await hub.pass(message, through: Rewriter.self, { await $0.rewrite($1) }) {
+      send(text)
+    }
+    // end of sample
+    #expect(sent.history == (load == 2 ? ["-abc"] : []))
+  }
+
+  @Test("all have handled what was delivered")
+  func deliver() async {
+    let hub = DelegateHub()
+    let (machine, server) = (Machine("a"), Server())
+    hub.subscribe(machine, to: ServerDelegate.self)
+    // sample: deliver
+    await hub.deliver(ServerDelegate.self) { await $0.serverWillStop(server) }
+    // end of sample
+    #expect(await machine.stopped == [ObjectIdentifier(server)])
+  }
+
+  @Test("failures and what is left are logged")
+  func log() async {
+    let logger = Logger()
+    // sample: Configuration
+    var configuration = DelegateHub.Configuration()
+    configuration.onFailure = { subscriber, site, error in
+      logger.error("\(subscriber), subscribed at \(site), failed: \(error)")
+    }
+    let hub = DelegateHub(configuration)
+    // end of sample
+    let machine = Machine("a", load: 10)
+    hub.subscribe(machine, to: HealthCheck.self)
+    hub.notify(HealthCheck.self) { _ = try await $0.probe() }
+    // sample: drain
+    let left = await hub.drain(within: .seconds(5))
+    if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
+    // end of sample
+    #expect(logger.lines.history.count == 1)
+    #expect(logger.lines.history[0].hasSuffix("failed: Refusal(reason: \"overload\")"))
+  }
+
+  @Test("handlers run on a queue, and a mailbox keeps the latest only")
+  func queueAndMailbox() async {
+    final class Cache: StoreDelegate {
+      let places = Recorder<String>()
+      func storeDidChange() { places.record(MarkedQueue.current) }
+    }
+    final class Dashboard: Telemetry {
+      let gate = Gate()
+      let shown = Recorder<Int>()
+      func didMeasure(_ value: Int) async {
+        await gate.pass()
+        shown.record(value)
+      }
+    }
+    let hub = DelegateHub()
+    let (cache, dashboard) = (Cache(), Dashboard())
+    let cacheQueue = MarkedQueue.make("cache")
+    // sample: DispatchQueueExecutor
+    hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
+    // end of sample
+    // sample: MailboxPolicy
+    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
+    // end of sample
+    hub.notify(StoreDelegate.self) { $0.storeDidChange() }
+    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    await dashboard.gate.arrivals()
+    for value in 1...9 { hub.notify(Telemetry.self) { await $0.didMeasure(value) } }
+    dashboard.gate.open()
+    await hub.drain()
+    #expect(cache.places.history == ["cache"])
+    #expect(dashboard.shown.history == [0, 9])
+  }
+}

@@ -1,0 +1,74 @@
+import Delegation
+import Testing
+
+@Suite("Samples of choosing a call", .timeLimit(.minutes(1)))
+struct ShopSamples {
+  private protocol ShopDelegate: AnyObject, Sendable {
+    func didSell(_ item: String)
+    func willClose() async
+    func mayClose() async -> Bool
+    func stock(of item: String) async -> Int
+    func inspect() async throws -> String
+    func price(of item: String) async -> Int?
+    func label(_ text: String) async -> String?
+  }
+
+  private actor Counter: ShopDelegate {
+    let name: String
+    private let prices: [String: Int]
+    nonisolated let sold = Recorder<String>()
+    private(set) var isClosing = false
+
+    init(_ name: String, prices: [String: Int]) {
+      self.name = name
+      self.prices = prices
+    }
+
+    nonisolated func didSell(_ item: String) { sold.record(item) }
+    func willClose() { isClosing = true }
+    func mayClose() -> Bool { isClosing }
+    func stock(of item: String) -> Int { prices[item] == nil ? 0 : 7 }
+    func inspect() throws -> String {
+      if name == "toys" { throw Refusal() }
+      return "\(name) is fine"
+    }
+    func price(of item: String) -> Int? { prices[item] }
+    func label(_ text: String) -> String? { "\(text), \(name)" }
+  }
+
+  @Test("the seven calls")
+  func calls() async {
+    let hub = DelegateHub()
+    let counters = [Counter("books", prices: ["atlas": 30]), Counter("toys", prices: ["kite": 9])]
+    for counter in counters { hub.subscribe(counter, to: ShopDelegate.self) }
+    let (item, text) = ("kite", "Thank you")
+    // sample: Choosing a call
+    // Tell: something has happened, and nobody is waited for.
+    hub.notify(ShopDelegate.self) { $0.didSell(item) }
+
+    // Tell, and go on when everybody has handled it.
+    await hub.deliver(ShopDelegate.self) { await $0.willClose() }
+
+    // Ask all side by side: may it happen? One "no" denies.
+    let mayClose = await hub.vote(ShopDelegate.self) { await $0.mayClose() }
+
+    // Ask all side by side, and make one value of the answers.
+    let stock = await hub.ask(ShopDelegate.self, combining: .sum()) { await $0.stock(of: item) }
+
+    // Ask all side by side, and have each one's answer, or why there is none.
+    let reports = await hub.collect(ShopDelegate.self) { try await $0.inspect() }
+
+    // Ask one after another, until somebody knows.
+    let price = await hub.first(ShopDelegate.self) { await $0.price(of: item) }
+
+    // Hand a value from one to the next; each may change it, or stop it with nil.
+    let receipt = await hub.pass(text, through: ShopDelegate.self) { await $0.label($1) }
+    // end of sample
+    #expect(counters.map(\.sold.history) == [["kite"], ["kite"]])
+    #expect(mayClose)
+    #expect(stock == 7)
+    #expect(reports.map { try? $0.result.get() } == ["books is fine", nil])
+    #expect(price == 9)
+    #expect(receipt == "Thank you, books, toys")
+  }
+}

@@ -1,0 +1,99 @@
+import Delegation
+import Testing
+
+@Suite("Samples of a worker", .timeLimit(.minutes(1)))
+struct WorkerSamples {
+  /// A piece of work, in the documentation's samples.
+  struct Subtask: Sendable, Hashable {
+    let number: Int
+  }
+
+  // sample: DelegateHub
+  protocol WorkerDelegate: AnyObject, Sendable {
+    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+    func worker(_ worker: Worker, didPerform subtask: Subtask)
+  }
+  // end of sample
+
+  final class Worker: Sendable {
+    let performed = Recorder<Subtask>()
+
+    func work(on subtask: Subtask, asking quota: any WorkerDelegate) async -> DelegateHub {
+      // sample: DelegateHub
+      let hub = DelegateHub()
+      hub.subscribe(quota, to: WorkerDelegate.self)
+
+      if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+        perform(subtask)
+        hub.notify(WorkerDelegate.self) { $0.worker(self, didPerform: subtask) }
+      }
+      // end of sample
+      return hub
+    }
+
+    func ask(_ hub: DelegateHub, about subtask: Subtask) async {
+      // sample: vote
+      if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+        perform(subtask)  // nobody said no
+      }
+      // end of sample
+    }
+
+    private func perform(_ subtask: Subtask) { performed.record(subtask) }
+  }
+
+  private final class Quota: WorkerDelegate {
+    let limit: Int
+    let asked = Recorder<Subtask>()
+    let told = Recorder<Subtask>()
+
+    init(limit: Int) { self.limit = limit }
+
+    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool {
+      asked.record(subtask)
+      return subtask.number <= limit
+    }
+    func worker(_ worker: Worker, didPerform subtask: Subtask) { told.record(subtask) }
+  }
+
+  @Test("a worker asks before, and tells after", arguments: [1, 2])
+  func askAndTell(number: Int) async {
+    let worker = Worker()
+    let quota = Quota(limit: 1)
+    let hub = await worker.work(on: Subtask(number: number), asking: quota)
+    #expect(await hub.drain().isEmpty)
+    let allowed = number <= 1 ? [Subtask(number: number)] : []
+    #expect(worker.performed.history == allowed)
+    #expect(quota.told.history == allowed)
+  }
+
+  @Test("one no denies")
+  func vote() async {
+    let worker = Worker()
+    let hub = DelegateHub()
+    let (quota, audit) = (Quota(limit: 1), Quota(limit: 9))
+    hub.subscribe(quota, to: WorkerDelegate.self)
+    hub.subscribe(audit, to: WorkerDelegate.self)
+    await worker.ask(hub, about: Subtask(number: 1))
+    await worker.ask(hub, about: Subtask(number: 2))
+    #expect(worker.performed.history == [Subtask(number: 1)])
+  }
+
+  @Test("a subscriber with a higher priority is served first, and all are told")
+  func subscribe() async {
+    let (quota, audit) = (Quota(limit: 1), Quota(limit: 9))
+    let hub = DelegateHub()
+    let (worker, subtask) = (Worker(), Subtask(number: 1))
+    // sample: subscribe
+    hub.subscribe(audit, to: WorkerDelegate.self)
+    hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
+    // end of sample
+    let subscribers = await hub.subscribers(of: WorkerDelegate.self).map(ObjectIdentifier.init)
+    #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
+    // sample: notify
+    hub.notify(WorkerDelegate.self) { $0.worker(worker, didPerform: subtask) }
+    // end of sample
+    await hub.drain()
+    #expect([quota, audit].map(\.told.history) == [[subtask], [subtask]])
+  }
+}

@@ -1,0 +1,24 @@
+import Testing
+
+@testable import Delegation
+
+extension DelegateHub {
+  /// A hub whose settings are changed by a closure.
+  init(_ change: (inout Configuration) -> Void) {
+    var configuration = Configuration()
+    change(&configuration)
+    self.init(configuration)
+  }
+
+  /// What has become of all notifications, of which none may be missing.
+  nonisolated func accounts() async -> Statistics.Counts {
+    let statistics = await statistics()
+    #expect(statistics.counts.total == statistics.addressed, "\(statistics)")
+    return statistics.counts
+  }
+}
+
+extension Stage {
+  /// What has become of all notifications, of which none may be missing.
+  var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
+}
