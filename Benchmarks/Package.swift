@@ -67,6 +67,14 @@ let package = Package(
         .product(name: "ServiceContextModule", package: "swift-service-context"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "StressTests",
+      dependencies: [
+        "stress",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
+      swiftSettings: settings),
     // The documentation's samples that need a package: without the upcoming features, as readers may be.
     .testTarget(
       name: "SampleTests",
