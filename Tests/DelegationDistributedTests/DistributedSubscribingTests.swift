@@ -6,7 +6,7 @@ import LoopbackCluster
 import Testing
 
 /// Two systems in one process: what is remote to the one lives in the other.
-@Suite("Subscribing distributed actors", .timeLimit(.minutes(1)))
+@Suite("Subscribing distributed actors", .timeLimit(.minutes(3)))
 struct DistributedSubscribingTests {
   let here = LoopbackSystem()
   let there: LoopbackSystem
@@ -21,7 +21,7 @@ struct DistributedSubscribingTests {
   }
 
   private func vote(_ guest: String = Guest.welcome) async -> Bool {
-    await hub.vote(Gatekeeper.self, by: .anyone, within: .seconds(30), absent: .abstains) {
+    await hub.vote(Gatekeeper.self, by: .anyone, within: .seconds(120), absent: .abstains) {
       try await $0.mayEnter(guest)
     }
   }

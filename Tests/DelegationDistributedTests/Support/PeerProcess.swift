@@ -56,13 +56,13 @@ final class PeerProcess: Sendable {
     signal(SIGKILL)
   }
 
-  /// Waits until it has ended, for half a minute at most: then it is killed, which its status shows.
+  /// Waits until it has ended, for a minute at most: then it is killed, which its status shows.
   ///
   /// - Returns: its status, or the signal that ended it.
   @discardableResult
   func end() async -> Int32 {
     let killing = DispatchWorkItem { self.kill() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: killing)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: killing)
     defer { killing.cancel() }
     return await Self.elsewhere { [process] in
       process.waitUntilExit()
