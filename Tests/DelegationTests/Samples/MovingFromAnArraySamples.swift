@@ -27,13 +27,17 @@ struct MovingFromAnArraySamples {
         boxes.append(Box(delegate: delegate))
       }
 
-      func remove(_ delegate: any DoorDelegate) {
+      func remove(
+        _ delegate: any DoorDelegate
+      ) {
         boxes.removeAll {
           $0.delegate === delegate
         }
       }
 
-      func admit(_ guest: String) async -> Bool {
+      func admit(
+        _ guest: String
+      ) async -> Bool {
         let all = boxes.compactMap(\.delegate)
         let isAllowed = await withTaskGroup(
           of: Bool.self
@@ -47,7 +51,9 @@ struct MovingFromAnArraySamples {
         }
         guard isAllowed else { return false }
         for delegate in all {
-          Task { await delegate.didEnter(guest) }
+          Task {
+            await delegate.didEnter(guest)
+          }
         }
         return true
       }
@@ -58,14 +64,16 @@ struct MovingFromAnArraySamples {
   private enum After {
     // sample: After: a hub for the array
     final class Door: Sendable {
-      let delegates = DelegateHub()
+      let hub = DelegateHub()
 
-      func admit(_ guest: String) async -> Bool {
-        let isAllowed = await delegates.vote(
+      func admit(
+        _ guest: String
+      ) async -> Bool {
+        let isAllowed = await hub.vote(
           DoorDelegate.self
         ) { await $0.mayEnter(guest) }
         guard isAllowed else { return false }
-        delegates.notify(DoorDelegate.self) {
+        hub.notify(DoorDelegate.self) {
           await $0.didEnter(guest)
         }
         return true
@@ -83,17 +91,17 @@ struct MovingFromAnArraySamples {
     let door = after
     let delegate = new
     // sample: Subscribing at the door
-    door.delegates.subscribe(delegate, to: DoorDelegate.self)
+    door.hub.subscribe(delegate, to: DoorDelegate.self)
     // end of sample
     for guest in ["Alice", "Mallory"] {
       #expect(await before.admit(guest) == (guest == "Alice"))
       #expect(await after.admit(guest) == (guest == "Alice"))
     }
-    await after.delegates.drain()
+    await after.hub.drain()
     #expect(new.seen.history == ["Alice"])
     #expect(await old.seen.history(of: 1) == ["Alice"])
     await before.remove(old)
-    after.delegates.unsubscribe(new)
+    after.hub.unsubscribe(new)
     #expect(await before.admit("Mallory"))
     #expect(await after.admit("Mallory"))
   }

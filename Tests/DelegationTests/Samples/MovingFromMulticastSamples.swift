@@ -5,13 +5,17 @@ import Testing
 @Suite("Samples of moving from multicast delegates", .timeLimit(.minutes(1)))
 struct MovingFromMulticastSamples {
   // sample: After: the protocol
-  protocol StreamDelegate: AnyObject, Sendable {
+  protocol StreamDelegate:
+    AnyObject, Sendable
+  {
     func stream(
       _ stream: Stream,
       didReceive message: String)
   }
 
-  protocol StreamGatekeeper: AnyObject, Sendable {
+  protocol StreamGatekeeper:
+    AnyObject, Sendable
+  {
     func stream(
       _ stream: Stream,
       shouldAccept message: String
@@ -21,17 +25,17 @@ struct MovingFromMulticastSamples {
 
   // sample: After: the stream
   final class Stream: Sendable {
-    let delegates = DelegateHub()
+    let hub = DelegateHub()
 
     func receive(_ message: String) async {
-      let isAccepted = await delegates.vote(
+      let isAccepted = await hub.vote(
         StreamGatekeeper.self
       ) {
         await $0.stream(
           self, shouldAccept: message)
       }
       guard isAccepted else { return }
-      delegates.notify(StreamDelegate.self) {
+      hub.notify(StreamDelegate.self) {
         $0.stream(self, didReceive: message)
       }
     }
@@ -55,18 +59,18 @@ struct MovingFromMulticastSamples {
 
   @Test("delegates are told on their queues, and asked")
   func stream() async {
-    let archiveQueue = MarkedQueue.make("archive")
+    let queue = MarkedQueue.make("archive")
     let (stream, archive) = (Stream(), Archive())
     // sample: After: the queue
-    stream.delegates.subscribe(
+    stream.hub.subscribe(
       archive, to: StreamDelegate.self,
-      on: DispatchQueueExecutor(archiveQueue))
-    stream.delegates.subscribe(
+      on: DispatchQueueExecutor(queue))
+    stream.hub.subscribe(
       archive, to: StreamGatekeeper.self,
-      on: DispatchQueueExecutor(archiveQueue))
+      on: DispatchQueueExecutor(queue))
     // end of sample
     for message in ["hello", "spam", "bye"] { await stream.receive(message) }
-    await stream.delegates.drain()
+    await stream.hub.drain()
     #expect(archive.received.history == ["hello on archive", "bye on archive"])
   }
 

@@ -25,13 +25,14 @@ struct MovingFromNotificationCenterSamples {
       init(of player: Player) {
         let center = NotificationCenter.default
         token = center.addObserver(
-          forName: Player.didPlay, object: player,
-          queue: nil
+          forName: Player.didPlay,
+          object: player, queue: nil
         ) { [weak self] notification in
           let info = notification.userInfo
-          if let song = info?["song"] as? String {
-            self?.add(song)
-          }
+          guard let song = info?["song"],
+            let song = song as? String
+          else { return }
+          self?.add(song)
         }
       }
 
@@ -47,16 +48,19 @@ struct MovingFromNotificationCenterSamples {
 
   enum Hub {
     // sample: After: a hub for closures
-    protocol PlayerDelegate: AnyObject, Sendable {
+    protocol PlayerDelegate:
+      AnyObject, Sendable
+    {
       func player(
-        _ player: Player, didPlay song: String)
+        _ player: Player,
+        didPlay song: String)
     }
 
     final class Player: Sendable {
-      let delegates = DelegateHub()
+      let hub = DelegateHub()
 
       func play(_ song: String) {
-        delegates.notify(PlayerDelegate.self) {
+        hub.notify(PlayerDelegate.self) {
           $0.player(self, didPlay: song)
         }
       }
@@ -64,12 +68,13 @@ struct MovingFromNotificationCenterSamples {
 
     final class History: PlayerDelegate {
       init(of player: Player) {
-        player.delegates.subscribe(
+        player.hub.subscribe(
           self, to: PlayerDelegate.self)
       }
 
       func player(
-        _ player: Player, didPlay song: String
+        _ player: Player,
+        didPlay song: String
       ) {
         add(song)
       }
@@ -78,7 +83,7 @@ struct MovingFromNotificationCenterSamples {
   }
 
   private final class Player: Sendable {
-    let delegates = DelegateHub()
+    let hub = DelegateHub()
   }
 
   // sample: Before: typed messages
@@ -99,7 +104,7 @@ struct MovingFromNotificationCenterSamples {
     let after = Hub.Player()
     let new = Hub.History(of: after)
     after.play("After")
-    await after.delegates.drain()
+    await after.hub.drain()
     withExtendedLifetime(new) {}
     #expect(Self.played.history == ["Before", "After"])
   }
@@ -144,8 +149,8 @@ struct MovingFromNotificationCenterSamples {
     await task.value
 
     let songs = SongQueue()
-    player.delegates.subscribe(songs, to: SongDelegate.self)
-    player.delegates.notify(SongDelegate.self) { $0.didPlay("Two") }
+    player.hub.subscribe(songs, to: SongDelegate.self)
+    player.hub.notify(SongDelegate.self) { $0.didPlay("Two") }
     let listener = Task {
       // sample: After: a sequence of a subscriber's own
       for await song in songs.stream {

@@ -16,7 +16,7 @@ struct VoteSamples {
   // end of sample
 
   // sample: FirstRefusal
-  /// The first refusal that comes, with its reason; otherwise all have agreed.
+  /// The first refusal that comes, with its reason.
   struct FirstRefusal: Combiner {
     mutating func receive(_ verdict: Verdict, from position: Int) -> Verdict? {
       verdict == .agreed ? nil : verdict
@@ -26,7 +26,7 @@ struct VoteSamples {
   // end of sample
 
   // sample: A share
-  /// Is true if at least a share of those who answer say "yes", and anybody answers.
+  /// Is true if at least a share of those who answer say "yes".
   struct Share: Combiner {
     let needed: Double
     var (yes, answers) = (0, 0)
@@ -69,9 +69,15 @@ struct VoteSamples {
     let guest = "Alice"
     // sample: Rules
     let all = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter(guest) }
-    let any = try await hub.vote(Gatekeeper.self, by: .anyone) { try await $0.mayEnter(guest) }
-    let most = try await hub.vote(Gatekeeper.self, by: .majority) { try await $0.mayEnter(guest) }
-    let two = try await hub.vote(Gatekeeper.self, by: .atLeast(2)) { try await $0.mayEnter(guest) }
+    let any = try await hub.vote(Gatekeeper.self, by: .anyone) {
+      try await $0.mayEnter(guest)
+    }
+    let most = try await hub.vote(Gatekeeper.self, by: .majority) {
+      try await $0.mayEnter(guest)
+    }
+    let two = try await hub.vote(Gatekeeper.self, by: .atLeast(2)) {
+      try await $0.mayEnter(guest)
+    }
     // end of sample
     #expect([all, any, most, two] == [yes == 3, yes >= 1, yes >= 2, yes >= 2])
     withExtendedLifetime(doormen) {}

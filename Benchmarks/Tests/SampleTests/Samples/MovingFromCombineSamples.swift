@@ -19,7 +19,8 @@ struct MovingFromCombineSamples {
       private var sinks: Set<AnyCancellable> = []
 
       init(of player: Player) {
-        player.didPlay.sink { [weak self] song in
+        player.didPlay.sink {
+          [weak self] song in
           self?.show(song)
         }.store(in: &sinks)
       }
@@ -29,15 +30,17 @@ struct MovingFromCombineSamples {
 
   enum After {
     // sample: After: a hub for the subject
-    protocol PlayerDelegate: AnyObject, Sendable {
+    protocol PlayerDelegate:
+      AnyObject, Sendable
+    {
       func didPlay(_ song: String)
     }
 
     final class Player: Sendable {
-      let delegates = DelegateHub()
+      let hub = DelegateHub()
 
       func play(_ song: String) {
-        delegates.notify(PlayerDelegate.self) {
+        hub.notify(PlayerDelegate.self) {
           $0.didPlay(song)
         }
       }
@@ -45,7 +48,7 @@ struct MovingFromCombineSamples {
 
     final class Display: PlayerDelegate {
       init(of player: Player) {
-        player.delegates.subscribe(
+        player.hub.subscribe(
           self, to: PlayerDelegate.self)
       }
 
@@ -62,7 +65,7 @@ struct MovingFromCombineSamples {
     let (old, new) = (Before.Display(of: oldPlayer), After.Display(of: newPlayer))
     oldPlayer.play("One")
     newPlayer.play("Two")
-    await newPlayer.delegates.drain()
+    await newPlayer.hub.drain()
     withExtendedLifetime((old, new)) {}
     #expect(Self.shown.lines == ["before One", "after Two"])
   }
