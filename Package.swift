@@ -27,11 +27,15 @@ let package = Package(
       name: "DelegationDistributedTests",
       dependencies: ["Delegation", "DelegationDistributed", "DistributedPeer", "LoopbackCluster"],
       swiftSettings: settings),
+    // The documentation's samples of a cluster, with types of their own.
+    .testTarget(
+      name: "DistributedSampleTests", dependencies: ["Delegation", "DelegationDistributed"],
+      swiftSettings: settings),
   ]
 )
 
 // For the release lane of the tests across processes: the other tests take minutes to optimize, and
 // would make it a build with `-enable-testing`.
 if Context.environment["DELEGATION_DISTRIBUTED_TESTS_ONLY"] != nil {
-  package.targets.removeAll { $0.name == "DelegationTests" }
+  package.targets.removeAll { ["DelegationTests", "DistributedSampleTests"].contains($0.name) }
 }

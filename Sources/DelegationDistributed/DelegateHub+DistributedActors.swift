@@ -26,9 +26,9 @@ extension DelegateHub {
   /// for await doorman in await cluster.receptionist.listing(of: .doormen) {
   ///   hub.subscribe(doorman, to: Gatekeeper.self)
   /// }
-  /// // When the system says that it is gone:
-  /// hub.unsubscribe(id: doorman.id)
   /// ```
+  ///
+  /// When the system says that it is gone: `hub.unsubscribe(id: doorman.id)`.
   ///
   /// To hold a local actor strongly, give `id:` and `hold:` yourself. For a subscriber that is only known
   /// by its protocol there is

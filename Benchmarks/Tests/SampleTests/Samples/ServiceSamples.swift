@@ -71,7 +71,7 @@ struct ServiceSamples {
     let logger = makeLogger(log)
     try await testGracefulShutdown { trigger in
       try await withThrowingTaskGroup(of: Void.self) { tasks in
-        let service = HubService(hub: hub, patience: .seconds(10), logger: logger)
+        let service = HubService(hub: hub, patience: .seconds(60), logger: logger)
         tasks.addTask { try await service.run() }
         for number in 0..<100 {
           hub.notify(RequestDelegate.self) { try await $0.didReceive("\(number)") }
@@ -109,7 +109,7 @@ struct ServiceSamples {
     let group = ServiceGroup(
       configuration: .init(
         services: [
-          // Stopped last, when nobody posts any more.
+          // Stopped after those below it, when nobody posts any more.
           .init(service: HubService(hub: hub, patience: .seconds(5), logger: logger)),
           .init(service: Listener(hub: hub), successTerminationBehavior: .gracefullyShutdownGroup),
         ],

@@ -1,0 +1,59 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+import Distributed
+import Synchronization
+
+// Stand-ins for what the samples use of swift-distributed-actors, of the same shape.
+
+public typealias ClusterSystem = LocalTestingDistributedActorSystem
+public typealias ActorID = ClusterSystem.ActorID
+
+/// Who is told when an actor is gone.
+protocol LifecycleWatch: DistributedActor where ActorSystem == ClusterSystem {
+  func terminated(actor id: ActorID)
+}
+
+extension LifecycleWatch {
+  func watchTermination(of actor: some DistributedActor) {}
+}
+
+enum DistributedReception {
+  struct Key<Guest: DistributedActor & Sendable>: ExpressibleByStringLiteral, Sendable {
+    let name: String
+
+    init(stringLiteral name: String) { self.name = name }
+  }
+}
+
+/// One for the process.
+struct Receptionist {
+  private static let doormen = AsyncStream.makeStream(of: Doorman.self)
+
+  func checkIn(_ doorman: Doorman, with key: DistributedReception.Key<Doorman>) async {
+    Self.doormen.continuation.yield(doorman)
+  }
+
+  func listing(of key: DistributedReception.Key<Doorman>) async -> AsyncStream<Doorman> {
+    Self.doormen.stream
+  }
+}
+
+extension ClusterSystem {
+  var receptionist: Receptionist { Receptionist() }
+}
+
+/// A client of a message broker that answers yes.
+final class BrokerClient: Sendable {
+  private let log = Mutex<[String]>([])
+
+  var messages: [String] { log.withLock { $0 } }
+
+  func request(_ subject: String, _ message: String) async throws -> String {
+    log.withLock { $0.append("\(subject) \(message)") }
+    return "yes"
+  }
+
+  func publish(_ subject: String, _ message: String) async throws {
+    log.withLock { $0.append("\(subject) \(message)") }
+  }
+}

@@ -1,0 +1,176 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+import Delegation
+import DelegationDistributed
+import Distributed
+import Testing
+
+// sample: One protocol for all
+public protocol Gatekeeper: AnyObject, Sendable {
+  func mayEnter(_ guest: String) async throws -> Bool
+  func didEnter(_ number: Int) async throws
+}
+
+public distributed actor Doorman: Gatekeeper {
+  public typealias ActorSystem = ClusterSystem
+
+  public distributed func mayEnter(_ guest: String) -> Bool { guest != "Mallory" }
+  public distributed func didEnter(_ number: Int) {}
+}
+// end of sample
+
+// sample: A resolvable protocol
+@Resolvable
+public protocol RemoteGatekeeper: DistributedActor
+where ActorSystem: DistributedActorSystem<any Codable> {
+  distributed func mayEnter(_ guest: String) async throws -> Bool
+  distributed func didEnter(_ number: Int) async throws
+}
+
+extension $RemoteGatekeeper: Gatekeeper {}
+// end of sample
+
+// sample: A cluster's doormen
+distributed actor Doormen: LifecycleWatch {
+  typealias ActorSystem = ClusterSystem
+
+  private let hub: DelegateHub
+
+  init(subscribingTo hub: DelegateHub, actorSystem: ClusterSystem) {
+    self.hub = hub
+    self.actorSystem = actorSystem
+  }
+
+  /// Subscribes every doorman in the cluster, those who are there and those to come.
+  func run() async {
+    for await doorman in await actorSystem.receptionist.listing(of: .doormen) {
+      hub.subscribe(doorman, to: Gatekeeper.self, mailbox: .dropOldest(limit: 1_000))
+      watchTermination(of: doorman)
+    }
+  }
+
+  func terminated(actor id: ActorID) {
+    hub.unsubscribe(id: id)
+  }
+}
+
+extension DistributedReception.Key {
+  static var doormen: DistributedReception.Key<Doorman> { "doormen" }
+}
+// end of sample
+
+// sample: A bridge
+final class GateBridge: Gatekeeper {
+  private let broker: BrokerClient
+
+  init(_ broker: BrokerClient) { self.broker = broker }
+
+  func mayEnter(_ guest: String) async throws -> Bool {
+    try await broker.request("gate.mayEnter", guest) == "yes"
+  }
+
+  func didEnter(_ number: Int) async throws {
+    try await broker.publish("gate.didEnter", "\(number)")
+  }
+}
+// end of sample
+
+@Suite("Samples of beyond one process", .timeLimit(.minutes(1)))
+struct BeyondOneProcessSamples {
+  private let hub = DelegateHub()
+  private let system = ClusterSystem()
+
+  private func vote(_ guest: String) async -> Bool {
+    // sample: Below the deadline of the engine
+    let isAllowed = await hub.vote(
+      Gatekeeper.self, within: .milliseconds(200), absent: .counts(as: false)
+    ) { try await $0.mayEnter(guest) }
+    // end of sample
+    return isAllowed
+  }
+
+  @Test("doormen are subscribed, known by their ids, and unsubscribed")
+  func doormen() async throws {
+    let doorman = Doorman(actorSystem: system)
+    // sample: Subscribing here and there
+    hub.subscribe(doorman, to: Gatekeeper.self)  // a distributed actor, wherever it is
+    // end of sample
+    let gatekeeper: any Gatekeeper = Doorman(actorSystem: system)
+    // sample: Subscribing here and there
+    hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)  // an `any Gatekeeper`
+    // end of sample
+    #expect(await hub.count(of: Gatekeeper.self) == 2)
+    let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
+    #expect(!isAllowed)
+    // sample: Subscribing here and there
+    hub.unsubscribe(id: doorman.id)
+    // end of sample
+    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    hub.unsubscribeAll(from: Gatekeeper.self)
+    add(gatekeeper)
+    #expect(await hub.count(of: Gatekeeper.self) == 1)
+  }
+
+  // sample: Somebody who may live anywhere
+  func add(_ gatekeeper: any Gatekeeper) {
+    hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)
+  }
+  // end of sample
+
+  @Test("a cluster's doormen come and go")
+  func cluster() async {
+    let doormen = Doormen(subscribingTo: hub, actorSystem: system)
+    let doorman = Doorman(actorSystem: system)
+    let running = Task { await doormen.whenLocal { await $0.run() } }
+    await system.receptionist.checkIn(doorman, with: .doormen)
+    while await hub.count(of: Gatekeeper.self) == 0 { await Task.yield() }
+    await doormen.whenLocal { $0.terminated(actor: doorman.id) }
+    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    running.cancel()
+    _ = await running.value
+  }
+
+  @Test("a listing's doormen are subscribed as they come")
+  func listing() async {
+    let (hub, cluster) = (hub, Listing())
+    let doorman = Doorman(actorSystem: system)
+    cluster.receptionist.guests.continuation.yield(doorman)
+    cluster.receptionist.guests.continuation.finish()
+    // sample: A listing
+    for await doorman in await cluster.receptionist.listing(of: .doormen) {
+      hub.subscribe(doorman, to: Gatekeeper.self)
+    }
+    // end of sample
+    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    withExtendedLifetime(doorman) {}
+  }
+
+  /// A cluster whose listing ends.
+  private struct Listing {
+    struct Receptionist {
+      let guests = AsyncStream.makeStream(of: Doorman.self)
+
+      func listing(of key: DistributedReception.Key<Doorman>) async -> AsyncStream<Doorman> {
+        guests.stream
+      }
+    }
+    let receptionist = Receptionist()
+  }
+
+  @Test("a bridge asks a broker")
+  func bridge() async {
+    let broker = BrokerClient()
+    // sample: A bridge
+    hub.subscribe(
+      GateBridge(broker), to: Gatekeeper.self, hold: .strongly,
+      mailbox: .dropOldest(limit: 1_000))
+    // end of sample
+    hub.notify(Gatekeeper.self) { try await $0.didEnter(1) }
+    await hub.drain()
+    #expect(broker.messages == ["gate.didEnter 1"])
+    // On a loaded machine the deadline may have come first.
+    _ = await vote("Alice")
+    await hub.drain()
+    #expect(broker.messages.last == "gate.mayEnter Alice")
+  }
+}
