@@ -12,9 +12,9 @@ let subscribingRows: [Row] = [
 private let few = 100
 private let many = 100_000
 
-/// How much longer each of a hundred thousand may take than each of a hundred, if it is O(1): less than
-/// the caches that no longer hold them cost, where O(n) would be a thousand times as long.
-private let constant = Target.within(3)
+/// How much longer each of a hundred thousand may take than each of a hundred, if it is O(1): what
+/// memory costs that is in no cache any more, where O(n) would be a thousand times as long.
+private let constant = Target.within(10)
 
 private func listeners(_ count: Int) -> [BurstListener] {
   let end = Countdown()

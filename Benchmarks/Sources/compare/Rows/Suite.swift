@@ -29,11 +29,11 @@ struct Row: Sendable {
 
 /// All rows of the table, in its order.
 enum Suite {
-  /// Votes, then notifications, then what a single one costs, then subscriptions and memory, then what
-  /// the machine itself does.
+  /// Memory first, while no other row's hub is being let go of; then votes, notifications, what a single
+  /// one costs, subscriptions, and what the machine itself does.
   static let rows: [Row] =
-    voteRows + vetoRows + inlineRows + notifyRows + asyncRows + latencyRows + postingRows
-    + subscribingRows + hugeRows + memoryRows + controlRows
+    memoryRows + voteRows + vetoRows + inlineRows + notifyRows + asyncRows + latencyRows
+    + postingRows + subscribingRows + hugeRows + controlRows
 
   /// Finds rows by name.
   ///
