@@ -23,6 +23,7 @@ struct LoadOptions: ParsableArguments {
       ("clients", clients), ("rooms", rooms), ("senders", senders), ("seconds", seconds),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
     if rate < 0 { throw ValidationError("--rate has to be 0 or more.") }
+    if senders > clients / rooms { throw ValidationError("A room has fewer clients than senders.") }
     if clients < rooms { throw ValidationError("There have to be as many clients as rooms.") }
   }
 

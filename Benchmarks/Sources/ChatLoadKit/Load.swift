@@ -86,11 +86,13 @@ package struct Load: Sendable {
   private func collect(
     when isAtEnd: @escaping @Sendable (LoadLoop) -> Bool, wantsBye: Bool, else fault: String
   ) async throws -> LoadResult {
-    let end = clock.now + plan.patience
+    // Counted in pauses, not by the clock: a process that was stopped for a while has not waited.
+    let pause = Duration.milliseconds(5)
+    var pauses = Int(plan.patience / pause)
     var result = LoadResult()
     for loop in loops {
       while true {
-        let isOver = clock.now > end
+        let isOver = pauses <= 0
         // In one step: what others say may come at any time.
         let sum = try await loop.eventLoop.submit { [result] () -> LoadResult? in
           let isAtEnd = isAtEnd(loop.value)
@@ -105,7 +107,8 @@ package struct Load: Sendable {
           result = sum
           break
         }
-        try await clock.sleep(for: .milliseconds(5))
+        try await clock.sleep(for: pause)
+        pauses -= 1
       }
     }
     return result

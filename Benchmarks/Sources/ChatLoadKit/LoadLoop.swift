@@ -63,9 +63,13 @@ final class LoadLoop {
   }
 
   /// Lets so many clients of each room say something whenever they have heard their last.
+  ///
+  /// The last to join is one of them: where members are served in that order it is behind them all.
   func chat(senders: Int) {
     for room in rooms {
-      for client in clients.filter({ $0.room === room }).prefix(senders) {
+      let members = clients.filter { $0.room === room }
+      for number in 1...senders {
+        let client = members[members.count * number / senders - 1]
         client.isChained = true
         client.say(due: NIODeadline.now().uptimeNanoseconds)
       }

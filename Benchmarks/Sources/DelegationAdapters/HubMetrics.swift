@@ -34,6 +34,9 @@ public actor HubMetrics {
 
   /// Makes metrics of hubs of one kind, added up.
   ///
+  /// A hub that goes takes its counts with it: a counter stands still until the others have made up for
+  /// them.
+  ///
   /// - Parameters:
   ///   - name: what the metrics' labels begin with.
   ///   - factory: where they go.
@@ -82,7 +85,6 @@ public actor HubMetrics {
 
   private func add(_ count: Int, to key: Key) {
     let step = count - reported[key, default: 0]
-    // A hub that has gone takes its counts with it.
     guard step > 0 else { return }
     reported[key] = count
     Counter(

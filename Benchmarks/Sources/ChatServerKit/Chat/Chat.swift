@@ -6,14 +6,16 @@ import Tracing
 /// All questions go to the extensions, by way of the engine; this only puts them in their order.
 final class Chat: Sendable {
   let extensions: ExtensionShelf
+  let metrics: MetricsBook
   let turnstile = Turnstile()
   private let engine: any Engine
   private let rooms: Rooms
   private let saying = Metrics.Timer(label: "chat_say")
 
-  init(engine: any Engine, extensions: ExtensionShelf, roomLimit: Int) {
+  init(engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int) {
     self.engine = engine
     self.extensions = extensions
+    self.metrics = metrics
     rooms = Rooms(engine: engine, limit: roomLimit)
   }
 

@@ -33,6 +33,8 @@ protocol Engine: Sendable {
   func makeDrainService(
     within duration: Duration, logger: Logger, after settle: @escaping @Sendable () async -> Void
   ) -> any Service
+  /// A service that reports metrics at intervals; `nil` if this engine has none.
+  func makeMetricsService(every interval: Duration) -> (any Service)?
   /// What has become of what was told, for people.
   func report() async -> String
   /// What has become of what was told; `nil` if this engine keeps no accounts.

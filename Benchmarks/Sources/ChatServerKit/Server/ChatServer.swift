@@ -8,9 +8,11 @@ import UnixSignals
 package struct ChatServer: Sendable {
   private let configuration: ServerConfiguration
   private let logger: Logger
+  private let metrics: MetricsBook
   private let engine: any Engine
 
-  package init(_ configuration: ServerConfiguration, logger: Logger) {
+  package init(_ configuration: ServerConfiguration, metrics: MetricsBook, logger: Logger) {
+    self.metrics = metrics
     self.configuration = configuration
     self.logger = logger
     engine = Self.makeEngine(configuration, logger: logger)
@@ -38,7 +40,8 @@ package struct ChatServer: Sendable {
     for name in ["registrar", "guests", "doorkeeper", "flood-limit", "moderator", "trimmer"]
       + ["emoticons", "history", "presence"] + (configuration.auditFile == nil ? [] : ["audit"])
     { try await shelf.load(name) }
-    let chat = Chat(engine: engine, extensions: shelf, roomLimit: configuration.roomLimit)
+    let chat = Chat(
+      engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit)
     let connections = Connections(chat: chat, patience: .seconds(2), logger: logger)
     let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
       await chat.turnstile.close()
@@ -47,7 +50,8 @@ package struct ChatServer: Sendable {
       configuration: configuration, connections: connections, logger: logger,
       onListening: onListening)
     var group = ServiceGroupConfiguration(
-      services: [connections, drain, listener], gracefulShutdownSignals: [.sigterm, .sigint],
+      services: [engine.makeMetricsService(every: .seconds(10)), connections, drain, listener]
+        .compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
       logger: logger)
     group.maximumGracefulShutdownDuration = configuration.drainTime + .seconds(10)
     let services = ServiceGroup(configuration: group)

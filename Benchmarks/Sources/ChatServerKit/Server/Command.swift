@@ -10,6 +10,7 @@ enum Command: Sendable, Equatable {
   case help
   case quit
   case statistics
+  case metrics
   case extensions
   case load(String)
   case unload(String)
@@ -41,6 +42,7 @@ enum Command: Sendable, Equatable {
     case "help": self = .help
     case "quit": self = .quit
     case "stats": self = .statistics
+    case "metrics": self = .metrics
     case "extensions": self = .extensions
     case "load": self = .load(try word(1, "an extension"))
     case "unload": self = .unload(try word(1, "an extension"))
@@ -50,12 +52,13 @@ enum Command: Sendable, Equatable {
 
   static let helpLines = [
     "login NAME [PASSWORD]", "join ROOM", "leave ROOM", "say ROOM TEXT", "history ROOM [COUNT]",
-    "who ROOM", "ping", "quit", "for administrators: stats, extensions, load NAME, unload NAME",
+    "who ROOM", "ping", "quit",
+    "for administrators: stats, metrics, extensions, load NAME, unload NAME",
   ]
 
   var isForAdministrators: Bool {
     switch self {
-    case .statistics, .extensions, .load, .unload: true
+    case .statistics, .metrics, .extensions, .load, .unload: true
     default: false
     }
   }

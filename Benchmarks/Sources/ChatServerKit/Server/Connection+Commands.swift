@@ -85,6 +85,8 @@ extension Connection {
     switch command {
     case .statistics:
       return await chat.report().split(separator: "\n").map { "stats \($0)\n" }.joined() + "ok"
+    case .metrics:
+      return chat.metrics.lines.map { "metric \($0)\n" }.joined() + "ok"
     case .extensions:
       let list = await chat.extensions.list
       return list.map { "extension \($0.name)\($0.isLoaded ? ", loaded" : "")\n" }.joined() + "ok"

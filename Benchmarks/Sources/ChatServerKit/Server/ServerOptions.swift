@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import Logging
 
 #if canImport(Glibc)
@@ -81,7 +82,9 @@ package struct ServerOptions: ParsableArguments {
     server.auditFile = audit
     server.drainTime = .milliseconds(drainTime)
     server.stopsWithInput = stopWithInput
-    let accounts = try await ChatServer(server, logger: logger).run { port in
+    let metrics = MetricsBook()
+    MetricsSystem.bootstrap(metrics)
+    let accounts = try await ChatServer(server, metrics: metrics, logger: logger).run { port in
       Self.say("listening on port \(port)")
     }
     Self.say("accounts \(accounts.map(String.init(describing:)) ?? "none")")

@@ -108,6 +108,8 @@ final class ActorEngine: Engine {
     }
   }
 
+  func makeMetricsService(every interval: Duration) -> (any Service)? { nil }
+
   func report() async -> String { "this engine keeps no accounts" }
 
   func accounts() async -> Accounts? { nil }

@@ -111,6 +111,10 @@ final class HubEngine: Engine {
     DrainService(within: duration, logger: logger, after: settle) { self.hubs }
   }
 
+  func makeMetricsService(every interval: Duration) -> (any Service)? {
+    HubMetricsService(HubMetrics(named: "chat") { self.hubs }, every: interval)
+  }
+
   func report() async -> String {
     var lines = [String(describing: await hub.statistics())]
     let accounts = await sum(of: audiences.all)

@@ -105,6 +105,8 @@ final class QueueEngine: Engine {
     }
   }
 
+  func makeMetricsService(every interval: Duration) -> (any Service)? { nil }
+
   func report() async -> String { "this engine keeps no accounts" }
 
   func accounts() async -> Accounts? { nil }
