@@ -37,6 +37,8 @@ private struct IdentityRun {
     var id: String?
     let place: Int
     var isOpen = true
+    /// Another one has taken its id.
+    var isDisplaced = false
     var account = Account()
   }
 
@@ -74,7 +76,10 @@ private struct IdentityRun {
     let node = Structures.subscribe(object, in: inbox, identity: id.map(Identity.init))
     if let own {
       // The same subscription; whoever bore the id before is displaced.
-      if let namesake, namesake != own { lose(namesake, to: \.expired) }
+      if let namesake, namesake != own {
+        lose(namesake, to: \.cancelled)
+        list[namesake].isDisplaced = true
+      }
       list[own].id = id ?? list[own].id
       return node === list[own].node ? nil : "subscribed twice"
     }
@@ -146,9 +151,13 @@ private struct IdentityRun {
     for (index, entry) in list.enumerated() {
       if entry.node.isOpen != entry.isOpen { return "open: \(entry.node.isOpen), of \(index)" }
       if entry.node.serial != entry.place { return "place \(entry.node.serial) of \(index)" }
-      if entry.node.account != entry.account {
-        return "\(entry.node.account) of \(index), expected \(entry.account)"
+      var account = entry.node.account
+      if entry.isDisplaced {
+        // Ended, or as good as dead: no promise is made as to which.
+        account.cancelled += account.expired
+        account.expired = 0
       }
+      if account != entry.account { return "\(account) of \(index), expected \(entry.account)" }
     }
     let open = list.count(where: \.isOpen)
     let population = inbox.state.withLock { $0.ledgers[Structures.key]?.population ?? 0 }
