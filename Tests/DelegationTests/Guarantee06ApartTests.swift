@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 6: apart", .timeLimit(.minutes(1)))
+@Suite("Guarantee 6: apart", .timeLimit(.minutes(3)))
 struct Guarantee06ApartTests {
   private struct Failure: Error {}
 

@@ -180,7 +180,7 @@ extension DelegateHub.Statistics.Counts {
   }
 }
 
-@Suite("Guarantee 16: exact count, in a storm", .timeLimit(.minutes(1)))
+@Suite("Guarantee 16: exact count, in a storm", .timeLimit(.minutes(3)))
 struct Guarantee16StormTests {
   /// More threads than cores: one that is interrupted anywhere stands still for long.
   private static let pool = ThreadPool(threads: 6)

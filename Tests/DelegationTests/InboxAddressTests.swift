@@ -18,8 +18,7 @@ struct InboxAddressTests {
       }
       most = max(most, present)
     }
-    // All but the newcomer are dead, and each newcomer goes through all of them. Where addresses are
-    // not used again it does not show.
-    withKnownIssue(isIntermittent: true) { #expect(most == 1) }
+    // All but the newcomer are dead. Where addresses are not used again it does not show.
+    #expect(most == 1)
   }
 }

@@ -20,7 +20,7 @@ protocol DownloadGatekeeper: AnyObject, Sendable {
   func mayDownload(_ name: String) async -> Bool
 }
 
-@Suite("Optional methods", .timeLimit(.minutes(1)))
+@Suite("Optional methods", .timeLimit(.minutes(3)))
 struct OptionalMethodTests {
   /// Wants the one method only.
   private final class Log: DownloadObserver {

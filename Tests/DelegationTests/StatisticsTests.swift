@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Statistics", .timeLimit(.minutes(1)))
+@Suite("Statistics", .timeLimit(.minutes(3)))
 struct StatisticsTests {
   @Test("the description tells all, protocol by protocol and subscriber by subscriber")
   func description() {

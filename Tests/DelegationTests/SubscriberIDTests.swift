@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Ids of subscribers", .timeLimit(.minutes(1)))
+@Suite("Ids of subscribers", .timeLimit(.minutes(3)))
 struct SubscriberIDTests {
   @Test("another object of the same id takes the place of the one before")
   func place() {

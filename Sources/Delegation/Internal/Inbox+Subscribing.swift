@@ -15,8 +15,8 @@ extension Inbox {
   private struct Outcome: Sendable {
     var node: SubscriptionNode
     var wake = Wake.notNeeded
-    /// A subscription whose place was taken or whose subscriber was found dead, to be settled.
-    var closed: (node: SubscriptionNode, end: Int)?
+    /// Subscriptions whose place was taken or whose subscribers were found dead, to be settled.
+    var closed: [(node: SubscriptionNode, end: Int)] = []
     /// What a change of options left over.
     var former: SubscriptionNode.FormerOptions?
   }
@@ -47,14 +47,12 @@ extension Inbox {
         if let own {
           return change(own, as: newcomer, displacing: namesake, in: &state)
         }
-        // Only a dead object can have lived at the address of a live one.
-        let predecessor = namesake ?? state.ledgers[key]?.members[address]
-        return add(newcomer, &reference, inPlaceOf: predecessor, to: type, in: &state)
+        return add(newcomer, &reference, inPlaceOf: namesake, to: type, in: &state)
       }
       guard let outcome else { continue }
       // First of all: what is let go below is foreign, and may wait for what was asked for here.
       send(outcome.wake)
-      if let (node, end) = outcome.closed { node.settle(at: end, as: .expired) }
+      for (node, end) in outcome.closed { node.settle(at: end, as: .expired) }
       outcome.former?.discard()
       return outcome.node
     }
@@ -68,7 +66,7 @@ extension Inbox {
     let key = node.channel.key
     var outcome = Outcome(node: node)
     if let namesake, namesake !== node, let end = state.ledgers[key]?.remove(namesake)?.end {
-      outcome.closed = (namesake, end)
+      outcome.closed = [(namesake, end)]
     }
     var belongings = newcomer.belongings
     if let identity = belongings.id {
@@ -97,17 +95,19 @@ extension Inbox {
     var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type))
     var mailbox = ledger.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
-    var closed: (node: SubscriptionNode, end: Int)?
+    var closed: [(node: SubscriptionNode, end: Int)] = []
     var isOwed = false
     if let predecessor, let end = ledger.remove(predecessor)?.end {
-      closed = (predecessor, end)
-      if newcomer.belongings.id != nil, predecessor.identity != nil {
-        serial = predecessor.serial
-        if let handedOver = predecessor.mailbox.withLock({ $0.handOver(policy: newcomer.policy) }) {
-          mailbox = handedOver
-          isOwed = true
-        }
+      closed.append((predecessor, end))
+      serial = predecessor.serial
+      if let handedOver = predecessor.mailbox.withLock({ $0.handOver(policy: newcomer.policy) }) {
+        mailbox = handedOver
+        isOwed = true
       }
+    }
+    // Only dead objects can have lived at the address of a live one.
+    for node in ledger.subscriptions(at: ObjectIdentifier(newcomer.object)) {
+      if let end = ledger.remove(node)?.end { closed.append((node, end)) }
     }
     state.lastSerial = max(state.lastSerial, serial)
     let node = SubscriptionNode(

@@ -13,7 +13,7 @@ extension Inbox {
   @usableFromInline
   func reconsiderWaits() {
     let fulfilled = Waits.shared.withLock { waits in
-      let fulfilled = waits.takeFulfilled()
+      let fulfilled = waits.takeFulfilled(of: self)
       for wait in fulfilled where !waits.concerns(wait.goal.inbox) {
         wait.goal.inbox.activity.stopAnnouncing()
       }

@@ -73,11 +73,17 @@ struct Waits: Sendable {
 
   /// Takes out the waits whose goals are reached.
   ///
+  /// What happens in one hub fulfils waits for that hub only: another's can by that only come to wait
+  /// for more, for handlers return and waits are given up.
+  ///
+  /// - Parameter inbox: the hub in which something has happened; `nil` for all.
   /// - Returns: the waits, to be resumed outside the lock.
-  mutating func takeFulfilled() -> [Wait] {
+  mutating func takeFulfilled(of inbox: Inbox? = nil) -> [Wait] {
     // Taking one out changes nothing for those before it, and makes those after it wait for more,
     // not for less: so one pass decides all.
-    let fates = all.indices.map { isFulfilled(at: $0) }
+    let fates = all.indices.map { index in
+      (inbox == nil || all[index].goal.inbox === inbox) && isFulfilled(at: index)
+    }
     guard fates.contains(true) else { return [] }
     let fulfilled = zip(all, fates).filter(\.1).map(\.0)
     all = zip(all, fates).filter { !$0.1 }.map(\.0)

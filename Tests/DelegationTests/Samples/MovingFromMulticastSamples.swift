@@ -2,7 +2,7 @@ import Delegation
 import Dispatch
 import Testing
 
-@Suite("Samples of moving from multicast delegates", .timeLimit(.minutes(1)))
+@Suite("Samples of moving from multicast delegates", .timeLimit(.minutes(3)))
 struct MovingFromMulticastSamples {
   // sample: After: the protocol
   protocol StreamDelegate:

@@ -2,7 +2,7 @@ import Delegation
 import Foundation
 import Testing
 
-@Suite("Samples of moving from NotificationCenter", .timeLimit(.minutes(1)))
+@Suite("Samples of moving from NotificationCenter", .timeLimit(.minutes(3)))
 struct MovingFromNotificationCenterSamples {
   private static let played = Recorder<String>()
 
