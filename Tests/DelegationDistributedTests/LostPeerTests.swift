@@ -37,6 +37,7 @@ struct LostPeerTests {
       }
       #expect(errors == [nil, .connectionLost])
       #expect(await hub.drain(within: Self.patience).isEmpty)
+      withExtendedLifetime(porter) {}
       print("a peer killed in the middle of a vote: decided \(noticed.short) later")
     }
   }
