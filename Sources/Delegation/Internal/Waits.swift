@@ -73,11 +73,14 @@ struct Waits: Sendable {
 
   /// Takes out the waits whose goals are reached.
   ///
+  /// - Parameter inbox: the hub whose waits to look at; `nil` for all.
   /// - Returns: the waits, to be resumed outside the lock.
-  mutating func takeFulfilled() -> [Wait] {
+  mutating func takeFulfilled(of inbox: Inbox? = nil) -> [Wait] {
     // Taking one out changes nothing for those before it, and makes those after it wait for more,
     // not for less: so one pass decides all.
-    let fates = all.indices.map { isFulfilled(at: $0) }
+    let fates = all.indices.map { index in
+      (inbox == nil || all[index].goal.inbox === inbox) && isFulfilled(at: index)
+    }
     guard fates.contains(true) else { return [] }
     let fulfilled = zip(all, fates).filter(\.1).map(\.0)
     all = zip(all, fates).filter { !$0.1 }.map(\.0)
