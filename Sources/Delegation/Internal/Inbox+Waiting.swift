@@ -9,7 +9,10 @@ extension Inbox {
     if activity.isAwaited { reconsiderWaits() }
   }
 
-  /// Lets those go on whose waits are fulfilled.
+  /// Lets those go on whose waits for something of this hub are fulfilled.
+  ///
+  /// What ends in one hub fulfils no wait for another: there it can only mean that there is more to
+  /// wait for. So a hub's waits are resumed by those who work for it, and by nobody else's threads.
   @usableFromInline
   func reconsiderWaits() {
     let fulfilled = Waits.shared.withLock { waits in
