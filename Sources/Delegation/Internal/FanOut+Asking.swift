@@ -64,8 +64,12 @@ extension FanOut {
   ) async {
     if staying {
       _ = await withTaskExecutorPreference(executor) {
-        await question(self, worker, position, true)
+        // A preference by itself moves nothing before the next suspension.
+        await Task.yield()
+        return await question(self, worker, position, true)
       }
+      // Nor does its end, and the next subscriber may have no executor of its own.
+      await Task.yield()
     } else {
       summon(on: executor) {
         // The executor may have taken its time.

@@ -5,15 +5,19 @@ extension Scenario {
   func begin(_ call: Int, by player: Player) -> Int? {
     if !explorer.isCurrent { fatalError("a handler runs on a thread that is not the explorer's") }
     history.note(.starts, call, player.number)
-    return model.calls[call]?.isQuestion ?? false
+    let episode =
+      model.calls[call]?.isQuestion ?? false
       ? model.startAnswering(call, by: player.number)
       : model.startHandling(call, by: player.number)
+    if let episode, model.episodes[episode].options.isOnLane != explorer.isOnLane {
+      model.violate(0, "#\(call) calls subscriber \(player.number) on the wrong executor")
+    }
+    return episode
   }
 
   /// What a subscriber does when it is told something and cannot wait.
   func handle(_ call: Int, in episode: Int?, by player: Player) throws {
     guard let episode else { return }
-    checkExecutor(of: call, in: episode)
     let behaviour = script.behaviour(of: player.slot, in: call)
     if let step = behaviour.step { performSynchronously(step) }
     try end(call, episode, behaviour)
@@ -40,19 +44,11 @@ extension Scenario {
   }
 
   private func act(_ behaviour: Script.Behaviour, _ call: Int, _ episode: Int) async {
-    checkExecutor(of: call, in: episode)
     for _ in 0..<behaviour.yields { await Task.yield() }
     if behaviour.hang != .not {
       await hang(call, episode, isCancellable: behaviour.hang == .untilReleasedOrCancelled)
     }
     if let step = behaviour.step { await perform(step, in: nil) }
-  }
-
-  private func checkExecutor(of call: Int, in episode: Int) {
-    let episode = model.episodes[episode]
-    if episode.options.isOnLane != explorer.isOnLane {
-      model.violate(0, "#\(call) calls subscriber \(episode.player) on the wrong executor")
-    }
   }
 
   private func end(_ call: Int, _ episode: Int, _ behaviour: Script.Behaviour) throws {
