@@ -159,12 +159,13 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
+    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
     let poll = Poll(ballot, absence: { _ in absent })
-    return await conduct(poll, among: nodes, within: duration) { fanOut, worker, first, isSingle in
+    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle) {
         node -> Answer<C.Response, any Error> in
         guard let subscriber = node.beginCall(on: P.self) else { return .absence }
@@ -217,6 +218,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
+    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
@@ -224,7 +226,7 @@ extension DelegateHub {
       .response(
         Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, within: duration) { fanOut, worker, first, isSingle in
+    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<R, any Error> in
         guard let subscriber = node.beginCall(on: P.self) else { return .absence }
         defer { node.endCall() }

@@ -2,18 +2,18 @@ extension DelegateHub {
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
   nonisolated(nonsending) func conduct<C: Combiner, E>(
-    _ poll: Poll<C, E>, among nodes: [SubscriptionNode], within duration: Duration? = nil,
+    _ poll: Poll<C, E>, among nodes: [SubscriptionNode], by deadline: Deadline? = nil,
     _ question: @escaping FanOut.Question
   ) async -> Result<C.Outcome, E> {
-    if let decision = poll.open(isExpired: duration == .zero) { return decision }
+    if let decision = poll.open(isExpired: deadline?.isPast ?? false) { return decision }
     let fanOut = FanOut(asking: nodes, for: self, question)
-    if nodes.count == 1, duration == nil {
+    if nodes.count == 1, deadline == nil {
       // Nobody else is held up, and nothing can be decided before: no task is needed.
       await fanOut.runInTurn()
       if let decision = poll.decision { return decision }
     }
     return await withTaskCancellationHandler {
-      guard let duration else {
+      guard let deadline else {
         fanOut.startInPlace()
         if let decision = poll.decision { return decision }
         return await waitForDecision(of: poll, by: fanOut)
@@ -22,7 +22,7 @@ extension DelegateHub {
       fanOut.summonWorker()
       let timer = Task.startDetached(on: configuration.executor) {
         // If it is cancelled the poll is decided already.
-        try? await self.configuration.clock.sleep(for: duration)
+        await deadline.wait()
         poll.expire(in: fanOut)
       }
       defer { timer.cancel() }

@@ -84,7 +84,7 @@ struct ExplorerModelTests {
 
   @Test("a notification is left lying")
   func leftLying() {
-    #expect(guarantee { $0.checkQuiescence(hanging: [], isAlarmSet: false) } == 6)
+    #expect(guarantee { $0.checkQuiescence(hanging: [], at: 0) } == 6)
   }
 
   @Test("somebody is asked after the decision")

@@ -38,9 +38,10 @@ extension Inbox {
     executor: (any TaskExecutor)?
   ) async -> Bool {
     let ticket = Waits.shared.withLock { $0.makeTicket() }
-    let timer = duration.map { duration in
+    let deadline = duration.map { Deadline(after: $0, on: clock) }
+    let timer = deadline.map { deadline in
       Task.startDetached(on: executor) {
-        if duration > .zero { try? await clock.sleep(for: duration) }
+        await deadline.wait()
         self.giveUp(ticket)
       }
     }

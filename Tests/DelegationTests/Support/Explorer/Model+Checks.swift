@@ -95,14 +95,14 @@ extension Model {
   ///
   /// - Parameters:
   ///   - hanging: the calls of the handlers that hang until they are cancelled.
-  ///   - isAlarmSet: whether somebody sleeps until a later time.
-  mutating func checkQuiescence(hanging: [Int], isAlarmSet: Bool) {
+  ///   - time: what the clock shows.
+  mutating func checkQuiescence(hanging: [Int], at time: Int) {
     tick()
     for episode in episodes where episode.pending > 0 && episode.running == nil {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
     }
     for (number, call) in calls where !call.isOver {
-      checkProgress(of: call, number, isAlarmSet: isAlarmSet)
+      checkProgress(of: call, number, at: time)
     }
     for number in hanging {
       guard let call = calls[number], call.isQuestion else { continue }
@@ -114,7 +114,7 @@ extension Model {
     }
   }
 
-  private mutating func checkProgress(of call: Call, _ number: Int, isAlarmSet: Bool) {
+  private mutating func checkProgress(of call: Call, _ number: Int, at time: Int) {
     switch call.operation {
     case .vote, .voteWithin, .collect, .first:
       if call.decision != nil { violate(9, "#\(number) is decided and does not return") }
@@ -123,7 +123,7 @@ extension Model {
       } else if let missing = firstUnasked(in: call) {
         violate(8, "#\(number) does not ask subscriber \(episodes[missing].player)")
       }
-      if call.ticks != nil, !isAlarmSet { violate(10, "#\(number) is past its deadline") }
+      if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .deliver:
       if !episodes.contains(where: { $0.owes(number) && $0.running != nil }) {
         violate(14, "#\(number) waits for nobody")
@@ -133,7 +133,7 @@ extension Model {
       if running == 0 || running == 1 && call.task == nil {
         violate(14, "#\(number) waits for nobody")
       }
-      if call.ticks != nil, !isAlarmSet { violate(14, "#\(number) is past its deadline") }
+      if call.isDue(at: time) { violate(14, "#\(number) is past its deadline") }
     case .cancelAndWait:
       guard let episode = call.target.map({ episodes[$0] }) else { return }
       if episode.running == nil && episode.asked == 0 { violate(2, "#\(number) waits for nobody") }
@@ -187,7 +187,10 @@ extension Model {
 }
 
 extension Model.Call {
-  /// The deadline.
+  /// Whether its deadline has come.
+  func isDue(at time: Int) -> Bool { ticks.map { time >= beganAt + $0 } ?? false }
+
+  /// The deadline, from the call.
   var ticks: Int? {
     switch operation {
     case .voteWithin(let ticks, _): ticks

@@ -150,7 +150,7 @@ final class Scenario: @unchecked Sendable {
   private func checkQuiescence() {
     model.checkQuiescence(
       hanging: hanging.compactMap { $0.isCancellable ? $0.call : nil },
-      isAlarmSet: clock.sleepers > 0)
+      at: time)
     if reports.count != model.failed {
       model.violate(11, "\(model.failed) handlers failed, \(reports.count) were reported")
     }
