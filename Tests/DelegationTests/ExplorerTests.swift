@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Explorer")
+@Suite("Explorer", .serialized)
 struct ExplorerTests {
   @Test("no schedule breaks a guarantee", arguments: Script.Theme.allCases)
   func schedules(theme: Script.Theme) async {

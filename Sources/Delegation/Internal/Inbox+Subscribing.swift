@@ -16,7 +16,7 @@ extension Inbox {
     var node: SubscriptionNode
     var wake = Wake.notNeeded
     /// Subscriptions whose place was taken or whose subscribers were found dead, to be settled.
-    var closed: [(node: SubscriptionNode, end: Int)] = []
+    var closed: [(node: SubscriptionNode, end: Int, reason: Closing)] = []
     /// What a change of options left over.
     var former: SubscriptionNode.FormerOptions?
   }
@@ -52,7 +52,7 @@ extension Inbox {
       guard let outcome else { continue }
       // First of all: what is let go below is foreign, and may wait for what was asked for here.
       send(outcome.wake)
-      for (node, end) in outcome.closed { node.settle(at: end, as: .expired) }
+      for (node, end, reason) in outcome.closed { node.settle(at: end, as: reason) }
       outcome.former?.discard()
       return outcome.node
     }
@@ -66,7 +66,7 @@ extension Inbox {
     let key = node.channel.key
     var outcome = Outcome(node: node)
     if let namesake, namesake !== node, let end = state.ledgers[key]?.remove(namesake)?.end {
-      outcome.closed = [(namesake, end)]
+      outcome.closed = [(namesake, end, .cancelled)]
     }
     var belongings = newcomer.belongings
     if let identity = belongings.id {
@@ -95,10 +95,10 @@ extension Inbox {
     var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type))
     var mailbox = ledger.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
-    var closed: [(node: SubscriptionNode, end: Int)] = []
+    var closed: [(node: SubscriptionNode, end: Int, reason: Closing)] = []
     var isOwed = false
     if let predecessor, let end = ledger.remove(predecessor)?.end {
-      closed.append((predecessor, end))
+      closed.append((predecessor, end, .cancelled))
       serial = predecessor.serial
       if let handedOver = predecessor.mailbox.withLock({ $0.handOver(policy: newcomer.policy) }) {
         mailbox = handedOver
@@ -107,7 +107,7 @@ extension Inbox {
     }
     // Only dead objects can have lived at the address of a live one.
     for node in ledger.subscriptions(at: ObjectIdentifier(newcomer.object)) {
-      if let end = ledger.remove(node)?.end { closed.append((node, end)) }
+      if let end = ledger.remove(node)?.end { closed.append((node, end, .expired)) }
     }
     state.lastSerial = max(state.lastSerial, serial)
     let node = SubscriptionNode(
