@@ -121,15 +121,14 @@ struct Guarantee10ThreadTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let elapsed = await ContinuousClock().measure {
-      let replies = await hub.collect(Listener.self, within: .milliseconds(40)) { probe in
+      let replies = await hub.collect(Listener.self, within: .seconds(2)) { probe in
         if probe.name != "1" { await gate.pass() }
         return probe.name
       }
       #expect(replies.map { try? $0.result.get() } == [nil, "1", nil])
     }
-    #expect(elapsed >= .milliseconds(40))
-    // Not a measure of speed: it would hang if it did not hold.
-    #expect(elapsed < .seconds(30))
+    // No upper bound: on a busy machine it would measure that. If it did not hold, this would hang.
+    #expect(elapsed >= .seconds(2))
     gate.open()
     await hub.drain()
   }
