@@ -23,8 +23,9 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - priority: higher is asked and served first.
   ///   - id: who the subscriber is, if not the object itself: of the subscribers with equal ids only
-  ///     the newest is subscribed, in the place of the older one and with what waited for it. The older
-  ///     one is not told: ids have to be as unique as what they stand for.
+  ///     the newest is subscribed, in the place of the older one and with what waited for it. One
+  ///     that the older was about to handle at that moment is counted as cancelled. It is not told of
+  ///     its end: ids have to be as unique as what they stand for.
   ///   - hold: whether the hub keeps the subscriber alive.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
   ///   - executor: where its handlers run; `nil` for the hub's choice.
