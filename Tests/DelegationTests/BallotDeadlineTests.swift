@@ -50,8 +50,8 @@ struct BallotDeadlineTests {
     _ events: [(position: Int, answer: Answer)], of count: Int, late: Late, decisive: Int
   ) -> Course {
     let recorder = Recorder<String>()
-    let combiner = Narrator(recorder: recorder, decisive: decisive)
-    var ballot = Ballot<Narrator, Lateness>(asking: count, combiner: combiner, hasDeadline: true)
+    let combiner = Scripted(recorder: recorder, decisive: decisive)
+    var ballot = Ballot<Scripted, Lateness>(asking: count, combiner: combiner, hasDeadline: true)
     var decision = ballot.begin()
     for (position, answer) in events where decision == nil {
       decision = ballot.count(answer == .response ? .response("yes") : .absence, from: position)
@@ -91,14 +91,14 @@ struct BallotDeadlineTests {
     for (heard, event) in events.enumerated() {
       let call = event.answer == .response ? "receive yes from" : "miss"
       if hears("\(call) \(event.position)") {
-        return finished("decided", outstanding: count - heard - 1)
+        return finished("decided at \(decisive)", outstanding: count - heard - 1)
       }
     }
     let outstanding = count - events.count
     for position in 0..<count where !events.contains(where: { $0.position == position }) {
       if late == .failure { return finished("late at \(position)", outstanding: outstanding) }
       if hears("\(late == .response ? "receive late from" : "miss") \(position)") {
-        return finished("decided", outstanding: outstanding)
+        return finished("decided at \(decisive)", outstanding: outstanding)
       }
     }
     course.calls.append("finish")
@@ -110,36 +110,5 @@ struct BallotDeadlineTests {
     return items.flatMap { first in
       permutations(of: items.filter { $0 != first }).map { [first] + $0 }
     }
-  }
-}
-
-/// Records its calls, and decides at one of them.
-private struct Narrator: Combiner {
-  let recorder: Recorder<String>
-  let decisive: Int
-  private var calls = 0
-
-  init(recorder: Recorder<String>, decisive: Int) {
-    self.recorder = recorder
-    self.decisive = decisive
-  }
-
-  mutating func begin(asking count: Int) -> String? { called("begin \(count)") }
-
-  mutating func receive(_ response: String, from position: Int) -> String? {
-    called("receive \(response) from \(position)")
-  }
-
-  mutating func miss(_ position: Int) -> String? { called("miss \(position)") }
-
-  mutating func finish() -> String {
-    recorder.record("finish")
-    return "finished"
-  }
-
-  private mutating func called(_ call: String) -> String? {
-    recorder.record(call)
-    defer { calls += 1 }
-    return calls == decisive ? "decided" : nil
   }
 }
