@@ -103,10 +103,13 @@ final class Scene: Sendable {
   private struct Pulling: Combiner {
     let place: Place
     let trigger: Trigger
+    let hub: DelegateHub
     let cargo: DeathNotice?
 
     mutating func begin(asking count: Int) -> Bool? {
       if place == .combinerBegins { trigger.pull() }
+      // Between the snapshot and the first call, so that all are missed.
+      if place == .combinerMisses { hub.unsubscribeAll(from: Listener.self) }
       return nil
     }
     mutating func receive(_ response: Bool, from position: Int) -> Bool? {
@@ -125,18 +128,12 @@ final class Scene: Sendable {
 
   private func playCombiner() async {
     subscribe(own)
-    // Whoever is asked first removes all, so that most of this crowd are missed.
-    let crowd = Probe.many(place == .combinerMisses ? 100 : 0)
-    for probe in crowd { hub.subscribe(probe, to: Listener.self) }
-    _ = await hub.ask(Listener.self, combining: makeCombiner()) { [hub, place] _ in
-      if place == .combinerMisses { hub.unsubscribeAll(from: Listener.self) }
-      return true
-    }
+    _ = await hub.ask(Listener.self, combining: makeCombiner()) { _ in true }
   }
 
   private func makeCombiner() -> some Combiner<Bool, Bool> {
     Pulling(
-      place: place, trigger: trigger, cargo: place == .combinerDies ? makeNotice() : nil)
+      place: place, trigger: trigger, hub: hub, cargo: place == .combinerDies ? makeNotice() : nil)
   }
 
   // MARK: Ids
