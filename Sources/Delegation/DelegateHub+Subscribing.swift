@@ -112,7 +112,7 @@ extension DelegateHub {
     inbox.close {
       $0.identified[identity.hash] ?? []
     } where: { node in
-      node.belongings.withLock { $0.id }?.matches(identity) ?? false
+      node.identity?.matches(identity) ?? false
     }
   }
 

@@ -18,7 +18,9 @@ struct MailboxRaceTests {
     Threads.run(posters + 1) { thread in
       if thread == posters {
         // Keeps the mailbox busy, so that what the others do to it overlaps.
-        while posting.load(ordering: .relaxed) > 0 { node.mailbox.withLock { $0.lookBusy() } }
+        while posting.load(ordering: .relaxed) > 0 {
+          node.contents.withLock { $0.mailbox.lookBusy() }
+        }
         return
       }
       let handled = Counter()
@@ -81,12 +83,12 @@ struct MailboxRaceTests {
         isComing.store(true, ordering: .releasing)
         if case .rest = step(node) { rested.store(true, ordering: .relaxed) }
       } else {
-        node.mailbox.withLock { mailbox in
+        node.contents.withLock { contents in
           isHeld.store(true, ordering: .releasing)
           while !isComing.load(ordering: .acquiring) { Threads.pause() }
           for _ in 0..<2000 { Threads.pause() }
           inbox.post(Structures.content(), to: Structures.key)
-          _ = mailbox.attend(published: afterPause ? 3 : 2)
+          _ = contents.mailbox.attend(published: afterPause ? 3 : 2)
         }
       }
     }

@@ -105,7 +105,7 @@ extension Layouts {
       var addresses: Set<UInt> = []
       for _ in 0..<1000 {
         let reference = WeakReference(strong as any Free, object: strong)
-        addresses.insert(UInt(bitPattern: reference.image))
+        addresses.insert(UInt(bitPattern: reference.rest))
       }
       #expect(addresses.count < 100)
     }

@@ -10,5 +10,4 @@ let knownShortfalls: [Shortfall] = [
   Shortfall("vote.actor.100", against: "task group", result: 3.29),
   Shortfall("latency.idle", against: "bare task", result: 3.57),
   Shortfall("post.return", "hub, N=10,000", against: "hub, N=1", result: 4.91),
-  Shortfall("memory.subscription", "hub, N=100,000", against: nil, result: 517),
 ]

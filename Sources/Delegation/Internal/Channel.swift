@@ -12,9 +12,14 @@ final class Channel: Sendable {
   /// Grows under the inbox's lock only, after the notification was filled in; whoever reads a count
   /// may read the notifications below it.
   let published = Atomic<Int>(0)
+  /// The hub's inbox.
+  ///
+  /// They refer to each other until the hub is released.
+  let inbox: Inbox
 
-  init(_ type: Any.Type) {
+  init(_ type: Any.Type, inbox: Inbox) {
     self.type = type
+    self.inbox = inbox
     key = ObjectIdentifier(type)
   }
 

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 extension FanOut {
   /// Asks the subscriber at a position and those claimed after it, in the worker's place.
@@ -37,7 +37,7 @@ extension FanOut {
       if let watch { slowWatch?.end(watch) }
       report(result, position)
       guard !isSingle, let next = claim() else { return nil }
-      if nodes[next].isElsewhere.load(ordering: .relaxed) { return next }
+      if nodes[next].isElsewhere { return next }
       position = next
     }
   }

@@ -4,7 +4,7 @@ internal import Synchronization
 struct Newcomer {
   let object: AnyObject
   let type: any AnyObject.Type
-  let belongings: SubscriptionNode.Belongings
+  let belongings: Belongings
   let priority: Int
   let policy: MailboxPolicy
   let site: Site
@@ -72,7 +72,7 @@ extension Inbox {
     if let identity = belongings.id {
       state.ledgers[key]?.move(node, from: node.identity, to: identity)
     } else {
-      belongings.id = node.identity
+      belongings = belongings.identified(by: node.identity)
     }
     outcome.former = node.setOptions(belongings, policy: newcomer.policy)
     if node.priority.exchange(newcomer.priority, ordering: .relaxed) != newcomer.priority {
@@ -92,7 +92,8 @@ extension Inbox {
       fatalError("Delegation: a subscription was added twice")
     }
     // Taken out while it changes, so that its tables are not copied.
-    var ledger = state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type))
+    var ledger =
+      state.ledgers.removeValue(forKey: key) ?? Ledger(channel: Channel(type, inbox: self))
     var mailbox = ledger.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
     var closed: [(node: SubscriptionNode, end: Int, reason: Closing)] = []
@@ -100,7 +101,7 @@ extension Inbox {
     if let predecessor, let end = ledger.remove(predecessor)?.end {
       closed.append((predecessor, end, .cancelled))
       serial = predecessor.serial
-      if let handedOver = predecessor.mailbox.withLock({ $0.handOver(policy: newcomer.policy) }) {
+      if let handedOver = predecessor.handOver(policy: newcomer.policy) {
         mailbox = handedOver
         isOwed = true
       }
@@ -111,7 +112,7 @@ extension Inbox {
     }
     state.lastSerial = max(state.lastSerial, serial)
     let node = SubscriptionNode(
-      reference: reference, channel: ledger.channel, inbox: self, mailbox: mailbox,
+      reference: reference, channel: ledger.channel, mailbox: mailbox,
       belongings: newcomer.belongings, subscriberType: newcomer.type, site: newcomer.site,
       priority: newcomer.priority, serial: serial)
     ledger.insert(node, as: newcomer.belongings.id)

@@ -29,53 +29,41 @@ struct Mailbox: Sendable {
     case rest
   }
 
-  /// A notification that was taken out of the chain and waits in the mailbox itself.
-  private struct Stored: Sendable {
-    var number: Int
-    var content: Notification.Content
-  }
-
   /// The first notification of the chain that was not taken, or the placeholder; `nil` once closed.
   private var next: Notification?
-  /// The number of `next`.
+  /// The number of `next`; once the subscription has ended, the number at which it did.
   private var position: Int
   /// The number at which the subscription began.
   private let start: Int
-  /// The number at which the subscription ended, and how; `nil` while it is open.
-  private var end: (number: Int, reason: Closing)?
-
-  /// What to do when notifications come faster than they are handled.
-  private(set) var policy: MailboxPolicy
-  /// What waits under a policy with a limit; such a mailbox empties the chain each time it is touched.
-  private var stored = Queue<Stored>()
-  /// What was dropped and not yet let go.
-  private var refuse: [Notification.Content] = []
-
+  private var handled = 0
+  private var failed = 0
+  /// The number of the notification whose handler is running, or -1.
+  private var handledNumber = -1
+  /// None, or one under a policy with a limit, which empties the chain each time it is touched.
+  ///
+  /// An array, so that it is a word with most mailboxes, and a value with all.
+  private var backlog: [Backlog]
   /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
-  private var budget = 0
+  private var budget: Int32 = 0
+  /// How the subscription ended; `nil` while it is open.
+  private var ending: Closing?
   /// A worker is between taking a notification and reporting its fate, or about to take one.
   private var isAttended = false
   /// Another worker came by while the mailbox was attended.
   private var isCalledFor = false
-  /// The number of the notification whose handler is running.
-  private var handling: Int?
+
+  /// What to do when notifications come faster than they are handled.
+  var policy: MailboxPolicy { backlog.isEmpty ? .unbounded : backlog[0].policy }
 
   /// Whether a notification's handler is running, or about to.
-  var isHandling: Bool { handling != nil }
+  var isHandling: Bool { handledNumber >= 0 }
 
   /// Whether nothing will change any more.
-  var isFinal: Bool { end != nil && !isAttended }
-
-  private var handled = 0
-  private var failed = 0
-  private var dropped = 0
+  var isFinal: Bool { ending != nil && !isAttended }
 
   /// Starts at the end of the chain: what was posted before is for others.
   init(at placeholder: Notification, number: Int, policy: MailboxPolicy = .unbounded) {
-    next = placeholder
-    position = number
-    start = number
-    self.policy = policy
+    self.init(at: placeholder, number: number, policy: policy, start: number)
   }
 
   // MARK: Attending
@@ -90,7 +78,7 @@ struct Mailbox: Sendable {
       isCalledFor = true
       return false
     }
-    guard end == nil, hasMore(published) else { return false }
+    guard ending == nil, hasMore(published) else { return false }
     isAttended = true
     return true
   }
@@ -102,8 +90,8 @@ struct Mailbox: Sendable {
   mutating func proceed(published: Int) -> Step {
     store(upTo: published)
     isCalledFor = false
-    budget = waitingCount(published)
-    if end == nil, budget > 0, let content = take() { return .handle(content) }
+    budget = Int32(clamping: waitingCount(published))
+    if ending == nil, budget > 0, let content = take() { return .handle(content) }
     return rest()
   }
 
@@ -114,13 +102,13 @@ struct Mailbox: Sendable {
   ///   - published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   mutating func advance(after fate: Fate, published: Int) -> Step {
-    handling = nil
+    handledNumber = -1
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
     case .skipped: break
     }
-    if end == nil, hasMore(published) {
+    if ending == nil, hasMore(published) {
       if budget > 0, let content = take() { return .handle(content) }
       // Without a note, the wave that brings what was posted since has yet to come by.
       if isCalledFor { return .yield }
@@ -135,18 +123,20 @@ struct Mailbox: Sendable {
   }
 
   private func waitingCount(_ published: Int) -> Int {
-    stored.count + max(0, published - position)
+    storedCount + max(0, published - position)
   }
+
+  private var storedCount: Int { backlog.isEmpty ? 0 : backlog[0].count }
 
   private func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
 
   private mutating func take() -> Notification.Content? {
     let content: Notification.Content?
-    if let first = stored.popFirst() {
-      handling = first.number
+    if !backlog.isEmpty, let first = backlog[0].popFirst() {
+      handledNumber = first.number
       content = first.content
     } else {
-      handling = position
+      handledNumber = position
       content = takeFromChain()
     }
     budget -= 1
@@ -170,43 +160,27 @@ struct Mailbox: Sendable {
   ///   - policy: what to do; it holds for those that wait already.
   ///   - published: as with ``attend(published:)``.
   mutating func setPolicy(_ policy: MailboxPolicy, published: Int) {
-    self.policy = policy
-    guard let limit = policy.limit else { return }
-    let waiting = stored.takeAll()
-    let excess = max(0, waiting.count - limit)
-    let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
-    let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
-    for one in kept { stored.append(one) }
-    refuse += lost.map(\.content)
-    dropped += excess
+    if backlog.isEmpty {
+      if policy != .unbounded { backlog = [Backlog(policy: policy)] }
+    } else {
+      backlog[0].setPolicy(policy)
+    }
     store(upTo: published)
   }
 
   /// Under a policy with a limit, moves what was posted from the chain into the mailbox or drops it.
   mutating func store(upTo published: Int) {
-    guard end == nil, let limit = policy.limit else { return }
+    guard ending == nil, !backlog.isEmpty, backlog[0].policy.limit != nil else { return }
     while position < published {
       let number = position
       guard let content = takeFromChain() else { return }
-      if stored.count < limit {
-        stored.append(Stored(number: number, content: content))
-      } else {
-        dropped += 1
-        if policy.dropsOldest, let oldest = stored.popFirst() {
-          refuse.append(oldest.content)
-          stored.append(Stored(number: number, content: content))
-        } else {
-          refuse.append(content)
-        }
-      }
+      backlog[0].add(content, number: number)
     }
   }
 
   /// What was dropped since the last time, for the caller to let go outside the lock.
   mutating func takeRefuse() -> [Notification.Content] {
-    guard !refuse.isEmpty else { return [] }
-    defer { refuse = [] }
-    return refuse
+    backlog.isEmpty ? [] : backlog[0].takeRefuse()
   }
 
   // MARK: Ending
@@ -236,25 +210,29 @@ struct Mailbox: Sendable {
   ///   - reason: how it ended.
   /// - Returns: what waited.
   mutating func close(at number: Int, as reason: Closing) -> Remains {
-    guard end == nil else { return Remains() }
-    end = (number, reason)
-    defer { next = nil }
+    guard ending == nil else { return Remains() }
+    ending = reason
+    defer {
+      next = nil
+      position = number
+    }
     return Remains(
-      stored: refuse + stored.takeAll().map(\.content), chain: next,
+      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next,
       length: max(0, number - position))
   }
 
   /// Ends this mailbox where it stands and gives what waits to a successor.
   mutating func handOver(policy: MailboxPolicy) -> Mailbox? {
-    guard end == nil, let first = next else { return nil }
-    var successor = Mailbox(
-      at: first, number: position, policy: policy, start: position - stored.count)
-    successor.stored = stored
-    successor.refuse = refuse
-    end = (position - stored.count, .cancelled)
+    guard ending == nil, let first = next else { return nil }
+    let begin = position - storedCount
+    var successor = Mailbox(at: first, number: position, policy: policy, start: begin)
+    if !backlog.isEmpty {
+      if successor.backlog.isEmpty { successor.backlog = [Backlog(policy: policy)] }
+      successor.backlog[0].takeOver(from: &backlog[0])
+    }
+    ending = .cancelled
+    position = begin
     next = nil
-    stored = Queue()
-    refuse = []
     return successor
   }
 
@@ -262,16 +240,17 @@ struct Mailbox: Sendable {
     next = first
     position = number
     self.start = start
-    self.policy = policy
+    backlog = policy == .unbounded ? [] : [Backlog(policy: policy)]
   }
 
   // MARK: Looking in
 
   /// Whether a notification was addressed to this subscription and has not been passed.
   func owes(_ number: Int) -> Bool {
-    if handling == number { return true }
-    guard number >= start, number < end?.number ?? .max else { return false }
-    return end == nil && (number >= position || stored.contains { $0.number == number })
+    if handledNumber == number { return true }
+    guard ending == nil else { return false }
+    return number >= position
+      || !backlog.isEmpty && backlog[0].contains(number)
   }
 
   /// The account of this subscription when that many notifications have been posted.
@@ -279,15 +258,15 @@ struct Mailbox: Sendable {
     var account = Account()
     account.handled = handled
     account.failed = failed
-    account.dropped = dropped
-    let settled = handled + failed + dropped
-    guard let end else {
+    account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
+    let settled = handled + failed + account.dropped
+    guard let ending else {
       account.waiting = published - start - settled
       return account
     }
-    account.waiting = handling == nil ? 0 : 1
-    let lost = end.number - start - settled - account.waiting
-    switch end.reason {
+    account.waiting = isHandling ? 1 : 0
+    let lost = position - start - settled - account.waiting
+    switch ending {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost
     }

@@ -1,7 +1,13 @@
 /// Where in the source a subscription was made.
 struct Site: Sendable, CustomStringConvertible {
-  let file: StaticString
-  let line: UInt
+  private let file: StaticString
+  /// Small, for each subscription keeps one.
+  private let line: UInt32
+
+  init(file: StaticString, line: UInt) {
+    self.file = file
+    self.line = UInt32(clamping: line)
+  }
 
   var description: String { "\(file):\(line)" }
 }

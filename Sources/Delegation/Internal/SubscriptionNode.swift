@@ -3,8 +3,10 @@ public import Synchronization
 /// One subscription: who, to what, and how far.
 ///
 /// Two independent pieces of state: `state`, one atomic word that says whether calls may start and
-/// how many votes are being answered, and `mailbox`, under its own lock, for notifications.
-/// Lock order: the inbox's lock, then the mailbox's.
+/// how many votes are being answered, and `contents`, under its own lock, for notifications and what
+/// the caller gave us. Lock order: the inbox's lock, then that of the contents.
+///
+/// There may be a hundred thousand of them: the fields are in an order that leaves few gaps.
 @usableFromInline
 final class SubscriptionNode: Sendable {
   /// The bits of `state`.
@@ -14,34 +16,26 @@ final class SubscriptionNode: Sendable {
     ///
     /// Set once, under the inbox's lock; never cleared.
     @inlinable
-    static var closed: UInt { 1 }
+    static var closed: UInt32 { 1 }
     /// Somebody waits for this subscription's calls to end.
     @inlinable
-    static var awaited: UInt { 2 }
+    static var awaited: UInt32 { 2 }
+    /// There is an executor among the belongings.
+    @inlinable
+    static var elsewhere: UInt32 { 4 }
     /// One call of the asking kind.
     ///
     /// The rest of the word counts them.
     @inlinable
-    static var call: UInt { 4 }
-  }
-
-  /// What the caller gave us, let go when the subscription ends.
-  struct Belongings: Sendable {
-    /// The subscriber itself if the hub is to keep it alive.
-    var subscriber: (any Sendable)?
-    /// Who this is, if not the object.
-    var id: Identity?
-    /// Where its handlers run, if not where the hub says.
-    var executor: (any TaskExecutor)?
+    static var call: UInt32 { 8 }
   }
 
   @usableFromInline
   let reference: WeakReference
-  let channel: Channel
   @usableFromInline
-  let inbox: Inbox
-  let mailbox: Lock<Mailbox>
-  let belongings: Lock<Belongings>
+  let state: Atomic<UInt32>
+  let channel: Channel
+  let contents: Lock<Contents>
   let site: Site
   let subscriberType: any AnyObject.Type
   /// Higher is served first.
@@ -50,28 +44,30 @@ final class SubscriptionNode: Sendable {
   let priority: Atomic<Int>
   /// The order of subscription: the inbox's running number.
   let serial: Int
-  /// Whether there is an executor among the belongings.
-  @usableFromInline
-  let isElsewhere: Atomic<Bool>
-  @usableFromInline
-  let state = Atomic<UInt>(0)
+
+  /// What is under the lock.
+  struct Contents: Sendable {
+    var mailbox: Mailbox
+    var belongings: Belongings
+  }
 
   init(
-    reference: consuming WeakReference, channel: Channel, inbox: Inbox, mailbox: Mailbox,
+    reference: consuming WeakReference, channel: Channel, mailbox: Mailbox,
     belongings: Belongings, subscriberType: any AnyObject.Type, site: Site, priority: Int,
     serial: Int
   ) {
     self.reference = reference
     self.channel = channel
-    self.inbox = inbox
-    self.mailbox = Lock(mailbox)
-    isElsewhere = Atomic(belongings.executor != nil)
-    self.belongings = Lock(belongings)
+    state = Atomic(belongings.executor == nil ? 0 : Bits.elsewhere)
+    contents = Lock(Contents(mailbox: mailbox, belongings: belongings))
     self.subscriberType = subscriberType
     self.site = site
     self.priority = Atomic(priority)
     self.serial = serial
   }
+
+  @usableFromInline
+  var inbox: Inbox { channel.inbox }
 
   // MARK: Life
 
@@ -99,11 +95,11 @@ final class SubscriptionNode: Sendable {
   ///
   /// Foreign `deinit`s may run here: must not be called under a lock or on the hub's actor.
   func settle(at end: Int, as reason: Closing) {
-    mailbox.withLock { $0.close(at: end, as: reason) }.discard()
-    let belongings = belongings.withLock { belongings in
-      defer { belongings = Belongings() }
-      return belongings
+    let (remains, belongings) = contents.withLock { contents in
+      defer { contents.belongings = Belongings() }
+      return (contents.mailbox.close(at: end, as: reason), contents.belongings)
     }
+    remains.discard()
     withExtendedLifetime(belongings) {}
   }
 
@@ -122,17 +118,25 @@ final class SubscriptionNode: Sendable {
   ///
   /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
   func setOptions(_ belongings: Belongings, policy: MailboxPolicy) -> FormerOptions {
-    let former = self.belongings.withLock { present in
-      defer { present = belongings }
-      return present
+    if belongings.executor == nil {
+      state.bitwiseAnd(~Bits.elsewhere, ordering: .relaxed)
+    } else {
+      state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
     }
-    isElsewhere.store(belongings.executor != nil, ordering: .relaxed)
     let published = channel.published.load(ordering: .acquiring)
-    let refuse = mailbox.withLock { mailbox in
-      mailbox.setPolicy(policy, published: published)
-      return mailbox.takeRefuse()
+    return contents.withLock { contents in
+      defer { contents.belongings = belongings }
+      contents.mailbox.setPolicy(policy, published: published)
+      return FormerOptions(
+        belongings: contents.belongings, refuse: contents.mailbox.takeRefuse())
     }
-    return FormerOptions(belongings: former, refuse: refuse)
+  }
+
+  /// Ends the mailbox where it stands and gives what waits to a successor's.
+  ///
+  /// Called under the inbox's lock.
+  func handOver(policy: MailboxPolicy) -> Mailbox? {
+    contents.withLock { $0.mailbox.handOver(policy: policy) }
   }
 
   /// What a change of options leaves over.
@@ -149,13 +153,16 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Who this is, if not the object.
-  var identity: Identity? { belongings.withLock { $0.id } }
+  var identity: Identity? { contents.withLock { $0.belongings.id } }
+
+  /// Whether there is an executor among the belongings.
+  @inlinable
+  var isElsewhere: Bool { state.load(ordering: .relaxed) & Bits.elsewhere != 0 }
 
   /// Where its handlers run, if not where the hub says.
   var executor: (any TaskExecutor)? {
     // The look spares most subscriptions the lock.
-    guard isElsewhere.load(ordering: .relaxed) else { return nil }
-    return belongings.withLock { $0.executor }
+    isElsewhere ? contents.withLock { $0.belongings.executor } : nil
   }
 
   // MARK: Calls
@@ -202,12 +209,12 @@ final class SubscriptionNode: Sendable {
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    noticed(mailbox.withLock { $0.advance(after: fate, published: publishedWhileOpen) })
+    noticed(contents.withLock { $0.mailbox.advance(after: fate, published: publishedWhileOpen) })
   }
 
   /// Whether a notification was addressed to this subscription and has not been passed.
   func owes(_ number: Int) -> Bool {
-    mailbox.withLock { $0.owes(number) }
+    contents.withLock { $0.mailbox.owes(number) }
   }
 
   /// How many notifications have been posted, or 0 if the subscription is closed.
@@ -223,7 +230,7 @@ final class SubscriptionNode: Sendable {
 
   /// Does something to the mailbox, and lets go of what was dropped by that.
   private func touch<Result: Sendable>(_ body: (inout Mailbox) -> Result) -> Result {
-    let (result, refuse) = mailbox.withLock { (body(&$0), $0.takeRefuse()) }
+    let (result, refuse) = contents.withLock { (body(&$0.mailbox), $0.mailbox.takeRefuse()) }
     for content in refuse { content.receipt?.pass() }
     return result
   }
@@ -239,7 +246,7 @@ final class SubscriptionNode: Sendable {
   /// How many of this subscription's handlers are running or about to.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
-    return asked + (mailbox.withLock { $0.isHandling } ? 1 : 0)
+    return asked + (contents.withLock { $0.mailbox.isHandling } ? 1 : 0)
   }
 
   /// What became of the notifications addressed to this subscription so far.
@@ -262,7 +269,7 @@ extension SubscriptionNode: CustomStringConvertible {
   @usableFromInline
   var description: String {
     let type = String(reflecting: subscriberType)
-    guard let id = belongings.withLock({ $0.id }) else { return type }
+    guard let id = identity else { return type }
     return "\(type) (\(id))"
   }
 }
@@ -271,6 +278,7 @@ extension SubscriptionNode: RosterMember {
   var rank: Int { priority.load(ordering: .relaxed) }
   var isGone: Bool { !isOpen }
   var isAtRest: Bool {
-    state.load(ordering: .sequentiallyConsistent) < Bits.call && mailbox.withLock { $0.isFinal }
+    state.load(ordering: .sequentiallyConsistent) < Bits.call
+      && contents.withLock { $0.mailbox.isFinal }
   }
 }

@@ -9,7 +9,9 @@
 /// reference says so, and the image's value owns exactly that one reference.
 ///
 /// The image is kept only if the value looks as described; any other layout (a boxed existential such
-/// as `any Error`) goes through a cast, which is slower and always right.
+/// as `any Error`) goes through a cast, which is slower and always right. An image of one word or two,
+/// which is what nearly all protocols have, needs no memory of its own: the first word is the
+/// object's address.
 ///
 /// This is the one file of the library with unsafe memory code.
 ///
@@ -21,12 +23,28 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   weak var object: AnyObject?
 
-  /// The words of the value that was subscribed, not counted as a reference; `nil` for the cast.
+  /// How the value is rebuilt.
   @usableFromInline
-  let image: UnsafeMutableRawPointer?
+  enum Form: UInt8 {
+    /// By a cast.
+    case cast
+    /// Of the object's address and, if it has a second word, of `rest`.
+    case words
+    /// Of the words at `rest`.
+    case image
+  }
+
+  /// The object's address and what follows it.
+  @usableFromInline
+  typealias Words = (UnsafeMutableRawPointer, UnsafeMutableRawPointer?)
 
   /// Where the subscriber lives while it is alive.
   let identity: ObjectIdentifier
+
+  @usableFromInline
+  let rest: UnsafeMutableRawPointer?
+  @usableFromInline
+  let form: Form
 
   /// Refers to a subscriber as the protocol it subscribes to.
   ///
@@ -36,17 +54,18 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   init<P>(_ subscriber: P, object: AnyObject) {
     self.object = object
     identity = ObjectIdentifier(object)
-    image = Self.makeImage(of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
+    (form, rest) = Self.makeImage(
+      of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
   }
 
   deinit {
-    image?.deallocate()
+    if form == .image { rest?.deallocate() }
   }
 
   /// Whether the value is rebuilt rather than cast.
   ///
   /// For tests.
-  var rebuilds: Bool { image != nil }
+  var rebuilds: Bool { form != .cast }
 
   /// Whether the subscriber is alive.
   ///
@@ -74,24 +93,41 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
     guard let object else { return nil }
-    guard let image else { return (object as! P) }
+    if form == .cast { return (object as! P) }
     // The image now owns the reference, and moving out of it hands it on: no count is touched twice.
-    _ = Unmanaged.passRetained(object)
-    return image.assumingMemoryBound(to: P.self).move()
+    let address = Unmanaged.passRetained(object).toOpaque()
+    if MemoryLayout<P>.size <= MemoryLayout<Words>.size {
+      var words: Words = (address, rest)
+      return withUnsafeMutableBytes(of: &words) {
+        $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
+      }
+    }
+    return rest.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
   }
 
   private static func makeImage<P>(
     of subscriber: P, address: UnsafeMutableRawPointer
-  ) -> UnsafeMutableRawPointer? {
+  ) -> (Form, UnsafeMutableRawPointer?) {
     let word = MemoryLayout<UnsafeRawPointer>.size
     let size = MemoryLayout<P>.size
-    guard size >= word, size % word == 0, MemoryLayout<P>.alignment == word else { return nil }
+    guard size >= word, size % word == 0, MemoryLayout<P>.alignment == word else {
+      return (.cast, nil)
+    }
     return withUnsafePointer(to: subscriber) { pointer in
       let bytes = UnsafeRawPointer(pointer)
-      guard bytes.load(as: UnsafeRawPointer?.self) == UnsafeRawPointer(address) else { return nil }
+      guard bytes.load(as: UnsafeRawPointer?.self) == UnsafeRawPointer(address) else {
+        return (.cast, nil)
+      }
+      if size <= MemoryLayout<Words>.size {
+        let hasSecond = size > word
+        return (
+          .words,
+          hasSecond ? bytes.load(fromByteOffset: word, as: UnsafeMutableRawPointer?.self) : nil
+        )
+      }
       let image = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: word)
       image.copyMemory(from: bytes, byteCount: size)
-      return image
+      return (.image, image)
     }
   }
 }

@@ -26,11 +26,11 @@ enum Structures {
 
   /// An open subscription that no ledger knows of.
   static func node(
-    of subscriber: Nobody, in channel: Channel = Channel(Nobody.self), inbox: Inbox = Inbox(),
+    of subscriber: Nobody, in channel: Channel = Channel(Nobody.self),
     mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
-      reference: WeakReference(subscriber, object: subscriber), channel: channel, inbox: inbox,
+      reference: WeakReference(subscriber, object: subscriber), channel: channel,
       mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), belongings: .init(id: identity),
       subscriberType: Nobody.self, site: Site(file: #fileID, line: #line), priority: 0,
       serial: serial)
@@ -69,6 +69,13 @@ enum Structures {
       next = notification
     }
     return next
+  }
+}
+
+extension Channel {
+  /// One of an inbox of its own.
+  convenience init(_ type: Any.Type) {
+    self.init(type, inbox: Inbox())
   }
 }
 

@@ -1,0 +1,82 @@
+/// What waits in a mailbox with a limit.
+///
+/// Such a mailbox takes notifications out of the chain as they are posted, so that the chain is not kept
+/// for its sake. One that had a limit once keeps its backlog, and the count of what it dropped.
+///
+/// Invariant: `stored` has no more elements than the limit; what was more than that is in `refuse`
+/// until somebody lets it go, and counted in `dropped` for good.
+struct Backlog: Sendable {
+  /// A notification that waits.
+  struct Stored: Sendable {
+    var number: Int
+    var content: Notification.Content
+  }
+
+  private(set) var policy: MailboxPolicy
+  private(set) var dropped = 0
+  /// In the order in which they were posted.
+  private var stored = Queue<Stored>()
+  /// What was dropped and not yet let go.
+  private var refuse: [Notification.Content] = []
+
+  init(policy: MailboxPolicy) {
+    self.policy = policy
+  }
+
+  var count: Int { stored.count }
+
+  /// Adds the notification posted last, for which another one may be dropped.
+  ///
+  /// - Complexity: O(1), amortised.
+  mutating func add(_ content: Notification.Content, number: Int) {
+    let one = Stored(number: number, content: content)
+    guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
+    dropped += 1
+    if policy.dropsOldest, let oldest = stored.popFirst() {
+      refuse.append(oldest.content)
+      stored.append(one)
+    } else {
+      refuse.append(content)
+    }
+  }
+
+  mutating func popFirst() -> Stored? { stored.popFirst() }
+
+  func contains(_ number: Int) -> Bool {
+    stored.contains { $0.number == number }
+  }
+
+  /// Changes the limit; it holds for those that wait already.
+  mutating func setPolicy(_ policy: MailboxPolicy) {
+    self.policy = policy
+    guard let limit = policy.limit, stored.count > limit else { return }
+    let waiting = stored.takeAll()
+    let excess = waiting.count - limit
+    let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
+    let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
+    for one in kept { stored.append(one) }
+    refuse += lost.map(\.content)
+    dropped += excess
+  }
+
+  /// Takes over what waits elsewhere, before anything has been added here.
+  mutating func takeOver(from other: inout Backlog) {
+    stored = other.stored
+    refuse = other.refuse
+    other.stored = Queue()
+    other.refuse = []
+    setPolicy(policy)
+  }
+
+  /// What was dropped since the last time, for the caller to let go outside the lock.
+  mutating func takeRefuse() -> [Notification.Content] {
+    guard !refuse.isEmpty else { return [] }
+    defer { refuse = [] }
+    return refuse
+  }
+
+  /// All there is to let go of, for the caller to do so outside the lock.
+  mutating func takeAll() -> [Notification.Content] {
+    takeRefuse() + stored.takeAll().map(\.content)
+  }
+}
