@@ -1,5 +1,6 @@
 import Delegation
 import Dispatch
+import Synchronization
 
 /// How long `notify` takes to return, whatever happens after.
 let postingRows: [Row] = [
@@ -41,6 +42,7 @@ private func posts() async -> Contest {
       returning("hub, N=1", one, hubOfOne),
       returning("hub, N=100", hundred, hubOfHundred),
       toTenThousand,
+      returning("hub, N=100, 4 posters", hundred, hubOfHundred, posters: 4),
       Contestant(
         "hub, nobody", units: 1, keeping: [gatekeeper],
         work: { iterations in
@@ -55,6 +57,7 @@ private func posts() async -> Contest {
     comparisons: [
       .of("hub, N=10,000", against: "hub, N=1", target: .within(1.3)),
       .of("hub, N=100", against: "hub, N=1"),
+      .of("hub, N=100, 4 posters", against: "hub, N=100"),
       .alone("hub, nobody", target: .atMost(30)),
       .of("hub, N=100", against: "queue per delegate, N=100"),
       .of("hub, N=100", against: "notification center, N=100"),
@@ -69,11 +72,18 @@ private func hub(of crowd: Crowd<BurstListener>) -> DelegateHub {
   return hub
 }
 
-/// Makes a contestant of a hub, which is at rest again before it posts the next burst.
-private func returning(_ name: String, _ crowd: Crowd<BurstListener>, _ hub: DelegateHub)
-  -> Contestant
-{
-  returning(name, crowd, rest: { await hub.drain() }) {
+/// Makes a contestant of a hub, which is at rest again before the next burst is posted.
+///
+/// - Parameters:
+///   - name: what the table calls it.
+///   - crowd: who is told.
+///   - hub: whom the crowd is subscribed to.
+///   - posters: how many tasks share a burst.
+/// - Returns: the contestant.
+private func returning(
+  _ name: String, _ crowd: Crowd<BurstListener>, _ hub: DelegateHub, posters: Int = 1
+) -> Contestant {
+  returning(name, crowd, posters: posters, rest: { await hub.drain() }) {
     hub.notify((any Listener).self) { $0.didPerform(request) }
   }
 }
@@ -82,19 +92,34 @@ private func returning(_ name: String, _ crowd: Crowd<BurstListener>, _ hub: Del
 ///
 /// A turn's result is its middle burst: where few bursts fit into a turn, a poster that the kernel took
 /// off its core once would otherwise make the whole figure.
+///
+/// - Parameters:
+///   - name: what the table calls it.
+///   - crowd: who is told.
+///   - posters: how many tasks share a burst; what counts is the time that each posts, not that it waits
+///     for a thread.
+///   - rest: waits until nothing is left to do.
+///   - post: posts one notification.
+/// - Returns: the contestant.
 private func returning(
-  _ name: String, _ crowd: Crowd<BurstListener>, rest: @escaping @Sendable () async -> Void = {},
-  _ post: @escaping @Sendable () -> Void
+  _ name: String, _ crowd: Crowd<BurstListener>, posters: Int = 1,
+  rest: @escaping @Sendable () async -> Void = {}, _ post: @escaping @Sendable () -> Void
 ) -> Contestant {
-  Contestant(
+  let share = burst / posters
+  precondition(share * posters == burst, "posters cannot share a burst of \(burst)")
+  return Contestant(
     name, units: burst, keeping: [crowd],
     timing: { iterations in
       var bursts: [Nanoseconds] = []
       for _ in 0..<iterations {
         crowd.start()
-        let start = now()
-        for _ in 0..<burst { post() }
-        bursts.append(Nanoseconds(now() - start))
+        let total = Atomic<UInt64>(0)
+        await together(posters) { _ in
+          let start = now()
+          for _ in 0..<share { post() }
+          total.wrappingAdd(now() - start, ordering: .relaxed)
+        }
+        bursts.append(Nanoseconds(total.load(ordering: .relaxed)))
         await crowd.wait()
         await rest()
       }
