@@ -53,6 +53,10 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "counted",
+      dependencies: [.product(name: "Delegation", package: "swift-delegate-hub")],
+      swiftSettings: settings),
     .testTarget(
       name: "CompareTests",
       dependencies: ["compare"],

@@ -1,0 +1,118 @@
+import Delegation
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What `.ci/instructions` counts the instructions of: it stops this program at the signals that it
+/// sends to itself, and goes on step by step in between.
+///
+/// By itself the program only runs through.
+@main
+enum Counted {
+  static func main() async {
+    // Ignored, and yet seen by whoever traces the program.
+    signal(SIGUSR1, SIG_IGN)
+    signal(SIGUSR2, SIG_IGN)
+    await run()
+  }
+
+  /// On the pool's threads, as a server's code runs.
+  @concurrent
+  private static func run() async {
+    for count in [1, 10, 100] { await vote(among: count) }
+    await loop(over: 100)
+    for count in [1, 100] { await notify(count) }
+    await post(to: 100)
+  }
+
+  /// Runs something often enough to be warm, then once more to be counted.
+  private static func count(_ name: String, units: Int, _ work: () async -> Void) async {
+    for _ in 0..<50 { await work() }
+    announce(name, units: units)
+    await work()
+    raise(SIGUSR2)
+  }
+
+  /// Says what is counted from here to the second signal.
+  private static func announce(_ name: String, units: Int) {
+    print("\(name)|\(units)")
+    fflush(nil)
+    // The pool's threads block all signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGUSR1)
+    sigaddset(&signals, SIGUSR2)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(SIGUSR1)
+  }
+
+  private static func vote(among number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    await count("a voter of \(number)", units: number * 2) {
+      for _ in 0..<2 {
+        guard await hub.vote((any Listener).self, { await $0.mayPass(7) }) else {
+          fatalError("nobody objects")
+        }
+      }
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  /// What the vote is compared with.
+  private static func loop(over number: Int) async {
+    struct Box {
+      weak var member: (any Listener)?
+    }
+    let members = (0..<number).map { _ in Member() }
+    let boxes = members.map { Box(member: $0) }
+    await count("a turn of a loop over \(number) weak references", units: number) {
+      for box in boxes {
+        guard await box.member?.mayPass(7) == true else { fatalError("nobody objects") }
+      }
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  private static func notify(_ number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    await count("a delivery to one of \(number), in bursts of 10", units: number * 10) {
+      for _ in 0..<10 { hub.notify((any Listener).self) { $0.didPass(7) } }
+      await hub.drain()
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  private static func post(to number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    for _ in 0..<50 {
+      for _ in 0..<20 { hub.notify((any Listener).self) { $0.didPass(7) } }
+      await hub.drain()
+    }
+    // The first one wakes the hub.
+    hub.notify((any Listener).self) { $0.didPass(7) }
+    announce("a post to \(number) while the hub is awake", units: 20)
+    for _ in 0..<20 { hub.notify((any Listener).self) { $0.didPass(7) } }
+    raise(SIGUSR2)
+    await hub.drain()
+    withExtendedLifetime(members) {}
+  }
+}
+
+private protocol Listener: AnyObject, Sendable {
+  func mayPass(_ number: Int) async -> Bool
+  func didPass(_ number: Int)
+}
+
+private final class Member: Listener {
+  func mayPass(_ number: Int) async -> Bool { number > 0 }
+  func didPass(_ number: Int) {}
+}
