@@ -1,10 +1,10 @@
 extension DelegateHub {
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
-  nonisolated(nonsending) func conduct<C: Combiner, E>(
-    _ poll: Poll<C, E>, among nodes: [SubscriptionNode], by deadline: Deadline? = nil,
+  nonisolated(nonsending) func conduct<Count>(
+    _ poll: Poll<Count>, among nodes: [SubscriptionNode], by deadline: Deadline? = nil,
     _ question: @escaping FanOut.Question
-  ) async -> Result<C.Outcome, E> {
+  ) async -> Count.Decision {
     if let decision = poll.open(isExpired: deadline?.isPast ?? false) { return decision }
     let fanOut = FanOut(asking: nodes, for: self, question)
     if nodes.count == 1, deadline == nil {
@@ -34,9 +34,9 @@ extension DelegateHub {
 
   /// Waits for a decision, handing the urgency of whoever waits on to those who work for it.
   @inlinable
-  nonisolated(nonsending) func waitForDecision<C: Combiner, E>(
-    of poll: Poll<C, E>, by fanOut: FanOut
-  ) async -> Result<C.Outcome, E> {
+  nonisolated(nonsending) func waitForDecision<Count>(
+    of poll: Poll<Count>, by fanOut: FanOut
+  ) async -> Count.Decision {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
       return await poll.waitForDecision()
     }

@@ -9,9 +9,21 @@ enum Answer<Response: Sendable, Failure: Error>: Sendable {
   case failure(Failure)
 }
 
+/// What a poll needs of a ballot.
+@usableFromInline
+protocol Countable: Sendable {
+  associatedtype Event: Sendable
+  associatedtype Decision: Sendable
+
+  var isComplete: Bool { get }
+  mutating func begin() -> Decision?
+  mutating func count(_ answer: Event, from position: Int) -> Decision?
+  mutating func expire(counting absence: (Int) -> Event) -> Decision
+}
+
 /// The count of one call of the asking kind: how many are outstanding, and what is decided.
 @usableFromInline
-struct Ballot<C: Combiner, Failure: Error>: Sendable {
+struct Ballot<C: Combiner, Failure: Error>: Countable {
   @usableFromInline
   typealias Event = Answer<C.Response, Failure>
   @usableFromInline

@@ -6,14 +6,18 @@ public import Synchronization
 /// counts has the ballot until it has counted; what comes meanwhile queues up and is counted by the one
 /// who has the ballot.
 ///
-/// `@unchecked Sendable`: `ballot` is touched before the poll is shared, and after that only by the one
-/// who has moved `turn` from `free` to `counting`, until it moves it back.
+/// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
+/// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
+/// decides never does, and others read `outcome` after the desk has told them of it, under its lock.
+///
+/// Generic over the ballot itself, and with nothing under the lock that is generic: of other fields, the
+/// end of each poll would look up the types at run time, for a fifth of what a small vote costs.
 @usableFromInline
-final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
+final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
-  typealias Event = Answer<C.Response, Failure>
+  typealias Event = Count.Event
   @usableFromInline
-  typealias Decision = Result<C.Outcome, Failure>
+  typealias Decision = Count.Decision
 
   @usableFromInline
   enum Input: Sendable {
@@ -21,35 +25,22 @@ final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
     case deadline
   }
 
-  /// What those share who bring answers and the one who waits.
   @usableFromInline
-  struct Desk: Sendable {
-    /// What came while somebody else counted.
-    @usableFromInline
-    var queue = Queue<Input>()
-    @usableFromInline
-    var decision: Decision?
-    @usableFromInline
-    var caller: CheckedContinuation<Decision, Never>?
-
-    @inlinable
-    init() {}
-  }
-
+  var ballot: Count
+  /// Written once, by the one who has the ballot, before the desk says that the poll is decided; read by
+  /// those whom the desk has told so.
   @usableFromInline
-  var ballot: Ballot<C, Failure>
+  var outcome: Decision?
   @usableFromInline
   let turn = Atomic<UInt8>(PollTurn.free)
   @usableFromInline
-  let desk = Lock(Desk())
+  let desk = Lock(PollDesk())
   /// What to count at the deadline for those who have not answered.
   @usableFromInline
   let absence: @Sendable (Int) -> Event
 
   @inlinable
-  init(
-    _ ballot: Ballot<C, Failure>, absence: @escaping @Sendable (Int) -> Event = { _ in .absence }
-  ) {
+  init(_ ballot: Count, absence: @escaping @Sendable (Int) -> Event) {
     self.ballot = ballot
     self.absence = absence
   }
@@ -69,7 +60,7 @@ final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
 
   /// The decision, if there is one.
   @inlinable
-  var decision: Decision? { desk.withLock { $0.decision } }
+  var decision: Decision? { desk.withLock { $0.isDecided } ? outcome : nil }
 
   /// Waits for the decision.
   ///
@@ -77,12 +68,14 @@ final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
   @inlinable
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
-      let decision = desk.withLock { desk in
-        if desk.decision == nil { desk.caller = continuation }
-        return desk.decision
+      let isDecided = desk.withLock { desk in
+        if !desk.isDecided { desk.caller = continuation }
+        return desk.isDecided
       }
-      if let decision { continuation.resume(returning: decision) }
+      if isDecided { continuation.resume() }
     }
+    guard let outcome else { fatalError("Delegation: a poll went on undecided") }
+    return outcome
   }
 
   /// Counts an answer; if it decides, stops the fan-out and lets the caller go on.
@@ -112,8 +105,8 @@ final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
   @inlinable
   func leave(_ input: Input) -> Bool {
     let isOver = desk.withLock { desk in
-      if desk.decision == nil { desk.queue.append(input) }
-      return desk.decision != nil
+      if !desk.isDecided { desk.queue.append(PollDesk.Item { self.count(input) }) }
+      return desk.isDecided
     }
     while !isOver, turn.load(ordering: .relaxed) != PollTurn.queued {
       if turn.exchange(from: PollTurn.counting, to: PollTurn.queued) { return false }
@@ -123,51 +116,96 @@ final class Poll<C: Combiner, Failure: Error>: @unchecked Sendable {
   }
 
   /// Puts the ballot back, having counted what was left meanwhile, or tells the decision.
+  ///
+  /// - Parameters:
+  ///   - isDecided: whether what was counted has decided.
+  ///   - fanOut: whom the answers come from.
   @inlinable
-  func conclude(_ decision: Decision?, in fanOut: FanOut) {
-    var decision = decision
-    while decision == nil {
+  func conclude(_ isDecided: Bool, in fanOut: FanOut) {
+    var isDecided = isDecided
+    while !isDecided {
       if turn.exchange(from: PollTurn.counting, to: PollTurn.free) { return }
       turn.store(PollTurn.counting, ordering: .relaxed)
-      decision = countQueue()
+      isDecided = countQueue()
     }
-    guard let decision else { return }
     fanOut.halt()
     // Read first: the caller may be done with everything as soon as it goes on.
     let isComplete = ballot.isComplete
-    decide(decision)
+    publish()
     // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
     if !isComplete { fanOut.cancel() }
   }
 
+  /// Counts one input.
+  ///
+  /// - Returns: whether that decides.
   @inlinable
-  func count(_ input: Input) -> Decision? {
+  func count(_ input: Input) -> Bool {
     switch input {
-    case .answer(let answer, let position): ballot.count(answer, from: position)
-    case .deadline: ballot.expire(counting: absence)
+    case .answer(let answer, let position): outcome = ballot.count(answer, from: position)
+    case .deadline: outcome = ballot.expire(counting: absence)
     }
+    return outcome != nil
   }
 
   /// Counts what has come meanwhile, up to a decision.
+  ///
+  /// - Returns: whether there is one.
   @inlinable
-  func countQueue() -> Decision? {
-    while let input = desk.withLock({ $0.queue.popFirst() }) {
-      if let decision = count(input) { return decision }
+  func countQueue() -> Bool {
+    while let item = desk.withLock({ $0.queue.popFirst() }) {
+      if item.count() { return true }
     }
-    return nil
+    return false
   }
 
+  /// Tells the caller that the poll is decided.
   @inlinable
-  func decide(_ decision: Decision) {
+  func publish() {
     // What came too late is let go after the lock is released.
     let (caller, late) = desk.withLock { desk in
-      desk.decision = decision
+      desk.isDecided = true
       defer { desk.caller = nil }
       return (desk.caller, desk.queue.takeAll())
     }
     withExtendedLifetime(late) {}
-    caller?.resume(returning: decision)
+    caller?.resume()
   }
+}
+
+extension Poll {
+  /// A poll without a deadline.
+  @inlinable
+  convenience init<C, Failure>(_ ballot: Count) where Count == Ballot<C, Failure> {
+    self.init(ballot) { _ in .absence }
+  }
+}
+
+/// What those share who bring a poll's answers and the one who waits.
+@usableFromInline
+struct PollDesk: Sendable {
+  /// An input, ready to be counted by whoever has the ballot; says whether it decides.
+  @usableFromInline
+  struct Item: Sendable {
+    @usableFromInline
+    let count: @Sendable () -> Bool
+
+    @inlinable
+    init(count: @escaping @Sendable () -> Bool) {
+      self.count = count
+    }
+  }
+
+  /// What came while somebody else counted.
+  @usableFromInline
+  var queue = Queue<Item>()
+  @usableFromInline
+  var isDecided = false
+  @usableFromInline
+  var caller: CheckedContinuation<Void, Never>?
+
+  @inlinable
+  init() {}
 }
 
 /// Who has a poll's ballot.
