@@ -72,6 +72,9 @@ extension DelegateHub {
 
   /// What has become of the notifications so far, per protocol and subscriber.
   ///
+  /// It takes numbers only: who a subscriber is is put into words when it is read. So metrics may call
+  /// it each second.
+  ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.

@@ -25,11 +25,21 @@ extension DelegateHub {
     }
 
     /// One subscriber's part.
+    ///
+    /// ``subscriber`` and ``site`` are put into words each time they are read, by the id's own
+    /// `description`; whoever reads numbers alone does not pay for that. Until it is let go, this keeps
+    /// the id that was given to `subscribe`, and never the subscriber.
     public struct SubscriberStatistics: Sendable {
+      let type: any AnyObject.Type
+      let id: Identity?
+      let place: Site
       /// The subscriber's type, and the id it was subscribed with.
-      public let subscriber: String
+      public var subscriber: String {
+        let type = String(reflecting: type)
+        return id.map { "\(type) (\($0))" } ?? type
+      }
       /// Where in the source it subscribed.
-      public let site: String
+      public var site: String { place.description }
       /// How many of its handlers are running, those of votes included.
       public let running: Int
       /// What became of the notifications addressed to it.
@@ -114,7 +124,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
         let running = node.runningCalls
         guard node.isOpen || running > 0 else { return nil }
         return .init(
-          subscriber: node.description, site: node.site.description, running: running,
+          type: node.subscriberType, id: node.identity, place: node.site, running: running,
           counts: account)
       })
   }

@@ -172,4 +172,52 @@ struct StatisticsTests {
         == "handled 0, failed 0, expired 0, dropped 0, cancelled 30, waiting 0")
     withExtendedLifetime(probes) {}
   }
+
+  /// An id that notes when it is put into words.
+  private struct Talkative: Hashable, CustomStringConvertible {
+    let number: Int
+    let words = Recorder<Int>()
+
+    static func == (one: Self, other: Self) -> Bool { one.number == other.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+
+    var description: String {
+      words.record(number)
+      return "number \(number)"
+    }
+  }
+
+  @Test("an id is put into words when somebody reads them, and not before")
+  func wordsOnDemand() {
+    let stage = Stage()
+    let (probe, id) = (Probe(), Talkative(number: 7))
+    stage.hub.subscribe(probe, to: Listener.self, id: id)
+    stage.hub.notify(Listener.self) { _ in }
+    stage.run()
+    let item = stage.statistics?.protocols.first?.subscribers.first
+    #expect(item?.counts.handled == 1)
+    #expect(id.words.history == [])
+    #expect(item?.subscriber == "DelegationTests.Probe (number 7)")
+    #expect(id.words.history == [7])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("statistics keep no subscriber alive, and name those that have died since")
+  func outliving() {
+    let stage = Stage()
+    var mortal: Probe? = Probe()
+    weak let trace = mortal
+    if let mortal {
+      stage.hub.subscribe(
+        mortal, to: Listener.self, id: "quota", hold: .strongly, fileID: "Shop/Quota.swift", line: 2
+      )
+    }
+    let statistics = stage.statistics
+    stage.hub.unsubscribeAll(from: Listener.self)
+    mortal = nil
+    #expect(trace == nil)
+    let item = statistics?.protocols.first?.subscribers.first
+    #expect(item?.subscriber == "DelegationTests.Probe (quota)")
+    #expect(item?.site == "Shop/Quota.swift:2")
+  }
 }

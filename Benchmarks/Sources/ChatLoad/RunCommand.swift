@@ -10,7 +10,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @OptionGroup var load: LoadOptions
 
-  @Option(help: "The engine of the server that it starts: hub, actor or queues.")
+  @Option(help: "The engine of the server that it starts: hub, awaiting, actor or queues.")
   var engine = EngineKind.hub
 
   @Option(help: "The port of a server that runs already.")

@@ -30,12 +30,14 @@ extension LoadResult {
         + "\(refusedRightly.formatted) refused as they should be, "
         + "\(refused.values.reduce(0, +).formatted) for other reasons",
       "heard       \(heard.formatted), \(Int(throughput).formatted) a second",
-      "latency     "
-        + [50, 99, 99.9, 100].map {
-          "p\($0 == 100 ? "100" : $0 == 99.9 ? "99.9" : "\(Int($0))") \(latency($0).shown) ms"
-        }
-        .joined(separator: ", "),
+      "latency     \(percentiles(latency))",
+      "            of it behind the first hearer: \(percentiles(lag))",
     ]
+    if let least = shares.min(), let most = shares.max() {
+      lines.append(
+        "senders     \(shares.count.formatted), who said from \(least.formatted) "
+          + "to \(most.formatted) messages each")
+    }
     if let misbehaviour { lines.append("others      \(misbehaviour)") }
     for (reason, count) in refused.sorted(by: { $0.key < $1.key }) {
       lines.append("refused     \(count.formatted): \(reason)")
@@ -47,5 +49,11 @@ extension LoadResult {
       lines.append("checked     \(faults.count.formatted) faults")
     }
     return lines.joined(separator: "\n")
+  }
+
+  private func percentiles(_ value: (Double) -> Double) -> String {
+    [("p50", 50), ("p99", 99), ("p99.9", 99.9), ("p100", 100)].map { name, percentile in
+      "\(name) \(value(percentile).shown) ms"
+    }.joined(separator: ", ")
   }
 }

@@ -22,7 +22,7 @@ final class Client: ChannelInboundHandler {
   private var unread: ByteBuffer?
   private var expected: CircularBuffer<Expected> = [.greeting, .logIn, .join]
   private var joined: EventLoopPromise<Void>?
-  private var said: UInt64 = 0
+  private(set) var said: UInt64 = 0
   /// The number of the last message heard.
   private(set) var heard = 0
   private(set) var isReady = false
@@ -127,13 +127,16 @@ final class Client: ChannelInboundHandler {
     heard = number
     guard words.next().elementsEqual("m".utf8), let message = words.nextNumber(),
       let due = words.nextNumber()
-    else { return room.note(Self.foreign, at: number, by: name) }
+    else {
+      room.note(Self.foreign, at: number, by: name, now: now)
+      return
+    }
     let senderIndex = Int(message >> 32)
     if !sender.elementsEqual("client\(senderIndex)".utf8) {
       room.complain("\(name) heard \(room.name) \(number) from somebody who did not say it")
     }
-    room.note(message, at: number, by: name)
-    tally.hear(after: now > due ? now - due : 0)
+    let first = room.note(message, at: number, by: name, now: now)
+    tally.hear(after: now > due ? now - due : 0, behindFirst: now - first)
     if isChained, senderIndex == index { say(due: now) }
   }
 

@@ -98,7 +98,7 @@ package struct Load: Sendable {
           let isAtEnd = isAtEnd(loop.value)
           guard isAtEnd || isOver else { return nil }
           var result = result
-          result.add(loop.value.tally)
+          result.add(loop.value)
           result.faults += loop.value.settle(wantsBye: wantsBye)
           if !isAtEnd { result.faults.append(fault) }
           return result

@@ -13,6 +13,11 @@ package struct LoadResult: Sendable {
   /// From when a message was due to when a hearer had it, in nanoseconds.
   package internal(set) var latencies = Histogram<UInt32>(
     highestTrackableValue: 120_000_000_000, numberOfSignificantValueDigits: .three)
+  /// The part of it from when the first hearer had the message.
+  package internal(set) var lags = Histogram<UInt32>(
+    highestTrackableValue: 120_000_000_000, numberOfSignificantValueDigits: .three)
+  /// How many messages each client said that said any.
+  package internal(set) var shares: [Int] = []
   /// What was heard wrongly, twice, in another order or not at all.
   package internal(set) var faults: [String] = []
   /// Those who misbehaved, in words.
@@ -26,12 +31,20 @@ package struct LoadResult: Sendable {
     Double(latencies.valueAtPercentile(percentile)) / 1_000_000
   }
 
-  mutating func add(_ tally: LoopTally) {
+  /// How far behind the first a hearer was, in milliseconds.
+  package func lag(_ percentile: Double) -> Double {
+    Double(lags.valueAtPercentile(percentile)) / 1_000_000
+  }
+
+  mutating func add(_ loop: LoadLoop) {
+    let tally = loop.tally
+    shares += loop.clients.map { Int($0.said) }.filter { $0 > 0 }
     sent += tally.sent
     accepted += tally.accepted
     refusedRightly += tally.refusedRightly
     refused.merge(tally.refused, uniquingKeysWith: +)
     heard += tally.heard
     latencies.add(tally.latencies)
+    lags.add(tally.lags)
   }
 }

@@ -11,6 +11,8 @@ final class LoopTally {
   private(set) var heard = 0
   private(set) var latencies = Histogram<UInt32>(
     highestTrackableValue: 120_000_000_000, numberOfSignificantValueDigits: .three)
+  private(set) var lags = Histogram<UInt32>(
+    highestTrackableValue: 120_000_000_000, numberOfSignificantValueDigits: .three)
   private let unwelcomeEvery: Int
 
   init(unwelcomeEvery: Int) {
@@ -22,8 +24,14 @@ final class LoopTally {
     unwelcomeEvery > 0 && sent % unwelcomeEvery == 0
   }
 
-  func hear(after nanoseconds: UInt64) {
+  /// Counts a message heard.
+  ///
+  /// - Parameters:
+  ///   - latency: since it was due, in nanoseconds.
+  ///   - lag: since the first hearer had it.
+  func hear(after latency: UInt64, behindFirst lag: UInt64) {
     heard += 1
-    latencies.record(nanoseconds)
+    latencies.record(latency)
+    lags.record(lag)
   }
 }

@@ -7,6 +7,8 @@ final class RoomRecord {
   private(set) var messages: [UInt64] = []
   /// What the senders were told: the messages by number.
   private(set) var accepted: [Int: UInt64] = [:]
+  /// When the first hearer had each message.
+  private var beginnings: [UInt64] = []
   private(set) var faults: [String] = []
 
   init(name: String) {
@@ -14,12 +16,18 @@ final class RoomRecord {
   }
 
   /// Notes what somebody heard.
-  func note(_ message: UInt64, at number: Int, by client: String) {
+  ///
+  /// - Returns: when the first hearer had it.
+  @discardableResult
+  func note(_ message: UInt64, at number: Int, by client: String, now: UInt64) -> UInt64 {
     if number == messages.count + 1 {
       messages.append(message)
+      beginnings.append(now)
     } else if number < 1 || number > messages.count || messages[number - 1] != message {
       complain("\(client) heard something else as \(name) \(number) than the others")
+      return now
     }
+    return beginnings[number - 1]
   }
 
   /// Notes what a sender was told.

@@ -55,6 +55,20 @@ struct EngineTests {
     }
   }
 
+  /// Takes its time.
+  private final class SlowMember: RoomMember {
+    let id = 0
+    let executor: (any TaskExecutor)? = nil
+    let heard = Atomic(0)
+
+    func receive(_ message: Message) async throws {
+      for _ in 0..<1000 { await Task.yield() }
+      heard.store(message.number, ordering: .relaxed)
+    }
+
+    func receiveNow(_ message: Message) {}
+  }
+
   private let draft = Draft(room: "tea", sender: User(name: "ann", role: .guest), text: "hello")
 
   private func makeEngine(_ kind: EngineKind, deadline: Duration = .seconds(30)) -> any Engine {
@@ -126,6 +140,18 @@ struct EngineTests {
     post(101, to: audience)
     try await settle(engine)
     #expect(members.map(\.heard.last) == [100] + Array(repeating: 101, count: 9))
+  }
+
+  @Test("who awaits the members goes on when the slowest of them has taken the message")
+  func awaiting() async {
+    let audience = makeEngine(.awaiting).makeAudience()
+    let member = SlowMember()
+    audience.add(member)
+    for number in 1...3 {
+      post(number, to: audience)
+      await audience.settle()
+      #expect(member.heard.load(ordering: .relaxed) == number)
+    }
   }
 
   private func post(_ number: Int, to audience: any Audience) {

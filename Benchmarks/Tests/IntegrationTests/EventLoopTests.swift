@@ -14,7 +14,7 @@ struct EventLoopTests {
     let connection = Connection(watching: eventLoop)
     let other = Connection(watching: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     hub.subscribe(other, to: (any ConnectionDelegate).self)
     for number in 0..<100 {
       hub.notify((any ConnectionDelegate).self) { $0.didRead(number) }
@@ -30,7 +30,7 @@ struct EventLoopTests {
   func asynchronousHandler() async {
     let connection = Connection(watching: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     for number in 0..<100 {
       hub.notify((any ConnectionDelegate).self) { await $0.didFlush(number) }
     }
@@ -42,7 +42,7 @@ struct EventLoopTests {
   func future() async {
     let connection = Connection(watching: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     let places = Recorder<Bool>()
     let eventLoop = eventLoop
     hub.notify((any ConnectionDelegate).self) { _ in
@@ -59,7 +59,7 @@ struct EventLoopTests {
   func voter() async {
     let connection = Connection(watching: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     #expect(await hub.vote((any ConnectionDelegate).self) { await $0.mayWrite(1) })
     #expect(await hub.vote((any ConnectionDelegate).self) { await $0.mayWrite(13) } == false)
     #expect(connection.visits.history == votes)
@@ -90,7 +90,7 @@ struct EventLoopTests {
   func synchronousHandlerOfAnActor() async {
     let connection = ConnectionActor(on: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     for number in 0..<100 {
       hub.notify((any ConnectionDelegate).self) { $0.didRead(number) }
     }
@@ -102,7 +102,7 @@ struct EventLoopTests {
   func actorOnTheLoopTwice() async {
     let connection = ConnectionActor(on: eventLoop)
     hub.subscribe(
-      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor(eventLoop))
+      connection, to: (any ConnectionDelegate).self, on: EventLoopTaskExecutor.of(eventLoop))
     let places = Recorder<Bool>()
     let eventLoop = eventLoop
     hub.notify((any ConnectionDelegate).self) { connection in

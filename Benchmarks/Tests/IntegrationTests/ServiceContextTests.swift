@@ -108,7 +108,7 @@ struct ServiceContextTests {
   func onAnEventLoop(isPropagating: Bool) async {
     let hub = makeHub(isPropagating: isPropagating)
     let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    hub.subscribe(audit, to: (any Auditor).self, on: EventLoopTaskExecutor(eventLoop))
+    hub.subscribe(audit, to: (any Auditor).self, on: EventLoopTaskExecutor.of(eventLoop))
     await ServiceContext.withValue(.of("r7")) {
       hub.notify((any Auditor).self) { $0.note("r7") }
       await hub.deliver((any Auditor).self) { await $0.noteTwice("r7") }
@@ -123,7 +123,7 @@ struct ServiceContextTests {
     let pinned = Audit()
     let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     hub.subscribe(audit, to: (any Auditor).self)
-    hub.subscribe(pinned, to: (any Auditor).self, on: EventLoopTaskExecutor(eventLoop))
+    hub.subscribe(pinned, to: (any Auditor).self, on: EventLoopTaskExecutor.of(eventLoop))
     for poster in ["r7", "r8"] {
       await ServiceContext.withValue(.of(poster)) {
         let isUnanimous = await hub.vote((any Auditor).self) { auditor in

@@ -3,18 +3,14 @@ extension FanOut {
   func deliver(from first: Int) async {
     // Made for the first asynchronous handler: a synchronous one cannot wait for anything.
     var worker: Worker?
+    var parties = Parties()
     var next: Int? = first
     while let position = next {
       let node = nodes[position]
       if let executor = node.executor {
-        if node.attend() {
-          summon(on: executor) {
-            var worker: Worker?
-            await self.serve(node, at: position, from: node.proceed(), as: &worker)
-            self.hub.inbox.workerEnded()
-          }
-        }
+        if node.attend() { sendOff(parties.add(node, on: executor)) }
       } else {
+        if !parties.isEmpty { sendOff(parties.takeAll()) }
         let step = node.attendAndProceed()
         if case .rest = step {
         } else {
@@ -23,6 +19,28 @@ extension FanOut {
         }
       }
       next = claim()
+    }
+    sendOff(parties.takeAll())
+  }
+
+  private func sendOff(_ parties: [Parties.Party]) {
+    for party in parties {
+      FanOut(delivering: party.nodes, for: hub).summonAttendant(on: party.executor)
+    }
+  }
+
+  /// Asks for a worker elsewhere, for subscriptions all of which are attended already.
+  ///
+  /// It asks for the next before it claims, as every standby does.
+  private func summonAttendant(on executor: any TaskExecutor) {
+    summon(on: executor) {
+      if self.unclaimed > 1 { self.summonAttendant(on: executor) }
+      var worker: Worker?
+      while let position = self.claim() {
+        let node = self.nodes[position]
+        await self.serve(node, at: position, from: node.proceed(), as: &worker)
+      }
+      self.hub.inbox.workerEnded()
     }
   }
 

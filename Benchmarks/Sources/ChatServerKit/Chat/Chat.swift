@@ -51,7 +51,9 @@ final class Chat: Sendable {
       guard let text = await engine.rewritten(draft) else {
         return .failure("there is nothing left to say")
       }
-      return .success(await room.post(text, by: user))
+      let number = await room.post(text, by: user)
+      await room.audience.settle()
+      return .success(number)
     }
   }
 

@@ -5,7 +5,7 @@ protocol RoomMember: AnyObject, Sendable {
   /// Where it wants to be told; `nil` for anywhere.
   var executor: (any TaskExecutor)? { get }
 
-  /// Takes a message, and waits for as long as the member cannot take more.
+  /// Takes a message, and waits for as long as the member cannot take more; called on ``executor``.
   func receive(_ message: Message) async throws
 
   /// Takes a message without waiting, or loses it.

@@ -4,4 +4,10 @@ protocol Audience: Sendable {
   func remove(_ member: any RoomMember)
   /// Tells all members and waits for none. All are told in the order of the calls.
   func post(_ message: Message)
+  /// Waits until the members have taken what was posted, if that is what holds those back who post.
+  func settle() async
+}
+
+extension Audience {
+  func settle() async {}
 }

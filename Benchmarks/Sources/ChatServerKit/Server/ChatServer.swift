@@ -20,8 +20,10 @@ package struct ChatServer: Sendable {
 
   static func makeEngine(_ configuration: ServerConfiguration, logger: Logger) -> any Engine {
     switch configuration.engine {
-    case .hub:
-      HubEngine(deadline: configuration.deadline, backlog: configuration.backlog, logger: logger)
+    case .hub, .awaiting:
+      HubEngine(
+        deadline: configuration.deadline, backlog: configuration.backlog,
+        isAwaited: configuration.engine == .awaiting, logger: logger)
     case .actor: ActorEngine(deadline: configuration.deadline)
     case .queues: QueueEngine(deadline: configuration.deadline)
     }

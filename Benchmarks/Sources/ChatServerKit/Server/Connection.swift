@@ -35,7 +35,7 @@ actor Connection: RoomMember {
     self.channel = channel
     self.chat = chat
     self.logger = logger
-    executor = EventLoopTaskExecutor(channel.channel.eventLoop)
+    executor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
   }
 
   // MARK: Reading
@@ -80,16 +80,27 @@ actor Connection: RoomMember {
     try await outbound?.write(ByteBuffer(string: line + "\n"))
   }
 
-  func receive(_ message: Message) async throws {
-    guard let missed = take(message) else { return }
-    if missed > 0 { try await send("missed \(message.room) \(missed)") }
-    try await outbound?.write(message.line)
+  nonisolated func receive(_ message: Message) async throws {
+    guard let (missed, outbound) = takeHere(message) else { return }
+    if missed > 0 {
+      try await outbound.write(ByteBuffer(string: "missed \(message.room) \(missed)\n"))
+    }
+    try await outbound.write(message.line)
   }
 
   nonisolated func receiveNow(_ message: Message) {
     let channel = channel.channel
     guard channel.isWritable else { return }
     channel.writeAndFlush(message.line, promise: nil)
+  }
+
+  /// The same on the event loop, where a member is told: without a hop, which would be one more task
+  /// for each member and each message.
+  private nonisolated func takeHere(_ message: Message) -> (missed: Int, outbound: Outbound)? {
+    assumeIsolated { connection in
+      guard let outbound = connection.outbound else { return nil }
+      return connection.take(message).map { ($0, outbound) }
+    }
   }
 
   /// Notes that a message came; how many before it did not, `nil` for one that does not belong here.

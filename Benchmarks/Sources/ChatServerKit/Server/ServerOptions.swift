@@ -18,7 +18,7 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "The port to listen on; 0 for any that is free, which is printed.")
   var port = 7000
 
-  @Option(help: "What calls the extensions and the members: hub, actor or queues.")
+  @Option(help: "What calls the extensions and the members: hub, awaiting, actor or queues.")
   var engine = EngineKind.hub
 
   @Option(name: .customLong("user"), help: "A user, as NAME:PASSWORD; repeat it for more.")

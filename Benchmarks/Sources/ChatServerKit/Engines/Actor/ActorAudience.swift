@@ -29,7 +29,7 @@ final class ActorAudience: Audience {
       let present = entries.compactMap(\.member)
       await withDiscardingTaskGroup { group in
         for member in present {
-          group.addTask { try? await member.receive(message) }
+          group.addTask(executorPreference: member.executor) { try? await member.receive(message) }
         }
       }
     }

@@ -7,10 +7,12 @@ import Delegation
 struct HubAudience: Audience {
   private let hub: DelegateHub
   private let backlog: Int
+  private let isAwaited: Bool
 
-  init(_ hub: DelegateHub, backlog: Int) {
+  init(_ hub: DelegateHub, backlog: Int, isAwaited: Bool) {
     self.hub = hub
     self.backlog = backlog
+    self.isAwaited = isAwaited
   }
 
   func add(_ member: any RoomMember) {
@@ -25,5 +27,11 @@ struct HubAudience: Audience {
 
   func post(_ message: Message) {
     hub.notify((any RoomMember).self) { try await $0.receive(message) }
+  }
+
+  func settle() async {
+    // What is posted in the room's order has to be posted without a wait: this one says nothing, and
+    // comes after it.
+    if isAwaited { await hub.deliver((any RoomMember).self) { _ in } }
   }
 }

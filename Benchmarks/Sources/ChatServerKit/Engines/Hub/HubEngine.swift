@@ -12,11 +12,14 @@ final class HubEngine: Engine {
   private let audiences: HubList
   private let deadline: Duration
   private let backlog: Int
+  /// Whether who says something waits until all members have taken it.
+  private let isAwaited: Bool
   private let roomConfiguration: DelegateHub.Configuration
 
-  init(deadline: Duration, backlog: Int, logger: Logger) {
+  init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
     self.deadline = deadline
     self.backlog = backlog
+    self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
     configuration.onFailure = { subscriber, site, error in
       logger.debug(
@@ -102,7 +105,7 @@ final class HubEngine: Engine {
   func makeAudience() -> any Audience {
     let hub = DelegateHub(roomConfiguration)
     audiences.add(hub)
-    return HubAudience(hub, backlog: backlog)
+    return HubAudience(hub, backlog: backlog, isAwaited: isAwaited)
   }
 
   func makeDrainService(
