@@ -110,21 +110,25 @@ struct CrewTests {
   @Test("calls and departures at the same time hold up nobody for good")
   func race() async {
     let crew = Shared()
+    let (atWork, wayOut) = (Gate(), Gate())
+    // Those who stay, so that there is always somebody to call.
+    let others = (0..<3).map { _ in crew.start(atWork, wayOut) }
+    await atWork.arrivals(3)
     let isOver = Atomic<Bool>(false)
-    let caller = Task.detached {
-      while !isOver.load(ordering: .relaxed) {
-        crew.crew.escalate(to: .high)
-        await Task.yield()
-      }
+    let (caller, comer) = (Gate(), Gate())
+    Thread {
+      while !isOver.load(ordering: .relaxed) { crew.crew.escalate(to: .high) }
+      caller.arrive()
+    }.start()
+    Task.detached {
+      for _ in rounds(100_000) { await crew.crew.leave(crew.join()) }
+      comer.arrive()
     }
-    let comers = (0..<2).map { _ in
-      Task.detached {
-        for _ in 0..<5_000 { await crew.crew.leave(crew.join()) }
-      }
-    }
-    for comer in comers { await comer.value }
+    await comer.arrivals()
     isOver.store(true, ordering: .relaxed)
-    await caller.value
+    await caller.arrivals()
+    wayOut.open()
+    for other in others { _ = await other.value }
     #expect(crew.isEmpty)
   }
 }
