@@ -4,8 +4,11 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Crew: the tasks at work for one fan-out", .timeLimit(.minutes(1)))
+@Suite("Crew: the tasks at work for one fan-out", .timeLimit(.minutes(3)))
 struct CrewTests {
+  /// For tasks that may have to wait for a cancellation handler which blocks.
+  private static let pool = ThreadPool(threads: 2)
+
   @Test("places are had again: never more than were taken at once, and each by one task")
   func places() async {
     withUnsafeCurrentTask { task in
@@ -69,7 +72,7 @@ struct CrewTests {
     let crew = Shared()
     let (atWork, wayOut, inHandler) = (Gate(), Gate(), Gate())
     let mayReturn = DispatchSemaphore(value: 0)
-    let slow = Task.detached {
+    let slow = Task.detached(executorPreference: Self.pool) {
       await withTaskCancellationHandler {
         let place = crew.join()
         atWork.arrive()
@@ -81,7 +84,7 @@ struct CrewTests {
       }
     }
     let gone = Recorder<Void>()
-    let leaving = Task.detached {
+    let leaving = Task.detached(executorPreference: Self.pool) {
       let place = crew.join()
       atWork.arrive()
       await inHandler.arrivals()
