@@ -111,6 +111,32 @@ struct LeftoversTests {
     withExtendedLifetime(probe) {}
   }
 
+  @Test("one handler, or one notification that waits, is enough to be left")
+  func leastOfAll() {
+    let stage = Stage()
+    let gate = Gate()
+    let still = ManualExecutor()
+    let (asked, told, idle) = (Probe("asked"), Probe("told"), Probe("idle"))
+    stage.hub.subscribe(asked, to: Listener.self, fileID: "asked", line: 1)
+    stage.hub.subscribe(told, to: Bystander.self, on: still, fileID: "told", line: 2)
+    stage.hub.subscribe(idle, to: Listener.self)
+    stage.hub.notify(Bystander.self) { _ in }
+    let vote = stage.start { hub in
+      await hub.vote(Listener.self) { probe in
+        if probe.name == "asked" { await gate.pass() }
+        return true
+      }
+    }
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(
+      left?.subscribers.map { "\($0.site): \($0.running), \($0.waiting)" }.sorted()
+        == ["asked:1: 1, 0", "told:2: 0, 1"])
+    still.run()
+    stage.open(gate)
+    #expect(vote.result == true)
+    withExtendedLifetime((asked, told, idle)) {}
+  }
+
   @Test("a cancelled caller is told at once what is left")
   func cancelled() {
     let stage = Stage()

@@ -106,6 +106,22 @@ struct MailboxTests {
     #expect(owed() == [])
   }
 
+  @Test("what was posted before the subscription began is never owed")
+  func owesFromStart() {
+    var mailbox = Mailbox(at: Structures.chain(of: 4).next!.next!, number: 2)
+    func owed() -> [Int] { (0..<4).filter { mailbox.owes($0) } }
+    #expect(owed() == [2, 3])
+    _ = mailbox.begin(published: 3)
+    #expect(owed() == [2, 3])
+    _ = mailbox.advance(after: .handled, published: 3)
+    #expect(owed() == [3])
+    // A successor owes what its predecessor had taken in and not handled, from there on.
+    mailbox.setPolicy(.latest, published: 4)
+    let successor = mailbox.handOver(policy: .latest)
+    #expect(owed() == [])
+    #expect((0..<4).filter { successor?.owes($0) == true } == [3])
+  }
+
   @Test(
     "a smaller limit also holds for what waits already, once something more comes",
     arguments: [

@@ -72,6 +72,27 @@ struct ReceiptTests {
     scene.nodes[0].close(as: .cancelled)
     #expect(waits.takeFulfilled().map(\.ticket) == [1])
   }
+
+  @Test("before it is posted nobody has to pass it, and nobody of another protocol ever has")
+  func others() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscriber = Nobody()
+    let other = Structures.subscribe(subscriber, to: Gate.self, in: inbox)
+    let node = Structures.subscribe(subscriber, in: inbox)
+    for key in [ObjectIdentifier(Gate.self), Structures.key] {
+      inbox.post(Structures.content(), to: key)
+    }
+    let receipt = Receipt(inbox: inbox)
+    #expect(receipt.outstanding == 0)
+    #expect([node, other].map(receipt.isOutstanding) == [false, false])
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
+    #expect(other.owes(1))
+    #expect([node, other].map(receipt.isOutstanding) == [true, false])
+  }
 }
 
 /// Two subscribers, and what each of them has yet to pass.

@@ -51,6 +51,49 @@ struct RosterTests {
     #expect(most == 500)
     #expect(roster.everyone().isEmpty)
   }
+
+  @Test("a snapshot looks at nobody if nothing has changed, and sorts only when it has to")
+  func unchanged() {
+    var roster = Roster<CountingMember>()
+    let members = (0..<10).map { CountingMember(serial: $0) }
+    func looks() -> Int {
+      for member in members { member.looks = 0 }
+      _ = roster.snapshot()
+      return members.reduce(0) { $0 + $1.looks }
+    }
+    for member in members { roster.add(member) }
+    #expect(looks() == 0)
+    // Each is asked once whether it is gone, and nobody for its rank.
+    members[3].isLeaving = true
+    roster.remove(count: 1)
+    #expect(looks() == 10)
+    #expect(looks() == 0)
+    roster.reorder()
+    #expect(looks() > 0)
+    #expect(looks() == 0)
+  }
+}
+
+/// A member that counts how often it is asked for its rank, or whether it is gone.
+private final class CountingMember: RosterMember {
+  let serial: Int
+  let isAtRest = true
+  var isLeaving = false
+  var looks = 0
+
+  var rank: Int {
+    looks += 1
+    return 0
+  }
+
+  var isGone: Bool {
+    looks += 1
+    return isLeaving
+  }
+
+  init(serial: Int) {
+    self.serial = serial
+  }
 }
 
 final class FakeMember: RosterMember {
@@ -176,6 +219,8 @@ private struct RosterWorld: SmallWorld {
     let unsettled = list.filter { !$0.isTaken }.map(\.member.serial)
     guard all == unsettled else { return "all \(all), expected \(unsettled)" }
     guard roster.leaving.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
-    return nil
+    var emptied = roster
+    let hasDepartures = !roster.leaving.isEmpty || !emptied.takeDeparted().isEmpty
+    return roster.hasDepartures == hasDepartures ? nil : "departures: \(!hasDepartures)"
   }
 }

@@ -59,6 +59,18 @@ struct StatisticsTests {
     #expect(statistics?.counts.total == 22)
   }
 
+  @Test("counts are added kind by kind, and their total is the sum of all kinds")
+  func adding() {
+    var counts = Account(
+      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32)
+    #expect(counts.total == 63)
+    counts += Account(
+      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600)
+    #expect(
+      "\(counts)"
+        == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632")
+  }
+
   @Test("before anybody subscribed there is nothing to tell, and nothing is counted")
   func nothing() {
     let stage = Stage()

@@ -12,14 +12,14 @@ struct MailboxWorld: SmallWorld {
     /// The handler has returned; the worker looks up what was posted before or after the
     /// subscription's end.
     case finish(Mailbox.Fate, beforeEnd: Bool = true)
-    /// The attending worker begins, or goes on after a pause.
-    case proceed
+    /// The attending worker begins, or goes on after a pause, and looks up what was posted likewise.
+    case proceed(beforeEnd: Bool = true)
     /// The subscription ends; the mailbox has yet to learn of it.
     case end(Closing)
     case close
     case handOver
     /// The worker that attends the mailbox that was succeeded returns from its handler or its pause.
-    case leaveOld
+    case leaveOld(Mailbox.Fate)
   }
 
   /// How many notifications can be posted.
@@ -52,6 +52,8 @@ struct MailboxWorld: SmallWorld {
   private var dropped: [Int] = []
   private var refused: [Int] = []
   private var lost: [Int] = []
+  /// How many the one that was succeeded had taken and not handled.
+  private var cancelled = 0
   private var taken: [Int] = []
 
   init(_ policy: MailboxPolicy) {
@@ -75,14 +77,15 @@ struct MailboxWorld: SmallWorld {
       steps += [.finish(.handled), .finish(end == nil ? .failed : .skipped)]
       if end != nil { steps.append(.finish(.skipped, beforeEnd: false)) }
     }
-    if isPausing { steps.append(.proceed) }
+    if isPausing { steps += end == nil ? [.proceed()] : [.proceed(), .proceed(beforeEnd: false)] }
     if end == nil {
       if published > 0 { steps += [.end(.cancelled), .end(.expired)] }
       if old == nil, published > 0 { steps.append(.handOver) }
     } else if !isClosed {
       steps.append(.close)
     }
-    if oldIsAttended { steps.append(.leaveOld) }
+    if oldIsAttended { steps.append(.leaveOld(.handled)) }
+    if oldHandling != nil { steps.append(.leaveOld(.skipped)) }
     return steps
   }
 
@@ -93,11 +96,11 @@ struct MailboxWorld: SmallWorld {
       case .setOut: setOut()
       case .visit: visit()
       case .finish(let fate, let beforeEnd): finish(fate, beforeEnd)
-      case .proceed: proceed()
+      case .proceed(let beforeEnd): proceed(beforeEnd)
       case .end(let reason): end(reason)
       case .close: close()
       case .handOver: handOver()
-      case .leaveOld: leaveOld()
+      case .leaveOld(let fate): leaveOld(fate)
       }
     return fault ?? checkRefuse() ?? checkAccount() ?? checkAttendance()
   }
@@ -114,8 +117,7 @@ struct MailboxWorld: SmallWorld {
   }
 
   private mutating func setOut() -> String? {
-    isDirty = false
-    waves += 1
+    (isDirty, waves) = (false, waves + 1)
     return nil
   }
 
@@ -141,12 +143,12 @@ struct MailboxWorld: SmallWorld {
     return follow(mailbox.advance(after: fate, published: beforeEnd ? addressed : 0))
   }
 
-  private mutating func proceed() -> String? {
+  private mutating func proceed(_ beforeEnd: Bool) -> String? {
     isPausing = false
     isCalledFor = false
-    let step = mailbox.proceed(published: addressed)
-    if !isClosed { store() }
-    allowance = waiting.count
+    let step = mailbox.proceed(published: beforeEnd ? addressed : 0)
+    if !isClosed, beforeEnd { store() }
+    allowance = beforeEnd ? waiting.count : stored.count
     return follow(step)
   }
 
@@ -208,12 +210,12 @@ struct MailboxWorld: SmallWorld {
     return old?.attend(published: published) == false ? nil : "a successor's are handed out"
   }
 
-  private mutating func leaveOld() -> String? {
+  private mutating func leaveOld(_ fate: Mailbox.Fate) -> String? {
     let visible = addressed
     let step: Mailbox.Step?
     if let number = oldHandling {
-      handled.append(number)
-      step = old?.advance(after: .handled, published: visible)
+      if case .handled = fate { handled.append(number) } else { cancelled += 1 }
+      step = old?.advance(after: fate, published: visible)
     } else {
       step = old?.proceed(published: visible)
     }
@@ -260,6 +262,7 @@ struct MailboxWorld: SmallWorld {
     // One that was skipped counts as waiting until the mailbox knows how its subscription ended.
     case (false, _): expected.waiting += lost.count
     }
+    expected.cancelled += cancelled
     if account.total != addressed { return "\(account) does not add up to \(addressed)" }
     return account == expected ? nil : "\(account), expected \(expected)"
   }
@@ -277,7 +280,7 @@ struct MailboxWorld: SmallWorld {
   /// What is on its way, if anything.
   private var nextArrival: Step? {
     if handling != nil { return .finish(end == nil ? .handled : .skipped) }
-    if isPausing { return .proceed }
+    if isPausing { return .proceed() }
     if isDirty { return .setOut }
     return waves > 0 ? .visit : nil
   }

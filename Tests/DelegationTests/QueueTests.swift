@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Queue: first in, first out, on one array")
+struct QueueTests {
+  @Test("after every history of eight steps it agrees with an array")
+  func agreesWithArray() {
+    let exploration = QueueWorld().explore(upTo: 8)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 5_000)
+  }
+
+  @Test(
+    "what was taken leaves as many empty places as elements wait, or 32, and no more",
+    arguments: [1, 20, 100])
+  func emptyPlaces(waiting: Int) {
+    var queue = Queue<Int>()
+    for number in 0..<waiting { queue.append(number) }
+    var most = 0
+    for number in 0..<1000 {
+      queue.append(waiting + number)
+      #expect(queue.popFirst() == number)
+      most = max(most, queue.elements.count - queue.count)
+    }
+    #expect(most == max(32, waiting))
+    #expect(queue.takeAll() == Array(1000..<(1000 + waiting)))
+  }
+
+  @Test("an element that was taken is let go, though others wait")
+  func letGo() {
+    let lifetimes = Lifetimes()
+    var queue = Queue<Lifetimes.Tracked>()
+    for _ in 0..<3 { queue.append(lifetimes.make()) }
+    for alive in [2, 1, 0] {
+      _ = queue.popFirst()
+      #expect(lifetimes.alive == alive)
+    }
+  }
+
+  @Test("one that was emptied keeps its room for those to come")
+  func room() {
+    var queue = Queue<Int>()
+    for number in 0..<20 { queue.append(number) }
+    for _ in 0..<20 { _ = queue.popFirst() }
+    #expect(queue.elements.capacity >= 20)
+    #expect(queue.isEmpty)
+  }
+}
+
+/// A queue beside an array.
+private struct QueueWorld: SmallWorld {
+  enum Step: CaseIterable {
+    case append, popFirst, takeAll
+  }
+
+  private var queue = Queue<Int>()
+  private var array: [Int] = []
+  private var last = 0
+
+  var steps: [Step] { Step.allCases }
+
+  mutating func take(_ step: Step) -> String? {
+    switch step {
+    case .append:
+      last += 1
+      queue.append(last)
+      array.append(last)
+    case .popFirst:
+      let expected = array.isEmpty ? nil : array.removeFirst()
+      let first = queue.popFirst()
+      if first != expected { return "took \(first as Int?), expected \(expected as Int?)" }
+    case .takeAll:
+      let all = queue.takeAll()
+      if all != array { return "took \(all) of \(array)" }
+      array = []
+    }
+    if queue.count != array.count || queue.isEmpty != array.isEmpty { return "\(queue.count) wait" }
+    let found = (1...(last + 1)).filter { number in queue.contains { $0 == number } }
+    return found == array ? nil : "contains \(found), expected \(array)"
+  }
+}
