@@ -69,11 +69,11 @@ struct WaitsTests {
   func givenUpEarly() {
     let scene = HandlerScene([.init(node: 0)], subscribers: 1)
     var waits = Waits()
-    let tickets = [waits.makeTicket(), waits.makeTicket()]
+    let tickets = (0..<3).map { _ in waits.makeTicket() }
     let outside = Want(handler: nil, goal: .rest)
-    #expect(waits.giveUp(tickets[0]) == nil)
-    #expect(waits.add(wait(outside, ticket: tickets[0], in: scene)) == false)
-    #expect(waits.add(wait(outside, ticket: tickets[1], in: scene)) == true)
+    for ticket in [tickets[0], tickets[2]] { #expect(waits.giveUp(ticket) == nil) }
+    let areAdded = tickets.map { waits.add(wait(outside, ticket: $0, in: scene)) }
+    #expect(areAdded == [false, true, false])
     #expect(waits.all.map(\.ticket) == [tickets[1]])
   }
 
@@ -99,6 +99,7 @@ struct WaitsTests {
     let worker = Worker(for: nodes, origin: nil, inbox: inbox)
     let first = HandlerContext(worker: worker, call: worker.begin(at: 0))
     #expect(first.node === nodes[0])
+    #expect(first.call == 1)
     worker.end()
     #expect(first.node == nil)
     let second = HandlerContext(worker: worker, call: worker.begin(at: 0))
