@@ -75,6 +75,10 @@ struct InboxSparingTests {
     #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
     #expect(inbox.takeNews(asWake: false).changes.isEmpty)
     _ = Structures.subscribe(subscriber, in: inbox)
+    _ = inbox.takeNews(asWake: false)
+    inbox.closeAll(of: Structures.key)
+    #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
+    _ = Structures.subscribe(subscriber, in: inbox)
     inbox.clear()
     #expect(!inbox.hasChanges)
   }
