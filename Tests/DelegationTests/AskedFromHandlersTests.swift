@@ -105,4 +105,27 @@ struct AskedFromHandlersTests {
     last.clear()
     #expect(last.awaiting == nil)
   }
+
+  @Test(
+    "each of those whom one worker asks may end its own subscription and wait",
+    arguments: [false, true])
+  func ownEnd(isInTurn: Bool) {
+    let hub = DelegateHub(on: executor)
+    let probes = Probe.many(3)
+    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
+    let call = executor.start {
+      let answer: @Sendable (any Listener) async -> Int? = { probe in
+        await subscriptions[Int(probe.name) ?? 0].cancelAndWait()
+        return nil
+      }
+      if isInTurn {
+        #expect(await hub.first(Listener.self, answer) == nil)
+      } else {
+        #expect(await hub.ask(Listener.self, combining: .all(), answer) == [nil, nil, nil])
+      }
+    }
+    #expect(call.isOver)
+    #expect(subscriptions.map(\.isActive) == [false, false, false])
+    withExtendedLifetime(probes) {}
+  }
 }

@@ -130,4 +130,37 @@ struct FanOutTests {
       #expect(hub.inbox.activity.workers == 0)
     }
   }
+
+  @Test("the only one who is asked is asked in the caller's own task", arguments: Reach.asking)
+  func alone(reach: Reach) async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let task = withUnsafeCurrentTask { $0?.hashValue }
+    let tasks = Recorder<Int?>()
+    await reach(hub, suspending: false) { _ in
+      tasks.record(withUnsafeCurrentTask { $0?.hashValue })
+    }
+    // With a deadline it is not: a handler that blocks its thread must not keep the caller.
+    let isCallers = reach != .voteWithin && reach != .askWithin
+    #expect(tasks.history.map { $0 == task } == [isCallers])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("those asked in turn are waited for, wherever they run", arguments: [false, true])
+  func inTurn(hasExecutor: Bool) async {
+    let pool = ThreadPool(threads: 1)
+    let hub = hasExecutor ? DelegateHub(on: ThreadPool(threads: 1)) : DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes {
+      hub.subscribe(probe, to: Listener.self, on: probe.name == "1" ? pool : nil)
+    }
+    let names = await hub.pass([String](), through: Listener.self) { probe, names in
+      await Task.yield()
+      return names + [probe.name]
+    }
+    #expect(names == ["0", "1", "2"])
+    let first = await hub.first(Listener.self) { $0.name == "1" ? $0.name : nil }
+    #expect(first == "1")
+  }
 }

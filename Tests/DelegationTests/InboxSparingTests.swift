@@ -159,4 +159,14 @@ struct InboxSparingTests {
     _ = await first.value
     #expect(!hub.inbox.activity.isAwaited)
   }
+
+  @Test("it goes with its hub, whatever nobody has looked at")
+  func released() {
+    var hub: DelegateHub? = DelegateHub()
+    let probe = Probe()
+    hub?.subscribe(probe, to: Listener.self)
+    guard let obituary = (hub?.inbox).map(Obituary.init(of:)) else { return }
+    hub = nil
+    #expect(obituary.isDead)
+  }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("SubscriptionNode: what a closed one does")
+@Suite("SubscriptionNode: what it lets happen, open and closed")
 struct SubscriptionNodeTests {
   private let inbox = Inbox()
   private let subscriber = Nobody()
@@ -44,6 +44,35 @@ struct SubscriptionNodeTests {
     #expect(node.isAtRest)
   }
 
+  @Test("a call on one that has died is none, and ends the subscription as expired")
+  func dead() {
+    defer { inbox.clear() }
+    var mortal: Nobody? = Nobody()
+    let node = Structures.subscribe(mortal!, in: inbox)
+    inbox.post(Structures.content(), to: Structures.key)
+    mortal = nil
+    #expect(node.beginCall(on: Nobody.self) == nil)
+    #expect(node.runningCalls == 0)
+    #expect(!node.isOpen && node.isAtRest)
+    #expect(node.account == Account(expired: 1))
+  }
+
+  @Test("it is elsewhere as long as it has an executor, and takes no lock otherwise")
+  func elsewhere() {
+    defer { inbox.clear() }
+    let executors = [ManualExecutor(), nil, ManualExecutor(), ManualExecutor(), nil]
+    for executor in executors {
+      let again = inbox.subscribe(
+        Newcomer(
+          object: subscriber, type: Nobody.self, belongings: .init(executor: executor),
+          priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
+        reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+      #expect(again === node)
+      #expect(node.isElsewhere == (executor != nil))
+      #expect(node.executor === executor)
+    }
+  }
+
   @Test("it is not at rest as long as a call runs, however often somebody asks")
   func running() {
     defer { inbox.clear() }
@@ -66,5 +95,14 @@ struct SubscriptionNodeTests {
     let limited = Structures.subscribe(other, in: inbox, policy: .dropOldest(limit: 1))
     for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
     #expect(limited.account == Account(dropped: 2, waiting: 1))
+  }
+
+  @Test("subscriptions are told apart by their hashes")
+  func hashes() {
+    let hub = DelegateHub()
+    let probes = Probe.many(100)
+    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
+    #expect(Set(subscriptions.map(\.hashValue)).count > 90)
+    inbox.clear()
   }
 }

@@ -137,6 +137,23 @@ struct WaitsTests {
     #expect(waits.takeFulfilled().map(\.ticket) == [0])
   }
 
+  @Test("a delivery waits for no answer, so whoever answers waits for the one that delivers")
+  func deliveryAndAnswer() {
+    let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
+    let receipt = Receipt(inbox: scene.inbox)
+    var content = Structures.content()
+    content.receipt = receipt
+    scene.inbox.post(content, to: Structures.key)
+    var waits = Waits()
+    let context = scene.contexts[0]
+    _ = waits.add(.init(ticket: 1, goal: .passing(of: receipt), context: context) { _ in })
+    _ = waits.add(wait(Want(handler: 1, goal: .end(0)), ticket: 2, in: scene))
+    #expect(waits.takeFulfilled().isEmpty)
+    #expect(waits.giveUp(1) != nil)
+    scene.end(0)
+    #expect(waits.takeFulfilled().map(\.ticket) == [2])
+  }
+
   // MARK: Histories
 
   /// All ways for three handlers and for code outside to come to wait, each at most once.

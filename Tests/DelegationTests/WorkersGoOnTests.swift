@@ -101,4 +101,36 @@ struct WorkersGoOnTests {
     #expect(events.history == ["first", "other", "second"])
     withExtendedLifetime(probes) {}
   }
+
+  @Test(
+    "what a handler left behind waits for all, once the handler has returned",
+    arguments: Reach.allCases)
+  func leftBehind(reach: Reach) {
+    let stage = Stage()
+    let (early, late) = (Probe("early"), Probe("late"))
+    stage.hub.subscribe(early, to: Listener.self)
+    stage.hub.subscribe(late, to: Bystander.self)
+    let (leaving, handling) = (Gate(), Gate())
+    let events = Recorder<String>()
+    let call = stage.start { hub in
+      await reach(hub, suspending: false) { [executor = stage.executor] _ in
+        Task(executorPreference: executor) {
+          await leaving.pass()
+          await hub.drain()
+          events.record("drained")
+        }
+      }
+    }
+    #expect(call.result != nil)
+    stage.hub.notify(Bystander.self) { _ in
+      await handling.pass()
+      events.record("handled")
+    }
+    stage.run()
+    stage.open(leaving)
+    #expect(events.history == [])
+    stage.open(handling)
+    #expect(events.history == ["handled", "drained"])
+    withExtendedLifetime((early, late)) {}
+  }
 }
