@@ -266,4 +266,22 @@ struct DeliverTests {
     stage.open(gates[1])
     #expect(probes.map(\.log.history) == [[1], [1]])
   }
+
+  @Test("it returns when a change of the mailbox's policy drops it")
+  func droppedByAChange() {
+    let stage = Stage()
+    let probes = stage.cast(1)
+    let gate = Gate()
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    let older = deliver(1, on: stage)
+    let newer = deliver(2, on: stage)
+    stage.hub.subscribe(probes[0], to: Listener.self, mailbox: .latest)
+    stage.run()
+    #expect(older.result != nil)
+    #expect(newer.result == nil)
+    stage.open(gate)
+    #expect(newer.result != nil)
+    #expect(probes[0].log.history == [2])
+  }
 }

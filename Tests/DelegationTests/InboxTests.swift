@@ -145,6 +145,20 @@ struct InboxTests {
     #expect(inbox.state.withLock { $0.ledgers[Structures.key]?.population } == 2)
   }
 
+  @Test("one whose id is given to another subscriber that there is ends as cancelled")
+  func displaced() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let (one, other) = (Nobody(), Nobody())
+    let displaced = Structures.subscribe(one, in: inbox, identity: Identity("a"))
+    let present = Structures.subscribe(other, in: inbox, identity: Identity("b"))
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(Structures.subscribe(other, in: inbox, identity: Identity("a")) === present)
+    #expect(!displaced.isOpen && present.isOpen)
+    #expect(displaced.account == Account(cancelled: 1))
+    #expect(present.account == Account(waiting: 1))
+  }
+
   @Test("whoever inherits what waited is sent a wave for it, as the old one's will not come by")
   func successorIsWoken() {
     let inbox = Inbox()

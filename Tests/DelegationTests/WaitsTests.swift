@@ -69,11 +69,11 @@ struct WaitsTests {
   func givenUpEarly() {
     let scene = HandlerScene([.init(node: 0)], subscribers: 1)
     var waits = Waits()
-    let tickets = [waits.makeTicket(), waits.makeTicket()]
+    let tickets = (0..<3).map { _ in waits.makeTicket() }
     let outside = Want(handler: nil, goal: .rest)
-    #expect(waits.giveUp(tickets[0]) == nil)
-    #expect(waits.add(wait(outside, ticket: tickets[0], in: scene)) == false)
-    #expect(waits.add(wait(outside, ticket: tickets[1], in: scene)) == true)
+    for ticket in [tickets[0], tickets[2]] { #expect(waits.giveUp(ticket) == nil) }
+    let areAdded = tickets.map { waits.add(wait(outside, ticket: $0, in: scene)) }
+    #expect(areAdded == [false, true, false])
     #expect(waits.all.map(\.ticket) == [tickets[1]])
   }
 
@@ -99,6 +99,7 @@ struct WaitsTests {
     let worker = Worker(for: nodes, origin: nil, inbox: inbox)
     let first = HandlerContext(worker: worker, call: worker.begin(at: 0))
     #expect(first.node === nodes[0])
+    #expect(first.call == 1)
     worker.end()
     #expect(first.node == nil)
     let second = HandlerContext(worker: worker, call: worker.begin(at: 0))
@@ -134,6 +135,23 @@ struct WaitsTests {
     #expect(waits.takeFulfilled().isEmpty)
     scenes[1].end(0)
     #expect(waits.takeFulfilled().map(\.ticket) == [0])
+  }
+
+  @Test("a delivery waits for no answer, so whoever answers waits for the one that delivers")
+  func deliveryAndAnswer() {
+    let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
+    let receipt = Receipt(inbox: scene.inbox)
+    var content = Structures.content()
+    content.receipt = receipt
+    scene.inbox.post(content, to: Structures.key)
+    var waits = Waits()
+    let context = scene.contexts[0]
+    _ = waits.add(.init(ticket: 1, goal: .passing(of: receipt), context: context) { _ in })
+    _ = waits.add(wait(Want(handler: 1, goal: .end(0)), ticket: 2, in: scene))
+    #expect(waits.takeFulfilled().isEmpty)
+    #expect(waits.giveUp(1) != nil)
+    scene.end(0)
+    #expect(waits.takeFulfilled().map(\.ticket) == [2])
   }
 
   // MARK: Histories

@@ -26,6 +26,15 @@ extension Layouts {
         (any Free).self, words: 5, make: { Generic("", $0) }, say: { $0.free() }, "String, free")
     }
 
+    @Test("a class, which is one word, has nothing kept beside the object's address")
+    func oneWord() {
+      for _ in 0..<10 {
+        let subscriber = Nobody()
+        let rest = WeakReference(subscriber, object: subscriber).rest
+        #expect(rest == nil)
+      }
+    }
+
     @Test("compositions of three and of five are rebuilt")
     func compositions() {
       examine(

@@ -57,21 +57,26 @@ extension Inbox {
     let context = HandlerContext.current
     return await withCheckedContinuation { continuation in
       let isAdded = Waits.shared.withLock { waits in
+        let isAdded = waits.add(
+          .init(ticket: ticket, goal: goal, context: context) { continuation.resume(returning: $0) }
+        )
+        guard isAdded else { return false }
         // From here on every end is told; what ended before is seen by the look below.
         activity.announceEnds()
         if case .end(let node) = goal { node.announceEnds() }
-        return waits.add(
-          .init(ticket: ticket, goal: goal, context: context) { continuation.resume(returning: $0) }
-        )
+        return true
       }
-      if !isAdded { continuation.resume(returning: false) }
-      reconsiderWaits()
+      if isAdded { reconsiderWaits() } else { continuation.resume(returning: false) }
     }
   }
 
   private func giveUp(_ ticket: Int) {
-    Waits.shared.withLock { $0.giveUp(ticket) }?.resume(false)
-    // Those after it in a circle may have given way to it.
-    reconsiderWaits()
+    let wait = Waits.shared.withLock { waits in
+      let wait = waits.giveUp(ticket)
+      // It fulfils no other wait: those after it excuse fewer handlers now, not more.
+      if wait != nil, !waits.concerns(self) { activity.stopAnnouncing() }
+      return wait
+    }
+    wait?.resume(false)
   }
 }
