@@ -42,12 +42,11 @@ struct LedgerPostingTests {
 
   @Test("a receipt learns the number of what is posted, and how many are to pass it")
   func receipt() {
-    var ledger = Ledger(channel: Channel(Nobody.self))
-    let subscribers = (0..<3).map { _ in Nobody() }
     let inbox = Inbox()
+    var ledger = Ledger(channel: Channel(Nobody.self, inbox: inbox))
+    let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map {
-      Structures.node(
-        of: $0, in: ledger.channel, inbox: inbox, mailbox: ledger.makeMailbox(.unbounded))
+      Structures.node(of: $0, in: ledger.channel, mailbox: ledger.makeMailbox(.unbounded))
     }
     for node in nodes { ledger.insert(node, as: nil) }
     _ = ledger.post(Structures.content(), followedBy: Notification())

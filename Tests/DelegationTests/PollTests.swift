@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Poll: one ballot, many workers, one caller", .timeLimit(.minutes(3)))
 struct PollTests {
-  private typealias Sums = Poll<Script, Never>
+  private typealias Sums = Poll<Ballot<Script, Never>>
 
   /// Adds up, and does something with each response before it is counted.
   struct Script: Combiner {
@@ -134,7 +134,7 @@ struct PollTests {
     beginCount(poll)
     _ = poll.leave(.answer(.response(2), position: 0))
     _ = poll.leave(.answer(.response(3), position: 1))
-    poll.conclude(nil, in: fanOut)
+    poll.conclude(false, in: fanOut)
     #expect(counted.history == [2])
     #expect(outcome(poll) == 2)
     #expect(poll.desk.withLock { $0.queue.isEmpty && $0.caller == nil })
