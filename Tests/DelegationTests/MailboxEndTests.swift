@@ -64,6 +64,32 @@ struct MailboxEndTests {
     #expect(successor?.account(published: 3) == Account(waiting: 1))
   }
 
+  @Test("a successor goes by its own limit, in the order in which it was posted")
+  func ownLimit() {
+    let policies: [MailboxPolicy] = [
+      .unbounded, .dropOldest(limit: 2), .dropNewest(limit: 1), .latest,
+    ]
+    for former in policies {
+      for policy in policies {
+        var scene = EndScene(posts: 4, policy: former)
+        scene.mailbox.store(upTo: 3)
+        guard var successor = scene.mailbox.handOver(policy: policy) else {
+          Issue.record("no successor")
+          return
+        }
+        let taken = former.kept(of: [0, 1, 2])
+        let expected = policy.kept(of: policy.kept(of: taken) + [3])
+        let handled = scene.handleAll(in: &successor, published: 4)
+        #expect(handled == expected, "\(former), then \(policy)")
+        let account = successor.account(published: 4)
+        let dropped = taken.count + 1 - expected.count
+        #expect(account == Account(handled: expected.count, dropped: dropped))
+        #expect(account.total + scene.mailbox.account(published: 4).total == 4)
+        #expect(successor.takeRefuse().count == 4 - expected.count)
+      }
+    }
+  }
+
   @Test("a mailbox that was succeeded keeps nothing of what was posted")
   func nothingKept() {
     for (policy, seen) in [(MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
@@ -100,6 +126,20 @@ private struct EndScene {
   /// How often each receipt has been passed: nobody was to pass it.
   var passes: [Int] { receipts.map { -$0.outstanding } }
 
+  /// Handles all that waits, and gives the numbers.
+  func handleAll(in mailbox: inout Mailbox, published: Int) -> [Int] {
+    var numbers: [Int] = []
+    var content = mailbox.begin(published: published)
+    while let receipt = content?.receipt {
+      numbers.append(receipts.firstIndex { $0 === receipt } ?? -1)
+      content = nil
+      if case .handle(let next) = mailbox.advance(after: .handled, published: published) {
+        content = next
+      }
+    }
+    return numbers
+  }
+
   /// Takes that many, of which the last one is still being handled.
   mutating func take(_ count: Int) {
     for number in 0..<count {
@@ -109,5 +149,13 @@ private struct EndScene {
         _ = mailbox.advance(after: .handled, published: count)
       }
     }
+  }
+}
+
+extension MailboxPolicy {
+  /// What is left of that which waits.
+  fileprivate func kept(of numbers: [Int]) -> [Int] {
+    guard let limit else { return numbers }
+    return Array(dropsOldest ? numbers.suffix(limit) : numbers.prefix(limit))
   }
 }
