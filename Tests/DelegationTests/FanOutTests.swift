@@ -46,15 +46,21 @@ struct FanOutTests {
   func race() {
     let cast = Cast(1)
     let hub = DelegateHub()
-    let number = rounds(20_000)
-    let fanOuts = number.map { _ in fanOut(cast.nodes, for: hub) }
+    let number = rounds(100_000)
+    let fanOut = fanOut(cast.nodes, for: hub)
     let claims = Recorder<[Int?]>()
     let meeting = Meeting(of: 2)
-    Threads.run(2) { _ in
+    Threads.run(2) { thread in
       var own: [Int?] = []
       for round in number {
-        meeting.await(round)
-        own.append(fanOuts[round].claim())
+        meeting.await(2 * round)
+        // The one who came last is ahead by some steps: each waits for that many in turn.
+        if round % 2 == thread {
+          for _ in 0..<(round / 2 % 30) { _ = fanOut.next.load(ordering: .relaxed) }
+        }
+        own.append(fanOut.claim())
+        meeting.await(2 * round + 1)
+        if thread == 0 { fanOut.next.store(0, ordering: .sequentiallyConsistent) }
       }
       claims.record(own)
     }

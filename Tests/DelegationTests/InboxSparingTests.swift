@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Inbox: what it does not do twice, nor for nothing")
+@Suite("Inbox: what it does not do twice, nor for nothing", .timeLimit(.minutes(3)))
 struct InboxSparingTests {
   /// Keys that together use every bit of the inbox's mark of who may be reached.
   private let keys = (0..<2000).map { _ in Nobody() }
@@ -158,6 +158,32 @@ struct InboxSparingTests {
     gate.open()
     _ = await first.value
     #expect(!hub.inbox.activity.isAwaited)
+  }
+
+  @Test("as long as nobody waits, nothing takes the lock that all hubs share")
+  func unawaited() {
+    let stage = Stage()
+    let probes = stage.cast(2)
+    let removed = Probe("removed")
+    let subscription = stage.hub.subscribe(removed, to: Listener.self)
+    let gate = Gate()
+    let vote = Waits.shared.withLock { _ in
+      stage.hub.notify(Listener.self) { _ in await gate.pass() }
+      let vote = stage.start { hub in
+        await hub.vote(Listener.self) { _ in
+          await gate.pass()
+          return true
+        }
+      }
+      subscription.cancel()
+      stage.open(gate)
+      stage.hub.notify(Listener.self) { $0.log.record(1) }
+      stage.run()
+      return vote
+    }
+    #expect(vote.result == true)
+    #expect(probes.map(\.log.history) == [[1], [1]])
+    withExtendedLifetime(removed) {}
   }
 
   @Test("it goes with its hub, whatever nobody has looked at")

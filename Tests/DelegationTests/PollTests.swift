@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -164,6 +165,46 @@ struct PollTests {
       }
       #expect(await waiting.value == 5)
       #expect(poll.desk.withLock { $0.caller == nil })
+    }
+  }
+
+  @Test("an answer that is being left when the one who counts is done is counted all the same")
+  func doneMeanwhile() {
+    for _ in 0..<20 {
+      let fanOut = fanOut()
+      let steps = (0..<5).map { _ in DispatchSemaphore(value: 0) }
+      let (counts, isHeld, leaves, mayEnd, hasEnded) = (
+        steps[0], steps[1], steps[2], steps[3], steps[4]
+      )
+      let poll = poll(
+        asking: 2,
+        Script { response in
+          guard response == 1 else { return }
+          counts.signal()
+          mayEnd.wait()
+        })
+      Threads.run(3) { thread in
+        switch thread {
+        case 0:
+          poll.take(.response(1), from: 0, in: fanOut)
+          hasEnded.signal()
+        case 1:
+          isHeld.wait()
+          leaves.signal()
+          poll.take(.response(2), from: 1, in: fanOut)
+        default:
+          counts.wait()
+          // Nobody can leave an answer until the first one has been counted.
+          poll.desk.withLock { _ in
+            isHeld.signal()
+            leaves.wait()
+            for _ in 0..<1000 { Threads.pause() }
+            mayEnd.signal()
+            hasEnded.wait()
+          }
+        }
+      }
+      #expect(outcome(poll) == 3)
     }
   }
 
