@@ -52,9 +52,6 @@ struct Mailbox: Sendable {
   /// Another worker came by while the mailbox was attended.
   private var isCalledFor = false
 
-  /// What to do when notifications come faster than they are handled.
-  var policy: MailboxPolicy { backlog.isEmpty ? .unbounded : backlog[0].policy }
-
   /// Whether a notification's handler is running, or about to.
   var isHandling: Bool { handledNumber >= 0 }
 
@@ -118,7 +115,6 @@ struct Mailbox: Sendable {
 
   private mutating func rest() -> Step {
     isAttended = false
-    isCalledFor = false
     return .rest
   }
 
