@@ -30,14 +30,10 @@ extension DelegateHub {
     /// `description`; whoever reads numbers alone does not pay for that. Until it is let go, this keeps
     /// the id that was given to `subscribe`, and never the subscriber.
     public struct SubscriberStatistics: Sendable {
-      let type: any AnyObject.Type
-      let id: Identity?
+      let name: SubscriberName
       let place: Site
       /// The subscriber's type, and the id it was subscribed with.
-      public var subscriber: String {
-        let type = String(reflecting: type)
-        return id.map { "\(type) (\($0))" } ?? type
-      }
+      public var subscriber: String { name.description }
       /// Where in the source it subscribed.
       public var site: String { place.description }
       /// How many of its handlers are running, those of votes included.
@@ -124,7 +120,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
         let running = node.runningCalls
         guard node.isOpen || running > 0 else { return nil }
         return .init(
-          type: node.subscriberType, id: node.identity, place: node.site, running: running,
+          name: node.name, place: node.site, running: running,
           counts: account)
       })
   }

@@ -266,12 +266,10 @@ final class SubscriptionNode: Sendable {
 }
 
 extension SubscriptionNode: CustomStringConvertible {
+  var name: SubscriberName { SubscriberName(type: subscriberType, id: identity) }
+
   @usableFromInline
-  var description: String {
-    let type = String(reflecting: subscriberType)
-    guard let id = identity else { return type }
-    return "\(type) (\(id))"
-  }
+  var description: String { name.description }
 }
 
 extension SubscriptionNode: RosterMember {
