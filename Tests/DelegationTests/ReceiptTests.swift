@@ -54,10 +54,7 @@ struct ReceiptTests {
   @Test("a handler that waits for its own subscriber to pass does not wait for itself")
   func ownHandler() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
-    let receipt = Receipt(inbox: scene.inbox)
-    var content = Structures.content()
-    content.receipt = receipt
-    scene.inbox.post(content, to: Structures.key)
+    let receipt = scene.postWithReceipt()
     var waits = Waits()
     // The answer to a vote has no part in the order of the other one's notifications.
     for handler in [1, 0] {

@@ -140,10 +140,7 @@ struct WaitsTests {
   @Test("a delivery waits for no answer, so whoever answers waits for the one that delivers")
   func deliveryAndAnswer() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
-    let receipt = Receipt(inbox: scene.inbox)
-    var content = Structures.content()
-    content.receipt = receipt
-    scene.inbox.post(content, to: Structures.key)
+    let receipt = scene.postWithReceipt()
     var waits = Waits()
     let context = scene.contexts[0]
     _ = waits.add(.init(ticket: 1, goal: .passing(of: receipt), context: context) { _ in })

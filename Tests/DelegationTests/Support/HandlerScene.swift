@@ -40,6 +40,15 @@ final class HandlerScene {
   /// How many handlers run: each has a worker to itself.
   var workers: Int { inbox.activity.workers }
 
+  /// Posts a notification that somebody waits for.
+  func postWithReceipt() -> Receipt {
+    let receipt = Receipt(inbox: inbox)
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    return receipt
+  }
+
   private func begin(_ index: Int) {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }

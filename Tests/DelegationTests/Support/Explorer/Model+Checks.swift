@@ -1,4 +1,21 @@
 extension Model {
+  // MARK: When a handler begins
+
+  /// Checks on whose behalf a handler runs, by the calls' numbers that the callers' task-locals hold.
+  ///
+  /// - Parameters:
+  ///   - number: the call.
+  ///   - caller: what is not named to the hub.
+  ///   - named: what is.
+  mutating func checkContext(of number: Int, caller: Int, named: Int) {
+    if isPosting { violate(7, "a handler of #\(number) runs before the posting is over") }
+    if named != number { violate(15, "a handler of #\(number) runs on behalf of #\(named)") }
+    let expected = calls[number]?.isQuestion ?? false ? number : 0
+    if caller != expected {
+      violate(15, "a handler of #\(number) finds #\(caller) in what was not to be carried")
+    }
+  }
+
   // MARK: When a call returns
 
   /// Checks a call that comes back.
@@ -22,6 +39,14 @@ extension Model {
         violate(9, "#\(number) came back with an answer that is not the first")
       }
       if player == nil { checkCompleteness(of: call, number) }
+    case (.pass, .failed):
+      if call.decision != .failed { violate(11, "#\(number) failed, and no handler did first") }
+    case (.pass, .value(nil)):
+      if call.decision != .denied { violate(9, "#\(number) was stopped by nobody") }
+    case (.pass, .value(let value?)):
+      if call.decision != nil { violate(9, "#\(number) passed though it was stopped") }
+      if value != call.asked.count { violate(5, "#\(number) came back with \(value)") }
+      checkCompleteness(of: call, number)
     case (.deliver, _):
       guard let task = call.task, !cancelledTasks.contains(task) else { return }
       for episode in episodes where episode.options.limit == nil && episode.owes(number) {
@@ -116,11 +141,10 @@ extension Model {
 
   private mutating func checkProgress(of call: Call, _ number: Int, at time: Int) {
     switch call.operation {
-    case .vote, .voteWithin, .collect, .first:
+    case .vote, .voteWithin, .collect, .first, .pass:
       if call.decision != nil { violate(9, "#\(number) is decided and does not return") }
       if call.handlers == 0 { violate(8, "#\(number) waits for nobody") }
-      if case .first = call.operation {
-      } else if let missing = firstUnasked(in: call) {
+      if !call.isInTurn, let missing = firstUnasked(in: call) {
         violate(8, "#\(number) does not ask subscriber \(episodes[missing].player)")
       }
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
@@ -201,7 +225,15 @@ extension Model.Call {
 
   var isQuestion: Bool {
     switch operation {
-    case .vote, .voteWithin, .collect, .first: true
+    case .vote, .voteWithin, .collect, .first, .pass: true
+    default: false
+    }
+  }
+
+  /// Whether subscribers are asked one after another.
+  var isInTurn: Bool {
+    switch operation {
+    case .first, .pass: true
     default: false
     }
   }

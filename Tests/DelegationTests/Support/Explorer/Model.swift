@@ -74,6 +74,8 @@ struct Model {
     case verdict(Bool)
     case failed
     case answer(Int?)
+    /// What a value has become that was passed through all, or `nil` if somebody stopped it.
+    case value(Int?)
     /// Who answered, in order, and how many replies there were.
     case replies([Int], count: Int)
     case rest(Bool)
@@ -95,6 +97,8 @@ struct Model {
   /// The last time at which nothing waited or ran, as far as anybody looked.
   private(set) var lastRest = 0
   private var drains = 0
+  /// Somebody is posting, who must not come to run handlers.
+  var isPosting = false
   /// When a subscription's priority was changed last.
   var lastReordering = 0
 
@@ -228,7 +232,7 @@ struct Model {
     if call.asked.contains(index) { violate(13, "\(who) is asked by #\(number) twice") }
     if call.decision != nil { violate(9, "\(who) is asked by #\(number), which was decided") }
     if call.isOver { violate(9, "\(who) is asked by #\(number), which has returned") }
-    if case .first = call.operation { checkTurn(of: index, in: call, number) }
+    if call.isInTurn { checkTurn(of: index, in: call, number) }
     calls[number]?.asked.append(index)
     calls[number]?.handlers += 1
     if call.firstStart == nil { calls[number]?.firstStart = now }
@@ -244,7 +248,8 @@ struct Model {
     calls[number]?.handlers -= 1
     guard let call = calls[number], call.decision == nil, !call.isOver else { return }
     switch call.operation {
-    case .vote: if throwing || !answer { calls[number]?.decision = throwing ? .failed : .denied }
+    case .vote, .pass:
+      if throwing || !answer { calls[number]?.decision = throwing ? .failed : .denied }
     case .voteWithin(_, let absenceDenies):
       if throwing ? absenceDenies : !answer { calls[number]?.decision = .denied }
     case .first:

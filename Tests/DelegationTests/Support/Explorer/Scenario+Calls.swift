@@ -9,9 +9,12 @@ extension Scenario {
   func perform(_ step: Script.Step, in task: Int?) async {
     if step.yields { await Task.yield() }
     guard begin(step, in: task) else { return }
-    if !act(step) {
-      let outcome = await wait(for: step)
-      model.check(step.number, outcome, at: time)
+    await Self.$caller.withValue(step.number) {
+      await Self.$named.withValue(step.number) {
+        guard !act(step) else { return }
+        let outcome = await wait(for: step)
+        model.check(step.number, outcome, at: time)
+      }
     }
     finish(step)
   }
@@ -19,7 +22,9 @@ extension Scenario {
   /// Makes a call if it is one that need not be awaited.
   func performSynchronously(_ step: Script.Step) {
     guard step.operation.isSynchronous, begin(step, in: nil) else { return }
-    _ = act(step)
+    Self.$caller.withValue(step.number) {
+      _ = Self.$named.withValue(step.number) { act(step) }
+    }
     finish(step)
   }
 
@@ -47,10 +52,14 @@ extension Scenario {
     case .end(let slot, let ending): end(slot, ending)
     case .unsubscribeAll: unsubscribeAll()
     case .kill(let slot): kill(slot)
-    case .notify(isAsynchronous: false):
-      hub.notify((any Subject).self) { try $0.handle(number, in: $0.begin(number)) }
-    case .notify(isAsynchronous: true):
-      hub.notify((any Subject).self) { try await $0.handle(number, in: $0.begin(number)) }
+    case .notify(let isAsynchronous):
+      model.isPosting = true
+      if isAsynchronous {
+        hub.notify((any Subject).self) { try await $0.handle(number, in: $0.begin(number)) }
+      } else {
+        hub.notify((any Subject).self) { try $0.handle(number, in: $0.begin(number)) }
+      }
+      model.isPosting = false
     case .advance(let ticks): clock.advance(by: .seconds(ticks))
     case .cancelTask(let index): cancelTask(index)
     default: return false
@@ -179,6 +188,15 @@ extension Scenario {
         return $0.number
       }
       return .replies(replies.compactMap { try? $0.result.get() }, count: replies.count)
+    case .pass:
+      do {
+        return try await .value(
+          hub.pass(0, through: (any Subject).self) {
+            try await $0.answer(number, in: $0.begin(number)) ? $1 + 1 : nil
+          })
+      } catch {
+        return .failed
+      }
     default:
       do {
         return try await .answer(

@@ -5,6 +5,7 @@ extension Scenario {
   func begin(_ call: Int, by player: Player) -> Int? {
     if !explorer.isCurrent { fatalError("a handler runs on a thread that is not the explorer's") }
     history.note(.starts, call, player.number)
+    model.checkContext(of: call, caller: Self.caller, named: Self.named)
     let episode =
       model.calls[call]?.isQuestion ?? false
       ? model.startAnswering(call, by: player.number)

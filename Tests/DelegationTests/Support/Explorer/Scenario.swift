@@ -54,6 +54,11 @@ final class Scenario: @unchecked Sendable {
   private var lastTicket = 0
   private var isClosing = false
 
+  /// The call that is being made: a task-local that the hub is not told of.
+  @TaskLocal static var caller = 0
+  /// The same, which it is told to carry.
+  @TaskLocal static var named = 0
+
   /// A schedule with more jobs than this does not end.
   private static let mostSteps = 20_000
   /// The numbers of the last calls of all.
@@ -70,6 +75,7 @@ final class Scenario: @unchecked Sendable {
     var configuration = DelegateHub.Configuration()
     configuration.executor = explorer
     configuration.clock = clock
+    configuration.propagating = [.taskLocal(Self.$named)]
     configuration.onFailure = { [reports] _, _, _ in reports.count += 1 }
     ownHub = DelegateHub(configuration)
   }

@@ -41,6 +41,8 @@ struct Script: Sendable {
     case voteWithin(ticks: Int, absenceDenies: Bool)
     case collect(ticks: Int?)
     case first
+    /// Each who lets the value pass adds one to it.
+    case pass
     case drain(ticks: Int?)
     case advance(ticks: Int)
     case cancelTask(Int)
@@ -142,7 +144,8 @@ struct Script: Sendable {
     case 3..<6: .voteWithin(ticks: 1 + dice.roll(2), absenceDenies: dice.roll(2) == 0)
     case 6..<7: .collect(ticks: nil)
     case 7..<8: .collect(ticks: 1 + dice.roll(2))
-    default: .first
+    case 8..<9: .first
+    default: .pass
     }
   }
 
