@@ -2,12 +2,13 @@
 struct Arguments {
   /// How to call the program.
   static let usage = """
-    usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--no-gate]
+    usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--known | --no-gate]
       --quick          fewer and shorter rounds: half a minute in place of three
       --only TEXT      only the row of that name, or else all whose names contain the text
       --who NAME       only contestants whose names begin so, for a profiler; no ratios
       --noise PERCENT  by how much a ratio of times may miss its target; 15 if not given,
                        30 with --quick
+      --known          exit with 0 if what is missed is known to be, and no worse than that
       --no-gate        exit with 0 even if a target is missed by more than its noise allowance
     """
 
@@ -19,6 +20,8 @@ struct Arguments {
   private(set) var only: String?
   /// Whether a missed target fails the program.
   private(set) var gates = true
+  /// Whether one that is known to be missed does not.
+  private(set) var acceptsKnown = false
   /// By which part a target may be missed before the gate closes, if given.
   private var givenNoise: Double?
   /// Whether only the usage is wanted.
@@ -48,6 +51,7 @@ struct Arguments {
       switch word {
       case "--quick": plan = .quick
       case "--no-gate": gates = false
+      case "--known": acceptsKnown = true
       case "--help", "-h": wantsHelp = true
       case "--who":
         guard let name = words.next() else { throw Failure(message: "--who needs a name") }

@@ -67,7 +67,8 @@ struct Compare {
     }
     let baseless = arguments.wantsAll ? gate.baseless(in: lines) : []
     for shortfall in baseless { print("A known shortfall is about no target: \(shortfall)") }
-    let fails = verdicts.contains(where: \.fails) || !baseless.isEmpty
+    let misses = verdicts.contains { $0.fails || $0 == .known && !arguments.acceptsKnown }
+    let fails = misses || !baseless.isEmpty
     return arguments.gates && fails ? 1 : 0
   }
 

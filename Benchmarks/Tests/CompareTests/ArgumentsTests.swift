@@ -8,7 +8,7 @@ struct ArgumentsTests {
   func none() throws {
     let arguments = try Arguments([])
     #expect(arguments.plan.rounds >= 9)
-    #expect(arguments.gates)
+    #expect(arguments.gates && !arguments.acceptsKnown)
     #expect(arguments.noise == 0.15)
     #expect(arguments.wantsAll)
   }
@@ -20,6 +20,12 @@ struct ArgumentsTests {
     #expect(arguments.plan.rounds >= 9)
     #expect(try Arguments(["--quick", "--noise", "100"]).noise == 1)
     #expect(try Arguments(["--noise", "100", "--quick"]).noise == 1)
+  }
+
+  @Test("--known lets what is known to be missed pass, and nothing else")
+  func known() throws {
+    let arguments = try Arguments(["--known"])
+    #expect(arguments.gates && arguments.acceptsKnown)
   }
 
   @Test("--no-gate, --only and --who")
