@@ -27,8 +27,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   @usableFromInline
   var ballot: Count
-  /// Written once, by the one who has the ballot, before the desk says that the poll is decided; read by
-  /// those whom the desk has told so.
+  /// What the latest count came to: `nil` until one decides, after which it stays as it is.
+  ///
+  /// Written by the one who has the ballot, for the last time before the desk says that the poll is
+  /// decided; read by those whom the desk has told so.
   @usableFromInline
   var outcome: Decision?
   @usableFromInline
