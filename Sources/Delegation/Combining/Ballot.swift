@@ -15,6 +15,8 @@ protocol Countable: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
+  /// What comes in from one who was not asked.
+  static var absence: Event { get }
   var isComplete: Bool { get }
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
@@ -47,6 +49,9 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     outstanding = count
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
+
+  @inlinable
+  static var absence: Event { .absence }
 
   /// Whether nobody is left to answer.
   @inlinable

@@ -1,12 +1,12 @@
 extension FanOut {
-  /// Hands over what waits for the subscriber at a position and for those claimed after it.
-  func deliver(from first: Int) async {
+  /// Hands over what waits for a claimed subscription and for those claimed after it.
+  nonisolated(nonsending) func deliver(from first: Claim) async {
     // Made for the first asynchronous handler: a synchronous one cannot wait for anything.
     var worker: Worker?
     var batches = ExecutorBatches()
-    var next: Int? = first
-    while let position = next {
-      let node = nodes[position]
+    var next: Claim? = first
+    while let claim = next {
+      let node = claim.node
       if let executor = node.executor {
         if node.attend() { sendOff(batches.add(node, on: executor)) }
       } else {
@@ -14,41 +14,50 @@ extension FanOut {
         let step = node.attendAndProceed()
         if case .rest = step {
         } else {
-          // Not kept here: what was handled is let go before the next one is.
-          await serve(node, at: position, from: consume step, as: &worker)
+          // Not kept here: what was handled is released before the next one is.
+          guard await serve(node, from: consume step, as: &worker) else {
+            if unclaimed > 0 { summonWorker() }
+            return
+          }
         }
       }
-      next = claim()
+      next = self.claim()
     }
     sendOff(batches.takeAll())
   }
 
   private func sendOff(_ batches: [ExecutorBatches.Batch]) {
-    for batch in batches {
-      FanOut(delivering: batch.nodes, for: hub).summonAttendant(on: batch.executor)
-    }
+    for batch in batches { sendOff(batch.nodes, on: batch.executor) }
   }
 
-  /// Asks for a worker elsewhere, for subscriptions all of which are attended already.
+  /// Has subscriptions that are attended already served by a worker elsewhere.
+  private func sendOff(_ nodes: [SubscriptionNode], on executor: (any TaskExecutor)?) {
+    FanOut(delivering: nodes, for: workplace).summonAttendant(on: executor)
+  }
+
+  /// Asks for a worker for subscriptions all of which are attended already.
   ///
   /// It asks for the next before it claims, as every standby does.
-  private func summonAttendant(on executor: any TaskExecutor) {
+  private func summonAttendant(on executor: (any TaskExecutor)?) {
     summon(on: executor) {
       if self.unclaimed > 1 { self.summonAttendant(on: executor) }
       var worker: Worker?
-      while let position = self.claim() {
-        let node = self.nodes[position]
-        await self.serve(node, at: position, from: node.proceed(), as: &worker)
+      while let claim = self.claim() {
+        guard await self.serve(claim.node, from: claim.node.proceed(), as: &worker) else {
+          if self.unclaimed > 0 { self.summonAttendant(on: executor) }
+          return
+        }
       }
-      self.hub.inbox.workerEnded()
     }
   }
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
+  ///
+  /// - Returns: whether the worker may go on; not if a handler has cancelled its task, in which case
+  ///   another one goes on attending the mailbox.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, at position: Int, from first: consuming Mailbox.Step,
-    as worker: inout Worker?
-  ) async {
+    _ node: SubscriptionNode, from first: consuming Mailbox.Step, as worker: inout Worker?
+  ) async -> Bool {
     var step = consume first
     while true {
       // Consumed: what is handled is shared by all, and a second reference to it would be counted in
@@ -63,7 +72,7 @@ extension FanOut {
         case .asynchronous(let handle):
           let present = worker ?? makeWorker()
           worker = present
-          fate = await run(handle, on: node, at: position, as: present)
+          fate = await run(handle, on: node, as: present)
         }
         step = node.advance(after: fate)
         receipt?.pass()
@@ -71,7 +80,7 @@ extension FanOut {
         await Task.yield()
         step = node.proceed()
       case .rest:
-        return
+        return !Task.isCancelled
       }
     }
   }
@@ -83,28 +92,35 @@ extension FanOut {
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try handle(node) ? .handled : .skipped
+      return try fate(of: handle(node.reference), on: node)
     } catch {
-      hub.report(error, in: node)
+      workplace.report(error, in: node)
       return .failed
     }
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode, at position: Int,
-    as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode, as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
-    let context = HandlerContext(worker: worker, call: worker.begin(at: position))
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
-      let isAlive = try await HandlerContext.binding.withValue(context) { try await handle(node) }
-      return isAlive ? .handled : .skipped
+      let isAlive = try await HandlerContext.binding.withValue(context) {
+        try await handle(node.reference)
+      }
+      return fate(of: isAlive, on: node)
     } catch {
-      hub.report(error, in: node)
+      workplace.report(error, in: node)
       return .failed
     }
+  }
+
+  private func fate(of isAlive: Bool, on node: SubscriptionNode) -> Mailbox.Fate {
+    if isAlive { return .handled }
+    node.terminate(as: .expired)
+    return .skipped
   }
 }

@@ -93,7 +93,7 @@ extension Inbox {
     }
     // Taken out while it changes, so that its tables are not copied.
     var topicIndex =
-      state.indexes.removeValue(forKey: key) ?? TopicIndex(topic: Topic(type, inbox: self))
+      state.indexes.removeValue(forKey: key) ?? TopicIndex(topic: Topic(type, owner: self))
     var mailbox = topicIndex.makeMailbox(newcomer.policy)
     var serial = state.lastSerial + 1
     var closed: [(node: SubscriptionNode, end: Int, reason: Termination)] = []

@@ -7,7 +7,7 @@ internal import Synchronization
 /// takes longer (sorting, snapshots, fan-outs) is left to the hub's actor, which is told of it by a
 /// *wake*: a task that is counted in `activity` from the section that asks for it.
 @usableFromInline
-final class Inbox: Sendable {
+final class Inbox: SubscriptionOwner {
   /// What to do after unlocking.
   enum Wake: Sendable {
     case needed
@@ -66,7 +66,7 @@ final class Inbox: Sendable {
   /// Sends a wake that was asked for under the lock, outside of it.
   func send(_ wake: Wake) {
     guard case .needed = wake, let waker = waker.withLock({ $0 }) else { return }
-    if !waker.start() { workerEnded() }
+    if !waker.start() { activity.end() }
   }
 
   /// Whether there are changes for ``takeNews(asWake:)`` to hand over.
@@ -128,11 +128,17 @@ final class Inbox: Sendable {
 
   // MARK: Subscriptions
 
+  func terminate(_ node: SubscriptionNode, as termination: Termination) {
+    guard let (end, wake) = remove(node) else { return }
+    send(wake)
+    node.settle(at: end, as: termination)
+  }
+
   /// Removes an open subscription and forbids its calls.
   ///
   /// - Returns: how many notifications had been posted by then, and the wake to send; `nil` if it was
   ///   closed before.
-  func remove(_ node: SubscriptionNode) -> (end: Int, wake: Wake)? {
+  private func remove(_ node: SubscriptionNode) -> (end: Int, wake: Wake)? {
     state.withLock { state in
       let key = node.topic.key
       guard let departure = state.indexes[key]?.remove(node) else { return nil }
@@ -156,7 +162,7 @@ final class Inbox: Sendable {
       if let key { return state.indexes[key].map(lookUp) ?? [] }
       return state.indexes.values.flatMap(lookUp)
     }
-    for node in candidates where confirm(node) { node.close(as: .cancelled) }
+    for node in candidates where confirm(node) { terminate(node, as: .cancelled) }
   }
 
   /// Closes all subscriptions of a protocol, or of all protocols, as cancelled.

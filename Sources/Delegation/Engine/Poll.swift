@@ -22,11 +22,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
   enum Input: Sendable {
     case answer(Event, position: Int)
-    case deadline
+    /// The time is up, with what to count for those who have not answered.
+    case deadline(counting: @Sendable (Int) -> Event)
   }
 
+  /// `nil` once it is decided: a handler that is late keeps no combiner.
   @usableFromInline
-  var ballot: Count
+  var ballot: Count?
   /// What the latest count came to: `nil` until one decides, after which it stays as it is.
   ///
   /// Written by the one who has the ballot, for the last time before the desk says that the poll is
@@ -37,14 +39,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   let turn = Atomic<UInt8>(PollTurn.free)
   @usableFromInline
   let desk = Lock(PollDesk())
-  /// What to count at the deadline for those who have not answered.
-  @usableFromInline
-  let absence: @Sendable (Int) -> Event
 
   @inlinable
-  init(_ ballot: Count, absence: @escaping @Sendable (Int) -> Event) {
+  init(_ ballot: Count) {
     self.ballot = ballot
-    self.absence = absence
   }
 
   @inlinable
@@ -52,13 +50,15 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   /// Starts the count, before anybody else knows of the poll.
   ///
-  /// - Parameter isExpired: whether the deadline is past already.
   /// - Returns: the decision if nobody need be asked.
   @inlinable
-  func open(isExpired: Bool) -> Decision? {
-    if let decision = ballot.begin() { return decision }
-    return isExpired ? ballot.expire(counting: absence) : nil
-  }
+  func open() -> Decision? { ballot?.begin() }
+
+  /// Ends the count before anybody is asked, for the deadline is past.
+  ///
+  /// - Parameter absence: what to count, by position.
+  @inlinable
+  func close(counting absence: (Int) -> Event) -> Decision? { ballot?.expire(counting: absence) }
 
   /// The decision, if there is one.
   @inlinable
@@ -87,9 +87,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   }
 
   /// Counts those who have not answered as absent, which decides.
+  ///
+  /// - Parameters:
+  ///   - fanOut: who has been asked.
+  ///   - absence: what to count, by position.
   @inlinable
-  func expire(in fanOut: FanOut) {
-    take(.deadline, in: fanOut)
+  func expire(in fanOut: FanOut, counting absence: @escaping @Sendable (Int) -> Event) {
+    take(.deadline(counting: absence), in: fanOut)
   }
 
   @inlinable
@@ -131,10 +135,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
       isDecided = countQueue()
     }
     fanOut.halt()
-    // Read first: the caller may be done with everything as soon as it goes on.
-    let isComplete = ballot.isComplete
+    let isComplete = ballot?.isComplete ?? true
+    ballot = nil
     publish()
-    // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
     if !isComplete { fanOut.cancel() }
   }
 
@@ -144,8 +147,8 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   func count(_ input: Input) -> Bool {
     switch input {
-    case .answer(let answer, let position): outcome = ballot.count(answer, from: position)
-    case .deadline: outcome = ballot.expire(counting: absence)
+    case .answer(let answer, let position): outcome = ballot?.count(answer, from: position)
+    case .deadline(let absence): outcome = ballot?.expire(counting: absence)
     }
     return outcome != nil
   }
@@ -172,14 +175,6 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     }
     withExtendedLifetime(late) {}
     caller?.resume()
-  }
-}
-
-extension Poll {
-  /// A poll without a deadline.
-  @inlinable
-  convenience init<C, Failure>(_ ballot: Count) where Count == Ballot<C, Failure> {
-    self.init(ballot) { _ in .absence }
   }
 }
 

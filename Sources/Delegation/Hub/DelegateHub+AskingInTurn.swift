@@ -30,8 +30,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
     let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
-      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(nil) }
-      defer { node.endCall() }
+      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(nil) }
       do throws(E) {
         let answer = try await body(subscriber)
         return answer == nil ? .goOn(nil) : .stop(.success(answer))
@@ -70,8 +69,7 @@ extension DelegateHub {
   ) async throws(E) -> V? {
     let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
       guard let value else { return .stop(.success(nil)) }
-      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(value) }
-      defer { node.endCall() }
+      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(value) }
       do throws(E) {
         let changed = try await body(subscriber, value)
         return changed == nil ? .stop(.success(nil)) : .goOn(changed)
@@ -99,7 +97,8 @@ extension DelegateHub {
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let fanOut = FanOut(asking: nodes, for: self) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Turn<Value, E>? in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
+        node -> Turn<Value, E>? in
         guard case .success(let value) = state.withLock({ $0 }) else { return nil }
         return await take(node, value)
       } report: { turn, _ in

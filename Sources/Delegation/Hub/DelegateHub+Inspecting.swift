@@ -62,9 +62,8 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
-    let isAtRest = await inbox.wait(
-      for: .rest(of: inbox), atMost: duration, on: configuration.clock,
-      executor: configuration.executor)
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
     return await Leftovers(
       subscribers: overview().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))

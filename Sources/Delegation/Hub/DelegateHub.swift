@@ -40,7 +40,12 @@ public actor DelegateHub {
   nonisolated let inbox = Inbox()
 
   /// Notices slow handlers, if the configuration wants it.
+  @usableFromInline
   nonisolated let slowWatch: SlowWatch?
+
+  /// Sets the deadlines of calls.
+  @usableFromInline
+  nonisolated let deadlines: any DeadlineSource
 
   /// Who is subscribed to what, as of the last time the inbox was settled.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
@@ -51,6 +56,7 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     slowWatch = Self.makeSlowWatch(configuration)
+    deadlines = Self.makeDeadlines(configuration)
     inbox.setWaker { [weak self, executor = configuration.executor] in
       guard let self else { return false }
       Task.startDetached(on: executor) { await self.work() }
@@ -113,17 +119,14 @@ public actor DelegateHub {
     for sweep in duties.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: configuration.executor) {
-        for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
+        for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
         self.inbox.didSweep(sweep.topic)
-        self.inbox.workerEnded()
+        self.inbox.activity.end()
       }
     }
     let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
     for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
-    if let first = fanOuts.first {
-      await first.workAsStandby()
-    } else {
-      inbox.workerEnded()
-    }
+    if let first = fanOuts.first { await first.workAsStandby() }
+    inbox.activity.end()
   }
 }

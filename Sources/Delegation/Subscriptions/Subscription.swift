@@ -17,7 +17,7 @@ public struct Subscription: Sendable, Hashable {
   /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
   ///   left to handle.
   public func cancel() {
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
   }
 
   /// Ends the subscription and waits until none of its handlers is running.
@@ -39,7 +39,7 @@ public struct Subscription: Sendable, Hashable {
   /// - Complexity: as ``cancel()``.
   public func cancelAndWait() async {
     cancel()
-    await node.inbox.wait(for: .end(of: node))
+    await WaitGoal.end(of: node).wait()
   }
 
   /// Whether calls may still start: it was not cancelled, and its subscriber and hub are alive.
@@ -48,7 +48,7 @@ public struct Subscription: Sendable, Hashable {
   ///
   /// - Complexity: O(1).
   public var isActive: Bool {
-    node.isOpen && node.reference.isAlive
+    node.isActive
   }
 
   /// Whether two values stand for the same subscription.

@@ -66,13 +66,16 @@ final class SubscriptionNode: Sendable {
     self.serial = serial
   }
 
-  @usableFromInline
-  var inbox: Inbox { topic.inbox }
-
   // MARK: Life
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
+
+  /// Whether calls may still start, and the subscriber is alive.
+  ///
+  /// Must not be called under a lock or on the hub's actor: see ``WeakReference/isAlive``.
+  @usableFromInline
+  var isActive: Bool { isOpen && reference.isAlive }
 
   /// Forbids further calls.
   ///
@@ -83,12 +86,10 @@ final class SubscriptionNode: Sendable {
 
   /// Ends the subscription, if nobody has yet.
   ///
-  /// Must not be called under a lock.
+  /// Must not be called under a lock or on the hub's actor.
   @usableFromInline
-  func close(as reason: Termination) {
-    guard let (end, wake) = inbox.remove(self) else { return }
-    inbox.send(wake)
-    settle(at: end, as: reason)
+  func terminate(as termination: Termination) {
+    topic.owner.terminate(self, as: termination)
   }
 
   /// Accounts for what waits, and lets go of what was given to us, after ``forbidCalls()``.
@@ -103,12 +104,12 @@ final class SubscriptionNode: Sendable {
     withExtendedLifetime(attachments) {}
   }
 
-  /// The subscriber, or `nil` if it has died, in which case the subscription is closed as expired.
+  /// The subscriber, or `nil` if it has died, in which case the subscription ends as expired.
   @inlinable
   @inline(__always)
   func subscriber<P>(as type: P.Type) -> P? {
     if let subscriber = reference.load(as: type) { return subscriber }
-    close(as: .expired)
+    terminate(as: .expired)
     return nil
   }
 
@@ -182,7 +183,13 @@ final class SubscriptionNode: Sendable {
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
-    if word & Bits.awaited != 0 { inbox.reconsiderWaits() }
+    if word & Bits.awaited != 0 { resumeWaiters() }
+  }
+
+  /// Lets those go on who wait for this subscription's handlers.
+  @usableFromInline
+  func resumeWaiters() {
+    topic.resumeWaiters(for: self)
   }
 
   /// Begins to attend the mailbox; see ``Mailbox/attend(published:)``.
@@ -217,6 +224,12 @@ final class SubscriptionNode: Sendable {
     contents.withLock { $0.mailbox.owes(number) }
   }
 
+  /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
+  func owes(_ receipt: Receipt) -> Bool {
+    guard let place = receipt.place, place.key == topic.key else { return false }
+    return owes(place.number)
+  }
+
   /// How many notifications have been posted, or 0 if the subscription is closed.
   ///
   /// To be read under the mailbox's lock: whoever left a note in the mailbox had seen what it stands
@@ -238,7 +251,7 @@ final class SubscriptionNode: Sendable {
   /// Tells those who wait for this subscription's handlers that one has ended.
   private func noticed(_ step: Mailbox.Step) -> Mailbox.Step {
     if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      inbox.reconsiderWaits()
+      resumeWaiters()
     }
     return step
   }
@@ -259,9 +272,15 @@ final class SubscriptionNode: Sendable {
     }
   }
 
-  /// Makes the ends of calls be told to those who wait.
-  func announceEnds() {
-    state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
+  /// Makes the ends of calls be told to those who wait, or no longer.
+  ///
+  /// Called under the lock of the topic's waiters.
+  func announceEnds(_ isAwaited: Bool) {
+    if isAwaited {
+      state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
+    } else {
+      state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
+    }
   }
 }
 

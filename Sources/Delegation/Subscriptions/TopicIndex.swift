@@ -63,7 +63,7 @@ struct TopicIndex: Sendable {
   mutating func post(_ content: Notification.Content, followedBy next: Notification) -> Posting {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, in: topic, addressees: population)
+    content.receipt?.open(number: posted, to: topic.key, addressees: population)
     placeholder = next
     posted += 1
     addressed += population

@@ -1,7 +1,10 @@
+internal import Synchronization
+
 /// The tasks at work for one caller's fan-out, so that they can be cancelled or hurried together.
 ///
-/// Cancelling a task runs the cancellation handlers within it, which are user's code, so it happens
-/// outside the lock; a task that leaves meanwhile waits, suspended, until that is over.
+/// Cancelling a task runs the cancellation handlers within it, which are user code. So it happens in
+/// tasks of its own: one that blocks holds up neither whoever cancels nor the cancelling of the others.
+/// A task that leaves meanwhile waits, suspended, until nobody uses its handle.
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
@@ -22,73 +25,138 @@ struct RunningTasks: ~Copyable, Sendable {
     var vacancies: [Place] = []
     var isCancelled = false
     /// The priority that the members have been raised to, and those to come will be.
-    var priority: TaskPriority?
-    /// How many are calling the members' tasks at the moment.
-    var callers = 0
-    /// Those that have left and wait for the callers to be done.
+    ///
+    /// As its raw value: an optional of the type itself is looked up at run time.
+    var priority: UInt8 = 0
+    /// How many are using the members' handles at the moment.
+    var users = 0
+    /// Those that have left and wait for the users to be done.
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
-  let state = Lock(State())
+  fileprivate let shared = Shared()
 
-  /// Adds the current task, to which at once happens what has happened to the running tasks.
+  /// What those keep who cancel, after the fan-out has ended.
+  fileprivate final class Shared: Sendable {
+    let state = Lock(State())
+  }
+
+  /// Whether ``cancel(on:)`` has been called.
+  var isCancelled: Bool { shared.state.withLock { $0.isCancelled } }
+
+  /// Adds the current task, to which at once happens what has happened to the others.
   func join(_ member: Member) -> Place {
-    let (place, isCancelled, priority) = state.withLock { state in
+    let (place, isCancelled, priority) = shared.state.withLock { state in
       (state.add(member), state.isCancelled, state.priority)
     }
     if isCancelled { member.task.cancel() }
-    if let priority { Self.escalate(member.task, to: priority) }
+    if priority > 0 { Self.escalate(member.task, to: TaskPriority(rawValue: priority)) }
     return place
   }
 
   /// Removes the current task, and returns when nobody uses its handle any more.
   nonisolated(nonsending) func leave(_ place: Place) async {
-    let isFree = state.withLock { state in
+    let isFree = shared.state.withLock { state in
       state.remove(place)
-      return state.callers == 0
+      return state.users == 0
     }
-    if isFree { return }
+    if !isFree { await waitForUsers() }
+  }
+
+  nonisolated(nonsending) private func waitForUsers() async {
     await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        if state.callers > 0 { state.leaving.append(continuation) }
-        return state.callers == 0
+      let isFree = shared.state.withLock { state in
+        if state.users > 0 { state.leaving.append(continuation) }
+        return state.users == 0
       }
       if isFree { continuation.resume() }
     }
   }
 
   /// Cancels all that are at work and all that will join.
-  func cancel() {
-    call(noting: { $0.isCancelled = true }) { $0.cancel() }
+  ///
+  /// Returns before their cancellation handlers have run.
+  ///
+  /// - Parameter executor: where they run.
+  func cancel(on executor: (any TaskExecutor)?) {
+    let members = shared.beginUse { $0.isCancelled = true }
+    if !members.isEmpty {
+      Cancelling(members, on: executor) { [shared] in shared.endUse() }.start()
+    }
   }
 
   /// Raises the priority of all that are at work and all that will join.
   func escalate(to priority: TaskPriority) {
-    call(noting: { $0.priority = max($0.priority ?? priority, priority) }) {
-      Self.escalate($0, to: priority)
-    }
+    let members = shared.beginUse { $0.priority = max($0.priority, priority.rawValue) }
+    guard !members.isEmpty else { return }
+    for member in members { Self.escalate(member.task, to: priority) }
+    shared.endUse()
   }
 
   private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     task.escalatePriority(to: priority)
   }
+}
 
-  private func call(noting note: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
-    let members = state.withLock { state in
+extension RunningTasks.Shared {
+  /// Notes something, and keeps the handles of those at work valid until ``endUse()`` if there are any.
+  fileprivate func beginUse(
+    noting note: (inout RunningTasks.State) -> Void
+  ) -> [RunningTasks.Member] {
+    state.withLock { state in
       note(&state)
-      if !state.members.isEmpty { state.callers += 1 }
-      return state.members
+      let members = state.members.compactMap(\.self)
+      if !members.isEmpty { state.users += 1 }
+      return members
     }
-    guard !members.isEmpty else { return }
-    for member in members { if let member { body(member.task) } }
+  }
+
+  fileprivate func endUse() {
     let leaving = state.withLock { state in
-      state.callers -= 1
-      guard state.callers == 0 else { return [CheckedContinuation<Void, Never>]() }
+      state.users -= 1
+      guard state.users == 0 else { return [CheckedContinuation<Void, Never>]() }
       defer { state.leaving = [] }
       return state.leaving
     }
     for continuation in leaving { continuation.resume() }
+  }
+}
+
+/// The cancelling of several tasks, by workers with a standby.
+///
+/// As long as somebody is left to cancel there is a task that has been asked for to do it: a
+/// cancellation handler that blocks takes one thread, and the others are cancelled by the next.
+private final class Cancelling: Sendable {
+  private let members: [RunningTasks.Member]
+  private let executor: (any TaskExecutor)?
+  private let onEnd: @Sendable () -> Void
+  private let next = Atomic<Int>(0)
+  private let cancelled = Atomic<Int>(0)
+
+  init(
+    _ members: [RunningTasks.Member], on executor: (any TaskExecutor)?,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    self.members = members
+    self.executor = executor
+    self.onEnd = onEnd
+  }
+
+  func start() {
+    Task.startDetached(on: executor) { self.work() }
+  }
+
+  private func work() {
+    if members.count - next.load(ordering: .relaxed) > 1 { start() }
+    while true {
+      let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
+      guard position < members.count else { return }
+      members[position].task.cancel()
+      if cancelled.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue == members.count {
+        onEnd()
+      }
+    }
   }
 }
 
@@ -103,7 +171,7 @@ extension RunningTasks.State {
   }
 
   mutating func remove(_ place: RunningTasks.Place) {
-    // Most running tasks have one member: no list of vacancies is needed then.
+    // Mostly there is one member: no list of vacancies is needed then.
     guard place == members.count - 1, vacancies.isEmpty else {
       members[place] = nil
       vacancies.append(place)
