@@ -84,13 +84,12 @@ extension FanOut {
   ) async {
     switch employment {
     case .callersTask:
-      _ = await withTaskExecutorPreference(executor) {
-        // A preference by itself moves nothing before the next suspension.
-        await Task.yield()
-        return await question(self, worker, claim, true)
+      // A child task is one job there; a change of the caller's own preference would be three.
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask(executorPreference: executor) {
+          _ = await question(self, worker, claim, true)
+        }
       }
-      // Nor does its end, and the next subscriber may have no executor of its own.
-      await Task.yield()
     case .ownTask:
       cursor.withLock { $0.sendElsewhere(claim) }
       summon(on: executor) {

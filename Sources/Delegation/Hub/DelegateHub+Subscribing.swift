@@ -59,7 +59,7 @@ extension DelegateHub {
       object: Self.object(of: subscriber, as: type), type: type,
       attachments: .init(
         subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
-        executor: executor),
+        executor: handlerExecutor(for: executor)),
       priority: priority, policy: mailbox, site: site)
     let node = inbox.subscribe(
       newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: `protocol`)
