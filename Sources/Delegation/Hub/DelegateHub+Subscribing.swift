@@ -69,7 +69,7 @@ extension DelegateHub {
   /// Ends an object's subscription to a protocol.
   ///
   /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``Subscription/cancel()``. Does nothing if it is not subscribed.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
