@@ -83,6 +83,37 @@ struct ShutdownTests {
     }
   }
 
+  @Test("connections that arrive at SIGTERM are served or closed, and the server ends as it should")
+  func newcomers() async throws {
+    // The moment has to be met, so more than once.
+    for _ in 1...6 {
+      try await Server.run { server in
+        try await withThrowingTaskGroup { group in
+          let (arrivals, arrive) = AsyncStream<Void>.makeStream()
+          for _ in 1...8 {
+            group.addTask {
+              // Connects until nobody listens any more.
+              while let dialogue = try? await Dialogue(port: server.port) {
+                arrive.yield()
+                try? await dialogue.close()
+              }
+            }
+          }
+          var count = 0
+          for await _ in arrivals {
+            count += 1
+            if count == 50 { break }
+          }
+          server.terminate()
+          let end = try await server.end()
+          #expect(end.hasExited)
+          #expect(end.status == 0)
+          #expect(Balance(end.output)?.isCalledBalanced == true)
+        }
+      }
+    }
+  }
+
   @Test("a server ends when its standard input does, if it is told to")
   func input() async throws {
     try await Server.run { server in
