@@ -154,6 +154,21 @@ struct EngineTests {
     }
   }
 
+  @Test(
+    "the drain ends when its time is up, though what goes before it never does",
+    arguments: EngineKind.allCases)
+  func unsettledDrain(_ kind: EngineKind) async throws {
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    let drain = makeEngine(kind).makeDrainService(within: .milliseconds(20), logger: logger) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+    try await testGracefulShutdown { trigger in
+      trigger.triggerGracefulShutdown()
+      try await drain.run()
+    }
+  }
+
   private func post(_ number: Int, to audience: any Audience) {
     audience.post(Message(room: "tea", number: number, sender: "ann", text: "hello"))
   }

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Dispatch
 import Logging
 import ServiceLifecycle
