@@ -37,6 +37,29 @@ struct EngineTests {
     }
   }
 
+  /// Does not answer whatever it is asked, not even when it is cancelled.
+  private final class Stuck: ServerExtension, Authenticator, MessageRewriter, HistoryKeeper,
+    PresenceKeeper
+  {
+    let name = "stuck"
+    let options: ExtensionOptions
+    let visits = Mutex<Set<String>>([])
+
+    init(priority: Int = 0) {
+      options = ExtensionOptions(priority: priority)
+    }
+
+    func user(for credentials: Credentials) async -> Answer<User>? { await hang("user") }
+    func rewrite(_ text: String, of draft: Draft) async -> String? { await hang("rewrite") }
+    func recent(_ count: Int, in room: String) async -> [Message]? { await hang("recent") }
+    func people(in room: String) async -> [String] { await hang("people") }
+
+    private func hang<Value>(_ visit: String) async -> Value {
+      visits.withLock { _ = $0.insert(visit) }
+      return await withUnsafeContinuation { (_: UnsafeContinuation<Value, Never>) in }
+    }
+  }
+
   private final class Member: RoomMember {
     let id: Int
     let executor: (any TaskExecutor)? = nil
@@ -111,6 +134,52 @@ struct EngineTests {
     let hanging = Hanging()
     await engine.add(hanging)
     #expect(await engine.verdict(on: draft) == .agrees)
+  }
+
+  @Test(
+    "whatever an extension hangs in, the asker goes on when its time is up",
+    arguments: EngineKind.allCases)
+  func hangingEverywhere(_ kind: EngineKind) async {
+    let engine = makeEngine(kind, deadline: .milliseconds(20))
+    let stuck = Stuck()
+    // Asked before it, and too late after it.
+    let first = Rewriter("a", priority: 2)
+    let second = Rewriter("b", priority: -2)
+    await engine.add(second)
+    await engine.add(stuck)
+    await engine.add(first)
+    #expect(await engine.user(for: Credentials(name: "ann", password: nil)) == nil)
+    #expect(await engine.recent(10, in: "tea").isEmpty)
+    #expect(await engine.people(in: "tea").isEmpty)
+    let text = await engine.rewritten(draft)
+    // On a busy machine the time may be up before the first one has answered.
+    #expect(text == "helloa" || text == "hello")
+  }
+
+  @Test("one that hangs does not keep what the others know of who is there")
+  func presenceBesideHanging() async {
+    let engine = makeEngine(.hub, deadline: .seconds(5))
+    let stuck = Stuck()
+    let presence = Presence()
+    presence.room("tea", didAdmit: draft.sender)
+    await engine.add(stuck)
+    await engine.add(presence)
+    #expect(await engine.people(in: "tea") == ["ann"])
+  }
+
+  @Test("who answers in time is heard, and nobody further is asked", arguments: EngineKind.allCases)
+  func inTurn(_ kind: EngineKind) async {
+    let engine = makeEngine(kind)
+    let registrar = Registrar([Account(name: "bob", password: "secret", role: .member)])
+    let guests = Guests()
+    let stuck = Stuck(priority: -20)
+    await engine.add(stuck)
+    await engine.add(guests)
+    await engine.add(registrar)
+    #expect(await engine.user(for: Credentials(name: "ann", password: nil))?.role == .guest)
+    #expect(await engine.user(for: Credentials(name: "bob", password: "secret"))?.role == .member)
+    #expect(await engine.user(for: Credentials(name: "bob", password: "wrong")) == nil)
+    #expect(stuck.visits.withLock { $0 }.isEmpty)
   }
 
   @Test("rewriters change the text by priority, or stop it", arguments: EngineKind.allCases)

@@ -64,7 +64,9 @@ final class HubEngine: Engine {
   }
 
   func user(for credentials: Credentials) async -> User? {
-    let answer = await hub.first((any Authenticator).self) { await $0.user(for: credentials) }
+    let answer = await hub.askInTurn(
+      (any Authenticator).self, within: deadline, absent: .abstains
+    ) { await $0.user(for: credentials) }
     guard case .yes(let user) = answer else { return nil }
     return user
   }
@@ -82,9 +84,9 @@ final class HubEngine: Engine {
   }
 
   func rewritten(_ draft: Draft) async -> String? {
-    await hub.pass(draft.text, through: (any MessageRewriter).self) {
-      await $0.rewrite($1, of: draft)
-    }
+    await hub.pass(
+      draft.text, through: (any MessageRewriter).self, within: deadline, absent: .abstains
+    ) { await $0.rewrite($1, of: draft) }
   }
 
   func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
@@ -92,13 +94,15 @@ final class HubEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    await hub.first((any HistoryKeeper).self) { await $0.recent(count, in: room) } ?? []
+    await hub.askInTurn((any HistoryKeeper).self, within: deadline, absent: .abstains) {
+      await $0.recent(count, in: room)
+    } ?? []
   }
 
   func people(in room: String) async -> [String] {
-    let answers: [[String]] = await hub.ask((any PresenceKeeper).self, combining: .all()) {
-      await $0.people(in: room)
-    }
+    let answers: [[String]] = await hub.ask(
+      (any PresenceKeeper).self, combining: .all(), within: deadline, absent: .abstains
+    ) { await $0.people(in: room) }
     return answers.flatMap { $0 }
   }
 
