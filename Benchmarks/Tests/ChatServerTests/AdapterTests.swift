@@ -7,7 +7,7 @@ import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
-@Suite("Adapters", .timeLimit(.minutes(1)))
+@Suite("Adapters", .timeLimit(.minutes(10)))
 struct AdapterTests {
   private protocol Listener: AnyObject, Sendable {
     func hear(_ number: Int) async throws

@@ -8,14 +8,20 @@ final class Chat: Sendable {
   let extensions: ExtensionShelf
   let metrics: MetricsBook
   let turnstile = Turnstile()
+  /// In how many rooms a client may be at a time.
+  let roomsEach: Int
   private let engine: any Engine
   private let rooms: Rooms
   private let saying = Metrics.Timer(label: "chat_say")
 
-  init(engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int) {
+  init(
+    engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int,
+    roomsEach: Int
+  ) {
     self.engine = engine
     self.extensions = extensions
     self.metrics = metrics
+    self.roomsEach = roomsEach
     rooms = Rooms(engine: engine, limit: roomLimit)
   }
 
@@ -30,8 +36,14 @@ final class Chat: Sendable {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
     guard await engine.mayJoin(name, user) else { return .failure("\(name) does not let you in") }
-    guard let room = await rooms.room(named: name) else { return .failure("too many rooms") }
+    guard let room = await rooms.enter(name) else { return .failure("too many rooms") }
     return .success((room, await room.admit(member, as: user)))
+  }
+
+  /// Lets a member out of a room that it has joined.
+  func leave(_ room: Room, as user: User, with member: any RoomMember) async {
+    await room.dismiss(member, as: user)
+    await rooms.leave(room)
   }
 
   /// Says something in a room.

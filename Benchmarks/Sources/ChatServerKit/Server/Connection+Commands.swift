@@ -37,13 +37,14 @@ extension Connection {
     switch command {
     case .join(let name):
       guard rooms[name] == nil else { throw Refusal("you are in \(name)") }
+      guard rooms.count < chat.roomsEach else { throw Refusal("you are in too many rooms") }
       return "ok \(try await join(name, as: user))"
     case .leave(let name):
       guard let room = rooms.removeValue(forKey: name) else {
         throw Refusal("you are not in \(name)")
       }
       due[name] = nil
-      await room.dismiss(self, as: user)
+      await chat.leave(room, as: user, with: self)
       return "ok"
     case .say(let name, let text):
       guard let room = rooms[name] else { throw Refusal("you are not in \(name)") }
@@ -76,7 +77,7 @@ extension Connection {
 
   func leaveAll() async {
     guard let user else { return }
-    for room in rooms.values { await room.dismiss(self, as: user) }
+    for room in rooms.values { await chat.leave(room, as: user, with: self) }
     rooms = [:]
     due = [:]
   }

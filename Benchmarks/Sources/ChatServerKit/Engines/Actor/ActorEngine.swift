@@ -88,7 +88,7 @@ final class ActorEngine: Engine {
   }
 
   func makeAudience() -> any Audience {
-    let audience = ActorAudience()
+    let audience = ActorAudience(of: audiences)
     audiences.add(audience)
     return audience
   }

@@ -14,7 +14,6 @@ final class HubEngine: Engine {
   private let backlog: Int
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
-  private let roomConfiguration: DelegateHub.Configuration
 
   init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
     self.deadline = deadline
@@ -25,7 +24,7 @@ final class HubEngine: Engine {
       logger.debug(
         "a handler failed", metadata: ["subscriber": "\(subscriber)", "error": "\(error)"])
     }
-    roomConfiguration = configuration
+    audiences = HubList(configuration)
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
     configuration.onSlow = { subscriber, site in
@@ -33,11 +32,12 @@ final class HubEngine: Engine {
         "a handler is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
     }
     hub = DelegateHub(configuration)
-    audiences = HubList()
   }
 
   /// The extensions' hub, then the rooms'.
   var hubs: [DelegateHub] { [hub] + audiences.all }
+  /// How many hubs rooms use.
+  var hubsInUse: Int { audiences.countInUse }
 
   func add(_ extension: any ServerExtension) {
     let options = `extension`.options
@@ -107,9 +107,7 @@ final class HubEngine: Engine {
   }
 
   func makeAudience() -> any Audience {
-    let hub = DelegateHub(roomConfiguration)
-    audiences.add(hub)
-    return HubAudience(hub, backlog: backlog, isAwaited: isAwaited)
+    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
   }
 
   func makeDrainService(
@@ -125,7 +123,7 @@ final class HubEngine: Engine {
   func report() async -> String {
     var lines = [String(describing: await hub.statistics())]
     let accounts = await sum(of: audiences.all)
-    lines.append("\(audiences.all.count) rooms: \(accounts)")
+    lines.append("\(audiences.countInUse) rooms: \(accounts)")
     return lines.joined(separator: "\n")
   }
 
