@@ -92,7 +92,8 @@ struct EngineTests {
     func receiveNow(_ message: Message) {}
   }
 
-  private let draft = Draft(room: "tea", sender: User(name: "ann", role: .guest), text: "hello")
+  private let draft = Draft(
+    room: "tea", sender: User(name: "ann", role: .guest), connection: 1, text: "hello")
 
   @Test(
     "one objection denies; a rule that is removed objects no more", arguments: EngineKind.allCases)
@@ -181,7 +182,7 @@ struct EngineTests {
     await engine.add(second)
     await engine.add(first)
     #expect(await engine.rewritten(draft) == "helloab")
-    let nothing = Draft(room: "tea", sender: draft.sender, text: "nothing")
+    let nothing = Draft(room: "tea", sender: draft.sender, connection: 1, text: "nothing")
     #expect(await engine.rewritten(nothing) == nil)
   }
 

@@ -49,13 +49,15 @@ final class Chat: Sendable {
   /// Says something in a room.
   ///
   /// - Returns: its number there.
-  func say(_ text: String, as user: User, in room: Room) async -> Result<Int, Refusal> {
+  func say(
+    _ text: String, as user: User, by connection: Int, in room: Room
+  ) async -> Result<Int, Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
     let start = ContinuousClock.now
     defer { saying.record(duration: start.duration(to: .now)) }
     return await withSpan("say") { _ in
-      let draft = Draft(room: room.name, sender: user, text: text)
+      let draft = Draft(room: room.name, sender: user, connection: connection, text: text)
       if case .objects(let reason) = await engine.verdict(on: draft) {
         engine.tell { $0.didRefuse(draft, because: reason) }
         return .failure(Refusal(reason))

@@ -48,7 +48,7 @@ extension Connection {
       return "ok"
     case .say(let name, let text):
       guard let room = rooms[name] else { throw Refusal("you are not in \(name)") }
-      return "ok \(try await chat.say(text, as: user, in: room).get())"
+      return "ok \(try await chat.say(text, as: user, by: id, in: room).get())"
     case .history(let name, let count):
       guard rooms[name] != nil else { throw Refusal("you are not in \(name)") }
       let messages = await chat.recent(count, in: name)
