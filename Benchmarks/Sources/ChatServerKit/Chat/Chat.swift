@@ -35,7 +35,7 @@ final class Chat: Sendable {
   ) async -> Result<(room: Room, last: Int), Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
-    guard await engine.mayJoin(name, user) else { return .failure("\(name) does not let you in") }
+    guard await engine.mayJoin(name, user) else { return .failure(Self.shut(name)) }
     guard let room = await rooms.enter(name) else { return .failure("too many rooms") }
     return .success((room, await room.admit(member, as: user)))
   }
@@ -75,9 +75,22 @@ final class Chat: Sendable {
     await engine.recent(count, in: room)
   }
 
-  func people(in room: String) async -> [String] {
-    await engine.people(in: room)
+  /// Who is in a room.
+  ///
+  /// - Parameters:
+  ///   - room: the room.
+  ///   - user: who wants to know, and has to be one who may join it.
+  ///   - isInside: whether the user has joined it, and need not be asked about.
+  func people(
+    in room: String, for user: User, isInside: Bool
+  ) async -> Result<[String], Refusal> {
+    if !isInside {
+      guard await engine.mayJoin(room, user) else { return .failure(Self.shut(room)) }
+    }
+    return .success(await engine.people(in: room))
   }
+
+  private static func shut(_ room: String) -> Refusal { "\(room) does not let you in" }
 
   func report() async -> String {
     await engine.report()

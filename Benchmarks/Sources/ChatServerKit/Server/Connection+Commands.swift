@@ -54,7 +54,8 @@ extension Connection {
       let messages = await chat.recent(count, in: name)
       return messages.map { "was \($0.number) \($0.sender) \($0.text)\n" }.joined() + "ok"
     case .who(let name):
-      return "ok \(await chat.people(in: name).joined(separator: " "))"
+      let people = try await chat.people(in: name, for: user, isInside: rooms[name] != nil).get()
+      return "ok \(people.joined(separator: " "))"
     default:
       throw Refusal("that is not for you")
     }
