@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-@Suite("SwiftNIO: subscribers that live on an event loop", .timeLimit(.minutes(1)))
+@Suite("SwiftNIO: subscribers that live on an event loop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
   private let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
   private let hub = DelegateHub()

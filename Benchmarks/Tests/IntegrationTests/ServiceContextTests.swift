@@ -5,7 +5,7 @@ import NIOPosix
 import ServiceContextModule
 import Testing
 
-@Suite("ServiceContext: on whose behalf handlers run", .timeLimit(.minutes(1)))
+@Suite("ServiceContext: on whose behalf handlers run", .timeLimit(.minutes(10)))
 struct ServiceContextTests {
   private protocol Auditor: AnyObject, Sendable {
     func note(_ poster: String)
