@@ -5,9 +5,9 @@ import ServiceLifecycle
 
 /// Accepts connections until it is told to stop.
 ///
-/// A channel goes from here to the connections as it is, and reads nothing before somebody takes it. At
-/// every moment it belongs to somebody who closes it: to the listener until it is open, to the connections
-/// from then on. So it does not matter when the end comes.
+/// At every moment a channel belongs to somebody who closes it: to NIO's listener until it is open, to the
+/// connections from then on. No sequence is in between that may end and drop what it holds, so it does not
+/// matter when the end comes.
 struct Listener: Service {
   let configuration: ServerConfiguration
   let connections: Connections
@@ -21,7 +21,6 @@ struct Listener: Service {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.autoRead, value: false)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       // So a client that does not read is noticed before the kernel holds megabytes for it.
