@@ -17,12 +17,23 @@ struct Listener: Service {
 
   func run() async throws {
     let limit = configuration.lineLimit
+    let connectionLimit = min(configuration.connectionLimit ?? .max, DescriptorLimit.connections)
+    let writeTimeout = TimeAmount(configuration.writeTimeout)
     let connections = connections
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // So that the limit is exact.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptLimit(connectionLimit))
+        }
+      }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // So a client that has vanished without a word is noticed some time.
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
       // So a client that does not read is noticed before the kernel holds megabytes for it.
       .childChannelOption(.socketOption(.so_sndbuf), value: 128 * 1024)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
@@ -30,6 +41,7 @@ struct Listener: Service {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(ByteToMessageHandler(LineDecoder(limit: limit)))
+          try pipeline.addHandler(WriteWatch(writeTimeout))
           try pipeline.addHandler(FlushGathering())
           try pipeline.addHandler(Doorway { connections.add($0) })
         }
