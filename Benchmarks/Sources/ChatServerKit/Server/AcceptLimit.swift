@@ -11,7 +11,9 @@ final class AcceptLimit: ChannelInboundHandler {
 
   private let limit: Int
   private let pause: TimeAmount
-  /// How many have been accepted and are not closed. Accepted only while it is below the limit.
+  /// How many have been accepted and are not closed.
+  ///
+  /// More are accepted only while it is below the limit.
   private var count = 0
   /// Until when nothing is accepted, because the last time failed.
   private var wait: Scheduled<Void>?

@@ -38,7 +38,8 @@ final class Connections: Service {
         var count = 0
         for await channel in newcomers {
           count += 1
-          let connection = Connection(id: count, channel: channel, chat: chat, logger: logger)
+          let connection = Connection(
+            id: count, channel: channel, chat: chat, patience: patience, logger: logger)
           present.withLock { $0[connection.id] = connection }
           group.addTask {
             await connection.run()
@@ -46,7 +47,7 @@ final class Connections: Service {
           }
         }
         for connection in present.withLock({ Array($0.values) }) {
-          group.addTask { await connection.bidFarewell(within: self.patience) }
+          group.addTask { await connection.bidFarewell() }
         }
       }
     } onGracefulShutdown: {

@@ -50,6 +50,9 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "How many milliseconds to wait at the end until everybody has been told.")
   var drainTime = 5000
 
+  @Option(help: "How many milliseconds to wait for a client to take what it is sent at the end.")
+  var farewellTime = 2000
+
   @Option(
     help: "What to log: trace, debug, info, warning or error.",
     transform: { word in
@@ -69,6 +72,7 @@ package struct ServerOptions: ParsableArguments {
     for (name, value) in [
       ("flood-limit", floodLimit), ("deadline", deadline), ("backlog", backlog),
       ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
+      ("farewell-time", farewellTime),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
   }
 
@@ -91,6 +95,7 @@ package struct ServerOptions: ParsableArguments {
     server.writeTimeout = .milliseconds(writeTimeout)
     server.auditFile = audit
     server.drainTime = .milliseconds(drainTime)
+    server.farewellTime = .milliseconds(farewellTime)
     server.stopsWithInput = stopWithInput
     let metrics = MetricsBook()
     MetricsSystem.bootstrap(metrics)

@@ -16,12 +16,15 @@ enum Server {
   ///   - arguments: what to start it with.
   ///   - descriptors: how many descriptors it may have.
   ///   - body: uses it.
+  /// - Returns: what the body returns.
+  /// - Throws: what keeps the server from starting, or what the body throws.
   static func run<Value>(
     _ arguments: [String] = [], descriptors: Int? = nil,
     _ body: (ServerProcess) async throws -> Value
   ) async throws -> Value {
     var arguments = arguments + ["--log-level", "error"]
-    for option in ["--deadline", "--write-timeout"] where !arguments.contains(option) {
+    for option in ["--deadline", "--write-timeout", "--drain-time", "--farewell-time"]
+    where !arguments.contains(option) {
       arguments += [option, "3600000"]
     }
     var program = try executable()
