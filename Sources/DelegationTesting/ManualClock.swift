@@ -1,6 +1,6 @@
 /// A clock that stands still until it is advanced.
 ///
-/// As ``DelegateHub/Configuration/clock`` it lets a deadline of an hour be tested in no time:
+/// As `DelegateHub.Configuration.clock` it lets a deadline of an hour be tested in no time:
 ///
 /// ```swift
 /// clock.advance(by: .seconds(3600))

@@ -2,7 +2,10 @@ extension ManualExecutor {
   /// Runs an asynchronous closure to its end, by running this executor's jobs on the calling thread.
   ///
   /// ```swift
-  /// let mayEnter = try executor.drive { await hub.vote(DoorDelegate.self) { await $0.mayEnter("Bob") } }
+  /// let mayEnter = try executor.drive {
+  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  /// }
+  /// #expect(!mayEnter)
   /// ```
   ///
   /// When it returns the closure has. Jobs that are left, of other tasks, are not run any more: see
@@ -71,8 +74,10 @@ extension ManualExecutor {
   /// returned" is an assertion.
   ///
   /// ```swift
-  /// let vote = executor.start { await hub.vote(DoorDelegate.self) { await $0.mayEnter("Bob") } }
-  /// #expect(vote.value == nil)
+  /// let vote = executor.start {
+  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  /// }
+  /// #expect(vote.value == false)
   /// ```
   ///
   /// **Isolation.** As with ``drive(advancing:patience:stepLimit:fileID:line:_:)``.

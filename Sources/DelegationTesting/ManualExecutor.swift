@@ -18,7 +18,7 @@
 /// or as far as it goes by ``start(_:)``.
 ///
 /// What runs on it: every task that prefers it (`Task(executorPreference: executor)`), its child tasks,
-/// the default actors that they enter, and all work of a hub whose ``DelegateHub/Configuration/executor``
+/// the default actors that they enter, and all work of a hub whose `DelegateHub.Configuration.executor`
 /// it is. A plain `Task { }` does not inherit the preference, and runs elsewhere.
 ///
 /// **Order.** Jobs run in the order in which they came.

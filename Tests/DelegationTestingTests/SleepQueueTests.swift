@@ -6,13 +6,13 @@ import Testing
 struct SleepQueueTests {
   private typealias Instant = ManualClock.Instant
 
-  @Test("it does as a sorted array, whatever is added, removed and due", arguments: seeds(200))
+  @Test("it does as a sorted array, whatever is added, removed and due", arguments: seeds(50))
   func model(seed: UInt64) throws {
     var dice = Dice(seed: seed)
     var queue = SleepQueue<Int>()
     var model: [(deadline: Int, ticket: Int)] = []
     var now = 0
-    for _ in 0..<300 {
+    for _ in 0..<200 {
       switch dice.roll(10) {
       case 0..<5:
         let (deadline, ticket) = (now + 1 + dice.roll(20), queue.makeTicket())
@@ -45,11 +45,13 @@ struct SleepQueueTests {
   @Test("cancelled sleepers leave nothing behind")
   func cancelled() {
     var queue = SleepQueue<Int>()
-    for _ in 0..<100_000 {
+    var found = 0
+    for _ in 0..<10_000 {
       let ticket = queue.makeTicket()
       queue.add(ticket, until: Instant(offset: .seconds(600)), ticket: ticket)
-      #expect(queue.remove(ticket) == ticket)
+      if queue.remove(ticket) == ticket { found += 1 }
     }
+    #expect(found == 10_000)
     #expect(queue.footprint == 0)
   }
 }

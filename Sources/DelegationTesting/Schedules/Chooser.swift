@@ -21,11 +21,12 @@ struct Chooser: Sendable {
     changes = (0..<dice.roll(Self.mostChanges + 1)).map { _ in 1 + dice.roll(span) }
   }
 
-  /// The position of the entry that is to run.
+  /// Chooses the entry that is to run.
   ///
   /// - Parameters:
   ///   - ready: those that could, the oldest first; not empty.
   ///   - step: the number of the step, from one on.
+  /// - Returns: its position.
   mutating func choose(among ready: [Schedule.Entry], at step: Int) -> Int {
     // No job waits for ever, whatever the strategy.
     let isOverdue = step - ready[0].arrival > Schedule.patience(among: ready.count)

@@ -4,15 +4,17 @@
 /// scenario, which gives it to all that is to take part:
 ///
 /// ```swift
-/// let hub = DelegateHub(on: executor, clock: executor.clock)
 /// await withTaskGroup { group in
-///   group.addTask { … }  // inherits the executor
+///   group.addTask { events.record("a child") }  // inherits the executor
+///   group.addTask { events.record("another") }
 /// }
+/// let task = Task(executorPreference: executor) { events.record("a task") }
+/// await task.value
 /// ```
 ///
 /// What takes part: the scenario itself, its child tasks, every task that prefers the executor
 /// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a hub whose
-/// ``DelegateHub/Configuration/executor`` it is. A plain `Task { }` does not inherit the preference.
+/// `DelegateHub.Configuration.executor` it is. A plain `Task { }` does not inherit the preference.
 ///
 /// **Order.** One job at a time runs on the exploring thread; the next one is chosen by the seed among
 /// all that could run. Every job is chosen sometime: one that has been passed over for 500 steps, and for

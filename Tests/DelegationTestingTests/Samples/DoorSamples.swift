@@ -57,6 +57,12 @@ struct DoorSamples {
     }
     #expect(!mayEnter)
     // end of sample
+    // sample: Start
+    let vote = executor.start {
+      await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    }
+    #expect(vote.value == false)
+    // end of sample
     withExtendedLifetime(spy) {}
   }
 
