@@ -43,7 +43,7 @@ struct FirstVeto: Combiner {
   }
 
   /// Lets a rule that has gone meanwhile stand in nobody's way, nor hide a later one's veto.
-  mutating func miss(_ position: Int) -> Decision? {
+  mutating func receiveNothing(from position: Int) -> Decision? {
     answers[position] = .agreed
     return decide()
   }

@@ -55,7 +55,7 @@ struct AcrossProcessesTests {
       let hub = DelegateHub()
       hub.subscribe(remote, to: Gatekeeper.self)
       hub.subscribe(try cluster.gatekeeper(peer.ids[0]), to: Gatekeeper.self)
-      #expect(await hub.count(of: Gatekeeper.self) == 1)
+      #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
       let answers = try await hub.ask(Gatekeeper.self, combining: .all()) {
         try await $0.mayEnter(Guest.welcome)
       }

@@ -30,13 +30,13 @@ struct DistributedSubscribingTests {
   func remote() async throws {
     let doorman = Doorman(actorSystem: there)
     hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
-    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     #expect(await vote())
     #expect(await doorman.whenLocal { await $0.guests(atLeast: 0) } == [Guest.welcome])
     // What would have become of it.
     hub.unsubscribe(id: doorman.id)
     hub.subscribe(try stub(of: doorman), to: Gatekeeper.self, id: doorman.id, hold: .weakly)
-    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
   }
 
   @Test("a local one that dies is let go")
@@ -44,11 +44,11 @@ struct DistributedSubscribingTests {
     let (deaths, continuation) = AsyncStream<Void>.makeStream()
     var doorman: Doorman? = Doorman(actorSystem: here) { continuation.finish() }
     if let doorman { hub.subscribe(doorman, to: Gatekeeper.self) }
-    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     #expect(await vote())
     doorman = nil
     for await _ in deaths {}
-    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
     #expect(await !vote())
   }
 
@@ -76,7 +76,7 @@ struct DistributedSubscribingTests {
     #expect(proxy != nil)
     hub.unsubscribe(id: doorman.id)
     #expect(proxy == nil)
-    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
   }
 
   @Test("behind the protocol each is held by where it lives: remote, local, no distributed actor")
@@ -87,7 +87,7 @@ struct DistributedSubscribingTests {
         try stub(of: away), try stub(of: away), Doorman(actorSystem: here), Porter(),
       ]
       for gatekeeper in crowd { hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self) }
-      #expect(await hub.count(of: Gatekeeper.self) == 3)
+      #expect(await hub.subscriberCount(of: Gatekeeper.self) == 3)
       withExtendedLifetime(crowd) {}
     }
     let rest = await hub.subscribers(of: Gatekeeper.self)

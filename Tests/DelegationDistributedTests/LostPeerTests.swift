@@ -92,7 +92,7 @@ struct LostPeerTests {
       let (hub, porter) = (DelegateHub(configuration), Porter())
       hub.subscribe(porter, to: Gatekeeper.self)
       hub.subscribe(remote, to: Gatekeeper.self)
-      await hub.deliver(Gatekeeper.self) { try await $0.didEnter(0) }
+      await hub.notifyAndWait(Gatekeeper.self) { try await $0.didEnter(0) }
       #expect(try await remote.entered() == [0])
       peer.kill()
       await peer.end()

@@ -33,7 +33,7 @@ struct MemorySamples {
   @Test("who is kept by somebody is called")
   func keep() async {
     let server = Server()
-    #expect(await server.hub.count(of: ServerDelegate.self) == 2)
+    #expect(await server.hub.subscriberCount(of: ServerDelegate.self) == 2)
     server.hub.notify(ServerDelegate.self) { $0.didOpen(1) }
     await server.hub.drain()
     #expect(Metrics.opened.history == [1])
@@ -45,10 +45,10 @@ struct MemorySamples {
     // sample: The end of a subscriber
     var audit: Audit? = Audit()
     if let audit { hub.subscribe(audit, to: ServerDelegate.self) }
-    #expect(await hub.count(of: ServerDelegate.self) == 1)
+    #expect(await hub.subscriberCount(of: ServerDelegate.self) == 1)
 
     audit = nil  // nothing to unsubscribe
-    #expect(await hub.count(of: ServerDelegate.self) == 0)
+    #expect(await hub.subscriberCount(of: ServerDelegate.self) == 0)
     // end of sample
     _ = audit
   }

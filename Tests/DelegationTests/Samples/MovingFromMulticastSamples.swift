@@ -85,14 +85,14 @@ struct MovingFromMulticastSamples {
     let print = { (delegate: any StreamDelegate) in names.record("\(type(of: delegate))") }
     // sample: Counting and enumerating
     // count
-    let count = await multicast.count(of: StreamDelegate.self)
+    let count = await multicast.subscriberCount(of: StreamDelegate.self)
 
     // countOfClass:
     let archives = await multicast.subscribers(of: StreamDelegate.self)
       .count { $0 is Archive }
 
     // hasDelegateThatRespondsToSelector:, for a protocol of its own
-    let hasGatekeeper = await multicast.count(of: StreamGatekeeper.self) > 0
+    let hasGatekeeper = await multicast.subscriberCount(of: StreamGatekeeper.self) > 0
 
     // delegateEnumerator
     for delegate in await multicast.subscribers(of: StreamDelegate.self) {

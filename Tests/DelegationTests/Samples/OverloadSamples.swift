@@ -25,24 +25,24 @@ struct OverloadSamples {
   @Test("policies say what is dropped")
   func policies() async {
     let hub = DelegateHub()
-    let (ledger, dashboard, recorder, alarm) =
+    let (archive, dashboard, recorder, alarm) =
       (Instrument(), Instrument(), Instrument(), Instrument())
     let logger = Logger()
     // sample: Policies
-    hub.subscribe(ledger, to: Telemetry.self)  // all of them, however many wait
+    hub.subscribe(archive, to: Telemetry.self)  // all of them, however many wait
     hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
     hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 3))
     hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 3))
     // end of sample
     hub.notify(Telemetry.self) { await $0.didMeasure(0) }
-    for instrument in [ledger, dashboard, recorder, alarm] { await instrument.gate.arrivals() }
+    for instrument in [archive, dashboard, recorder, alarm] { await instrument.gate.arrivals() }
     for value in 1...9 { hub.notify(Telemetry.self) { await $0.didMeasure(value) } }
     await watch(hub, limit: 8, logger)
     #expect(logger.lines.history.count == 1)
     #expect(logger.lines.history[0].hasSuffix("Instrument is 10 behind"))
-    for instrument in [ledger, dashboard, recorder, alarm] { instrument.gate.open() }
+    for instrument in [archive, dashboard, recorder, alarm] { instrument.gate.open() }
     await hub.drain()
-    #expect(ledger.values.history == Array(0...9))
+    #expect(archive.values.history == Array(0...9))
     #expect(dashboard.values.history == [0, 9])
     #expect(recorder.values.history == [0, 7, 8, 9])
     #expect(alarm.values.history == [0, 1, 2, 3])
@@ -70,7 +70,7 @@ struct OverloadSamples {
     input.finish()
     // sample: A brake
     for await value in values {
-      await hub.deliver(Telemetry.self) { await $0.didMeasure(value) }
+      await hub.notifyAndWait(Telemetry.self) { await $0.didMeasure(value) }
     }
     // end of sample
     #expect(instrument.values.history == [0, 1, 2])

@@ -177,7 +177,7 @@ struct ReferenceSamples {
     for table in tables { hub.subscribe(table, to: Authenticator.self) }
     for (token, name) in [("1", "Ann"), ("2", "Carl"), ("3", nil)] {
       // sample: first
-      let user = await hub.first(Authenticator.self) { await $0.user(for: token) }
+      let user = await hub.askInTurn(Authenticator.self) { await $0.user(for: token) }
       // end of sample
       #expect(user == name)
     }
@@ -205,7 +205,7 @@ struct ReferenceSamples {
     let (machine, server) = (Machine("a"), Server())
     hub.subscribe(machine, to: ServerDelegate.self)
     // sample: deliver
-    await hub.deliver(ServerDelegate.self) { await $0.serverWillStop(server) }
+    await hub.notifyAndWait(ServerDelegate.self) { await $0.serverWillStop(server) }
     // end of sample
     #expect(await machine.stopped == [ObjectIdentifier(server)])
   }

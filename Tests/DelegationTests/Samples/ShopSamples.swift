@@ -47,7 +47,7 @@ struct ShopSamples {
     hub.notify(ShopDelegate.self) { $0.didSell(item) }
 
     // Tell, and go on when everybody has handled it.
-    await hub.deliver(ShopDelegate.self) { await $0.willClose() }
+    await hub.notifyAndWait(ShopDelegate.self) { await $0.willClose() }
 
     // Ask all side by side: may it happen? One "no" denies.
     let mayClose = await hub.vote(ShopDelegate.self) { await $0.mayClose() }
@@ -59,7 +59,7 @@ struct ShopSamples {
     let reports = await hub.collect(ShopDelegate.self) { try await $0.inspect() }
 
     // Ask one after another, until somebody knows.
-    let price = await hub.first(ShopDelegate.self) { await $0.price(of: item) }
+    let price = await hub.askInTurn(ShopDelegate.self) { await $0.price(of: item) }
 
     // Hand a value from one to the next; each may change it, or stop it with nil.
     let receipt = await hub.pass(text, through: ShopDelegate.self) { await $0.label($1) }

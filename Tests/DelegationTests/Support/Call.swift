@@ -63,14 +63,14 @@ enum Call: CaseIterable {
   func make(in scene: Scene) async {
     let hub = scene.hub
     switch self {
-    case .deliver: await hub.deliver(Listener.self) { $0.log.record(3) }
+    case .deliver: await hub.notifyAndWait(Listener.self) { $0.log.record(3) }
     case .collect: _ = await hub.collect(Listener.self) { $0.name }
-    case .first: _ = await hub.first(Listener.self) { _ in nil as Int? }
+    case .first: _ = await hub.askInTurn(Listener.self) { _ in nil as Int? }
     case .pass: _ = await hub.pass(1, through: Listener.self) { $1 }
     case .statistics: _ = await hub.statistics()
     case .vote: _ = await hub.vote(Listener.self) { _ in true }
     case .ask: _ = await hub.ask(Listener.self, combining: .all()) { $0.name }
-    case .count: _ = await hub.count(of: Listener.self)
+    case .count: _ = await hub.subscriberCount(of: Listener.self)
     case .subscribers: _ = await hub.subscribers(of: Listener.self)
     case .drain: _ = await hub.drain()
     case .cancelAndWait:

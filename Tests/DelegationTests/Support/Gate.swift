@@ -34,7 +34,7 @@ final class Gate: Sendable {
     for continuation in resumed { continuation.resume() }
   }
 
-  /// Waits until that many have arrived at the gate, those that passed included.
+  /// Waiters until that many have arrived at the gate, those that passed included.
   func arrivals(_ count: Int = 1) async {
     await withCheckedContinuation { continuation in
       let resumed = state.withLock { state in

@@ -19,7 +19,7 @@ final class HandlerScene {
   let nodes: [SubscriptionNode]
   private(set) var isRunning: [Bool]
   private(set) var contexts: [HandlerContext] = []
-  private var origins: [Origin?] = []
+  private var origins: [Caller?] = []
   let inbox = Inbox()
   private let subscribers: [Nobody]
 
@@ -52,8 +52,8 @@ final class HandlerScene {
   private func begin(_ index: Int) {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }
-    let origin = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Origin.present }
-    let worker = Worker(for: nodes, origin: origin, inbox: inbox)
+    let caller = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Caller.present }
+    let worker = Worker(for: nodes, caller: caller, inbox: inbox)
     inbox.activity.begin()
     if part.isDelivery {
       inbox.post(Structures.content(), to: Structures.key)
@@ -62,7 +62,7 @@ final class HandlerScene {
       guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
     }
     contexts.append(HandlerContext(worker: worker, call: worker.begin(at: part.node)))
-    origins.append(origin)
+    origins.append(caller)
     isRunning[index] = true
   }
 

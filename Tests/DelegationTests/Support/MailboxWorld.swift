@@ -1,13 +1,13 @@
 @testable import Delegation
 
-/// A poster, the waves that its posts ask for, and the worker that attends; the subscription ends, or
+/// A poster, the fan-outs that its posts ask for, and the worker that attends; the subscription ends, or
 /// is succeeded by another, at any time.
 struct MailboxWorld: SmallWorld {
   enum Step {
     case post
-    /// A wave sets out with all that was posted.
+    /// A fan-out sets out with all that was posted.
     case setOut
-    /// A worker of a wave comes by; the subscription may just have ended.
+    /// A worker of a fan-out comes by; the subscription may just have ended.
     case visit
     /// The handler has returned; the worker looks up what was posted before or after the
     /// subscription's end.
@@ -15,7 +15,7 @@ struct MailboxWorld: SmallWorld {
     /// The attending worker begins, or goes on after a pause, and looks up what was posted likewise.
     case proceed(beforeEnd: Bool = true)
     /// The subscription ends; the mailbox has yet to learn of it.
-    case end(Closing)
+    case end(Termination)
     case close
     case handOver
     /// The worker that attends the mailbox that was succeeded returns from its handler or its pause.
@@ -30,9 +30,9 @@ struct MailboxWorld: SmallWorld {
   private let policy: MailboxPolicy
   private var old: Mailbox?
   private var published = 0
-  private var isDirty = false
-  private var waves = 0
-  private var end: (number: Int, reason: Closing)?
+  private var isPending = false
+  private var fanOuts = 0
+  private var end: (number: Int, reason: Termination)?
   private var isClosed = false
 
   // The model: numbers of notifications.
@@ -71,8 +71,8 @@ struct MailboxWorld: SmallWorld {
   var steps: [Step] {
     var steps: [Step] = []
     if published < Self.most { steps.append(.post) }
-    if isDirty { steps.append(.setOut) }
-    if waves > 0 { steps.append(.visit) }
+    if isPending { steps.append(.setOut) }
+    if fanOuts > 0 { steps.append(.visit) }
     if handling != nil {
       steps += [.finish(.handled), .finish(end == nil ? .failed : .skipped)]
       if end != nil { steps.append(.finish(.skipped, beforeEnd: false)) }
@@ -110,19 +110,19 @@ struct MailboxWorld: SmallWorld {
   private mutating func post() -> String? {
     if end == nil {
       chained.append(published)
-      isDirty = true
+      isPending = true
     }
     published += 1
     return nil
   }
 
   private mutating func setOut() -> String? {
-    (isDirty, waves) = (false, waves + 1)
+    (isPending, fanOuts) = (false, fanOuts + 1)
     return nil
   }
 
   private mutating func visit() -> String? {
-    waves -= 1
+    fanOuts -= 1
     let attends = mailbox.attend(published: addressed)
     if !isClosed { store() }
     if isAttended {
@@ -185,7 +185,7 @@ struct MailboxWorld: SmallWorld {
     return nil
   }
 
-  private mutating func end(_ reason: Closing) -> String? {
+  private mutating func end(_ reason: Termination) -> String? {
     end = (published, reason)
     return nil
   }
@@ -206,7 +206,7 @@ struct MailboxWorld: SmallWorld {
     (oldIsPausing, isPausing) = (isPausing, false)
     isCalledFor = false
     // Whoever hands over sees to it that what waits is fetched.
-    if !waiting.isEmpty { isDirty = true }
+    if !waiting.isEmpty { isPending = true }
     return old?.attend(published: published) == false ? nil : "a successor's are handed out"
   }
 
@@ -271,7 +271,7 @@ struct MailboxWorld: SmallWorld {
     if mailbox.isHandling != (handling != nil) { return "handling: \(mailbox.isHandling)" }
     if mailbox.isFinal != (isClosed && !isAttended) { return "final: \(mailbox.isFinal)" }
     if let old, old.isFinal == oldIsAttended { return "the old one is final: \(old.isFinal)" }
-    if end == nil, !isAttended, !isDirty, waves == 0, !waiting.isEmpty {
+    if end == nil, !isAttended, !isPending, fanOuts == 0, !waiting.isEmpty {
       return "\(waiting) are stranded"
     }
     return nil
@@ -281,8 +281,8 @@ struct MailboxWorld: SmallWorld {
   private var nextArrival: Step? {
     if handling != nil { return .finish(end == nil ? .handled : .skipped) }
     if isPausing { return .proceed() }
-    if isDirty { return .setOut }
-    return waves > 0 ? .visit : nil
+    if isPending { return .setOut }
+    return fanOuts > 0 ? .visit : nil
   }
 
   /// Lets everything on its way arrive: then nothing waits.

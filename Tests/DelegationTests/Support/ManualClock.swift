@@ -32,7 +32,7 @@ final class ManualClock: Clock {
   /// How many are asleep.
   var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// Waits until that many have gone to sleep, and gives the times for which they set the alarm.
+  /// Waiters until that many have gone to sleep, and gives the times for which they set the alarm.
   func alarms(_ count: Int = 1) async -> [Duration] {
     await falls.history(of: count).map(\.offset)
   }

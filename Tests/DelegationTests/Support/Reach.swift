@@ -25,7 +25,7 @@ enum Reach: CaseIterable {
     switch self {
     case .notify: hub.notify(Listener.self) { handle($0) }
     case .notifyAsynchronously: hub.notify(Listener.self) { await handleTwice($0) }
-    case .deliver: await hub.deliver(Listener.self) { await handleTwice($0) }
+    case .deliver: await hub.notifyAndWait(Listener.self) { await handleTwice($0) }
     default: await ask(hub, handleTwice)
     }
     switch self {
@@ -57,7 +57,7 @@ enum Reach: CaseIterable {
     case .collect:
       _ = await hub.collect(Listener.self) { await handle($0) }
     case .first:
-      _ = await hub.first(Listener.self) { probe -> Int? in
+      _ = await hub.askInTurn(Listener.self) { probe -> Int? in
         await handle(probe)
         return nil
       }

@@ -26,7 +26,7 @@ final class Recorder<Event: Sendable>: Sendable {
   /// All events so far.
   var history: [Event] { state.withLock { $0.events } }
 
-  /// Waits until there are that many events.
+  /// Waiters until there are that many events.
   func history(of count: Int) async -> [Event] {
     await withCheckedContinuation { continuation in
       let history: [Event]? = state.withLock { state in

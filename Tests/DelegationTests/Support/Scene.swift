@@ -116,7 +116,7 @@ final class Scene: Sendable {
       if place == .combinerReceives { trigger.pull() }
       return nil
     }
-    mutating func miss(_ position: Int) -> Bool? {
+    mutating func receiveNothing(from position: Int) -> Bool? {
       if place == .combinerMisses { trigger.pull() }
       return nil
     }

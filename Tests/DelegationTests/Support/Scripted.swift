@@ -17,7 +17,7 @@ struct Scripted: Combiner {
     called("receive \(response) from \(position)")
   }
 
-  mutating func miss(_ position: Int) -> String? { called("miss \(position)") }
+  mutating func receiveNothing(from position: Int) -> String? { called("miss \(position)") }
 
   mutating func finish() -> String {
     recorder.record("finish")

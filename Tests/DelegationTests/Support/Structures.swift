@@ -24,14 +24,14 @@ enum Structures {
   /// The key of the type that stands for a protocol.
   static var key: ObjectIdentifier { ObjectIdentifier(Nobody.self) }
 
-  /// An open subscription that no ledger knows of.
+  /// An open subscription that no topicIndex knows of.
   static func node(
-    of subscriber: Nobody, in channel: Channel = Channel(Nobody.self),
+    of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
     mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
-      reference: WeakReference(subscriber, object: subscriber), channel: channel,
-      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), belongings: .init(id: identity),
+      reference: WeakReference(subscriber, object: subscriber), topic: topic,
+      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), attachments: .init(id: identity),
       subscriberType: Nobody.self, site: Site(file: #fileID, line: #line), priority: 0,
       serial: serial)
   }
@@ -43,7 +43,7 @@ enum Structures {
   ) -> SubscriptionNode {
     inbox.subscribe(
       Newcomer(
-        object: subscriber, type: Nobody.self, belongings: .init(id: identity),
+        object: subscriber, type: Nobody.self, attachments: .init(id: identity),
         priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: type)
   }
@@ -72,7 +72,7 @@ enum Structures {
   }
 }
 
-extension Channel {
+extension Topic {
   /// One of an inbox of its own.
   convenience init(_ type: Any.Type) {
     self.init(type, inbox: Inbox())
@@ -107,7 +107,7 @@ final class Drawer: Sendable {
 }
 
 extension SubscriptionNode {
-  /// Does what a worker of a wave does with a subscription.
+  /// Does what a worker of a fan-out does with a subscription.
   func visit() {
     if attend() { serve() }
   }

@@ -99,16 +99,16 @@ struct BeyondOneProcessSamples {
     // sample: Subscribing here and there
     hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)  // an `any Gatekeeper`
     // end of sample
-    #expect(await hub.count(of: Gatekeeper.self) == 2)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 2)
     let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
     #expect(!isAllowed)
     // sample: Subscribing here and there
     hub.unsubscribe(id: doorman.id)
     // end of sample
-    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     hub.unsubscribeAll(from: Gatekeeper.self)
     add(gatekeeper)
-    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
   }
 
   // sample: Somebody who may live anywhere
@@ -123,9 +123,9 @@ struct BeyondOneProcessSamples {
     let doorman = Doorman(actorSystem: system)
     let running = Task { await doormen.whenLocal { await $0.run() } }
     await system.receptionist.checkIn(doorman, with: .doormen)
-    while await hub.count(of: Gatekeeper.self) == 0 { await Task.yield() }
+    while await hub.subscriberCount(of: Gatekeeper.self) == 0 { await Task.yield() }
     await doormen.whenLocal { $0.terminated(actor: doorman.id) }
-    #expect(await hub.count(of: Gatekeeper.self) == 0)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
     running.cancel()
     _ = await running.value
   }
@@ -141,7 +141,7 @@ struct BeyondOneProcessSamples {
       hub.subscribe(doorman, to: Gatekeeper.self)
     }
     // end of sample
-    #expect(await hub.count(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     withExtendedLifetime(doorman) {}
   }
 

@@ -1,0 +1,46 @@
+/// Gathers all responses, in the order of the subscriptions.
+///
+/// Whatever order they come in, the outcome lists them in the order of the subscriptions, absentees
+/// left out. It is complete once all have answered or are missing, and never decided before.
+///
+/// **Nobody to ask:** an empty array, decided before anybody answers.
+///
+/// - Complexity: O(1) amortised time for each response, O(*n*) space.
+public struct AllResponses<Response: Sendable>: Combiner {
+  private var fold = InOrderFold<[Response], Response>([])
+
+  /// Makes a rule that keeps everything.
+  public init() {}
+
+  /// Decides for an empty array if nobody is asked.
+  public mutating func begin(asking count: Int) -> [Response]? {
+    if count == 0 { return [] }
+    fold.outcome.reserveCapacity(count)
+    return nil
+  }
+
+  /// Puts the response in its place.
+  public mutating func receive(_ response: Response, from position: Int) -> [Response]? {
+    fold.place(response, at: position) { $0.append($1) }
+    return nil
+  }
+
+  /// Leaves out the absentee.
+  public mutating func receiveNothing(from position: Int) -> [Response]? {
+    fold.place(nil, at: position) { $0.append($1) }
+    return nil
+  }
+
+  /// Gives the responses.
+  public mutating func finish() -> [Response] { fold.outcome }
+}
+
+extension Combiner {
+  /// Gathers all responses in the order of the subscriptions; see ``AllResponses``.
+  ///
+  /// **Nobody to ask:** an empty array.
+  ///
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  public static func all<R>() -> Self where Self == AllResponses<R> { Self() }
+}

@@ -1,0 +1,95 @@
+/// What comes in from one subscriber that was to be asked.
+@usableFromInline
+enum Answer<Response: Sendable, Failure: Error>: Sendable {
+  /// The subscriber answered.
+  case response(Response)
+  /// The subscriber was not there to be asked, or abstained.
+  case absence
+  /// The subscriber's handler threw, which fails the call.
+  case failure(Failure)
+}
+
+/// What a poll needs of a ballot.
+@usableFromInline
+protocol Countable: Sendable {
+  associatedtype Event: Sendable
+  associatedtype Decision: Sendable
+
+  var isComplete: Bool { get }
+  mutating func begin() -> Decision?
+  mutating func count(_ answer: Event, from position: Int) -> Decision?
+  mutating func expire(counting absence: (Int) -> Event) -> Decision
+}
+
+/// The count of one call of the asking kind: how many are outstanding, and what is decided.
+@usableFromInline
+struct Ballot<C: Combiner, Failure: Error>: Countable {
+  @usableFromInline
+  typealias Event = Answer<C.Response, Failure>
+  @usableFromInline
+  typealias Decision = Result<C.Outcome, Failure>
+
+  @usableFromInline
+  var combiner: C
+  @usableFromInline
+  var outstanding: Int
+  /// Which positions are outstanding, if there is a deadline at which that matters.
+  @usableFromInline
+  var isOutstanding: [Bool]?
+
+  /// - Parameters:
+  ///   - count: how many are to be asked.
+  ///   - combiner: what combines their responses.
+  ///   - hasDeadline: whether ``expire(counting:)`` may come.
+  @inlinable
+  init(asking count: Int, combiner: C, hasDeadline: Bool = false) {
+    self.combiner = combiner
+    outstanding = count
+    isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
+  }
+
+  /// Whether nobody is left to answer.
+  @inlinable
+  var isComplete: Bool { outstanding == 0 }
+
+  /// Starts the count.
+  ///
+  /// - Returns: the outcome if nobody need be asked.
+  @inlinable
+  mutating func begin() -> Decision? {
+    if let outcome = combiner.begin(asking: outstanding) { return .success(outcome) }
+    return outstanding == 0 ? .success(combiner.finish()) : nil
+  }
+
+  /// Counts one subscriber's answer.
+  ///
+  /// - Returns: the decision if there now is one; nothing may be counted after it.
+  @inlinable
+  mutating func count(_ answer: Event, from position: Int) -> Decision? {
+    outstanding -= 1
+    isOutstanding?[position] = false
+    let outcome: C.Outcome?
+    switch answer {
+    case .response(let response): outcome = combiner.receive(response, from: position)
+    case .absence: outcome = combiner.receiveNothing(from: position)
+    case .failure(let error): return .failure(error)
+    }
+    if let outcome { return .success(outcome) }
+    return outstanding == 0 ? .success(combiner.finish()) : nil
+  }
+
+  /// Ends the count at the deadline.
+  ///
+  /// - Parameter absence: what to count for those who have not answered, by position.
+  /// - Returns: the decision.
+  @inlinable
+  mutating func expire(counting absence: (Int) -> Event) -> Decision {
+    let late = outstanding
+    // Whoever is late is still running.
+    defer { outstanding = late }
+    for (position, isOutstanding) in (isOutstanding ?? []).enumerated() where isOutstanding {
+      if let decision = count(absence(position), from: position) { return decision }
+    }
+    return .success(combiner.finish())
+  }
+}

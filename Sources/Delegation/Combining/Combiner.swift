@@ -1,0 +1,72 @@
+/// Combines the responses of many subscribers into one outcome.
+///
+/// A call such as ``DelegateHub/ask(_:combining:_:)`` makes its own copy of a combiner, tells it how
+/// many subscribers will be asked, hands it each response as it comes and each absentee, and returns
+/// the first outcome that any of these calls gives. A combiner decides early by returning an outcome
+/// as soon as no later response can change it: the call then returns at once and those still running
+/// are cancelled.
+///
+/// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)`` or
+/// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if nothing
+/// has decided, ``finish()``. After a decision nothing more is called.
+///
+/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor.
+///
+/// ```swift
+/// /// Denies at the second "no".
+/// struct TwoVetoes: Combiner {
+///   var vetoes = 0
+///   mutating func receive(_ response: Bool, from position: Int) -> Bool? {
+///     if !response { vetoes += 1 }
+///     return vetoes == 2 ? false : nil
+///   }
+///   mutating func finish() -> Bool { true }
+/// }
+/// ```
+public protocol Combiner<Response, Outcome>: Sendable {
+  /// What one subscriber answers.
+  associatedtype Response: Sendable
+  /// What the call returns.
+  associatedtype Outcome: Sendable
+
+  /// Starts the count.
+  ///
+  /// - Parameter count: how many subscribers will be asked; positions run from 0 up to it, in the
+  ///   order of the subscriptions.
+  /// - Returns: an outcome if it is fixed already, in which case nobody is asked. The default
+  ///   returns `nil`.
+  mutating func begin(asking count: Int) -> Outcome?
+
+  /// Takes one subscriber's response.
+  ///
+  /// - Parameters:
+  ///   - response: what the subscriber answered.
+  ///   - position: the subscriber's place in the order of the subscriptions.
+  /// - Returns: the outcome if it is now fixed, or `nil` to hear more.
+  mutating func receive(_ response: Response, from position: Int) -> Outcome?
+
+  /// Learns that a subscriber will not answer: it abstained, died, or was removed before it was asked.
+  ///
+  /// - Parameter position: the subscriber's place in the order of the subscriptions.
+  /// - Returns: the outcome if it is now fixed. The default returns `nil`.
+  mutating func receiveNothing(from position: Int) -> Outcome?
+
+  /// Gives the outcome when all have answered or are missing and nothing was decided before.
+  ///
+  /// - Returns: the outcome.
+  mutating func finish() -> Outcome
+}
+
+extension Combiner {
+  /// Decides nothing before the first response.
+  ///
+  /// - Parameter count: how many subscribers will be asked.
+  /// - Returns: `nil`.
+  public mutating func begin(asking count: Int) -> Outcome? { nil }
+
+  /// Ignores the absentee.
+  ///
+  /// - Parameter position: the subscriber's place in the order of the subscriptions.
+  /// - Returns: `nil`.
+  public mutating func receiveNothing(from position: Int) -> Outcome? { nil }
+}

@@ -1,0 +1,79 @@
+/// Combines the responses with a function, as `reduce` does with the elements of a sequence.
+///
+/// They are combined in the order of the subscriptions, whatever order they come in, so the function
+/// need not be commutative. The outcome is complete once all have answered or are missing, and never
+/// decided before; absentees are passed over. A response that comes before its turn is kept until
+/// those before it have come.
+///
+/// ```swift
+/// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
+/// ```
+///
+/// As an argument, `Reduction(0) { $0 + $1.count }` infers its types.
+///
+/// **Nobody to ask:** the initial value, decided before anybody answers.
+///
+/// - Complexity: one call of the function and O(1) amortised time for each response, O(*k*) space
+///   for *k* responses that come before their turn.
+public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
+  private var fold: InOrderFold<Outcome, Response>
+  private let combine: @Sendable (Outcome, Response) -> Outcome
+
+  /// Makes a rule from a value to start with and a function.
+  ///
+  /// - Parameters:
+  ///   - initial: the outcome if nobody answers.
+  ///   - combine: takes the outcome so far and the next response, returns the new outcome.
+  public init(_ initial: Outcome, _ combine: @escaping @Sendable (Outcome, Response) -> Outcome) {
+    fold = InOrderFold(initial)
+    self.combine = combine
+  }
+
+  /// Decides for the initial value if nobody is asked.
+  public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? fold.outcome : nil }
+
+  /// Combines the response when it is its turn.
+  public mutating func receive(_ response: Response, from position: Int) -> Outcome? {
+    place(response, at: position)
+    return nil
+  }
+
+  /// Passes over the absentee.
+  public mutating func receiveNothing(from position: Int) -> Outcome? {
+    place(nil, at: position)
+    return nil
+  }
+
+  /// Gives the combined outcome.
+  public mutating func finish() -> Outcome { fold.outcome }
+
+  private mutating func place(_ response: Response?, at position: Int) {
+    fold.place(response, at: position) { [combine] in $0 = combine($0, $1) }
+  }
+}
+
+extension Combiner {
+  /// Combines the responses with a function in the order of the subscriptions; see ``Reduction``.
+  ///
+  /// **Nobody to ask:** the initial value.
+  ///
+  /// A closure has to say that it is `@Sendable`: in this position Swift does not infer it.
+  ///
+  /// ```swift
+  /// let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }
+  /// let length = await hub.ask(Node.self, combining: .reduce(0) { @Sendable in $0 + $1.count }) {
+  ///   await $0.name
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - initial: the outcome if nobody answers.
+  ///   - combine: takes the outcome so far and the next response, returns the new outcome.
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  public static func reduce<R, O>(
+    _ initial: O, _ combine: @escaping @Sendable (O, R) -> O
+  ) -> Self where Self == Reduction<R, O> {
+    Self(initial, combine)
+  }
+}

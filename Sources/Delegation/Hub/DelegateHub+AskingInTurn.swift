@@ -1,0 +1,119 @@
+extension DelegateHub {
+  /// Asks the subscribers of a protocol one after another until one answers.
+  ///
+  /// A handler that returns `nil` has no answer, and the next subscriber is asked. Subscribers that die
+  /// or are removed on the way are skipped.
+  ///
+  /// **Order.** By priority, then in order of subscription; each is asked when the one before has
+  /// returned.
+  ///
+  /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
+  /// executor or the subscription's, on no actor.
+  ///
+  /// **Cancellation.** It is the caller's task that a handler finds cancelled.
+  ///
+  /// **Errors.** The first error thrown ends the call and is rethrown with its type.
+  ///
+  /// ```swift
+  /// let user = await hub.askInTurn(Authenticator.self) { await $0.user(for: token) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - body: the question.
+  /// - Returns: the first answer, or `nil` if nobody had one.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func askInTurn<P, R: Sendable, E>(
+    _ protocol: P.Type,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
+  ) async throws(E) -> R? {
+    let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
+      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(nil) }
+      defer { node.endCall() }
+      do throws(E) {
+        let answer = try await body(subscriber)
+        return answer == nil ? .goOn(nil) : .stop(.success(answer))
+      } catch {
+        return .stop(.failure(error))
+      }
+    }
+    return try result.get()
+  }
+
+  /// Passes a value through the subscribers of a protocol, each of which may change it or stop it.
+  ///
+  /// Each handler gets what the one before returned. One that returns `nil` stops the value: nobody
+  /// after it is called. Subscribers that die or are removed on the way are skipped. With nobody
+  /// subscribed the value comes back as it is.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``askInTurn(_:_:)``.
+  ///
+  /// ```swift
+  /// if let text = await hub.pass(message, through: Rewriter.self, { await $0.rewrite($1) }) {
+  ///   send(text)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - protocol: the protocol whose subscribers to pass it through.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, or `nil` if one stopped it.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func pass<P, V: Sendable, E>(
+    _ value: V, through protocol: P.Type,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
+  ) async throws(E) -> V? {
+    let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
+      guard let value else { return .stop(.success(nil)) }
+      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(value) }
+      defer { node.endCall() }
+      do throws(E) {
+        let changed = try await body(subscriber, value)
+        return changed == nil ? .stop(.success(nil)) : .goOn(changed)
+      } catch {
+        return .stop(.failure(error))
+      }
+    }
+    return try result.get()
+  }
+
+  /// What follows from one subscriber's turn.
+  @usableFromInline
+  enum Turn<Value: Sendable, Failure: Error>: Sendable {
+    case goOn(Value)
+    case stop(Result<Value, Failure>)
+  }
+
+  @inlinable
+  nonisolated(nonsending) func inTurn<P, Value: Sendable, E>(
+    of protocol: P.Type, startingWith value: Value,
+    _ take:
+      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>
+  ) async -> Result<Value, E> {
+    // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
+    let state = Lock(Result<Value, E>.success(value))
+    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let fanOut = FanOut(asking: nodes, for: self) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Turn<Value, E>? in
+        guard case .success(let value) = state.withLock({ $0 }) else { return nil }
+        return await take(node, value)
+      } report: { turn, _ in
+        switch turn {
+        case .goOn(let value):
+          state.withLock { $0 = .success(value) }
+        case .stop(let result):
+          state.withLock { $0 = result }
+          fanOut.halt()
+        case nil: break
+        }
+      }
+    }
+    await fanOut.runInTurn()
+    return state.withLock { $0 }
+  }
+}

@@ -1,0 +1,109 @@
+extension DelegateHub {
+  /// How many live subscribers a protocol has.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: the number of those who were subscribed and alive.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
+    // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
+    await snapshot(of: ObjectIdentifier(`protocol`)).count { $0.isOpen && $0.reference.isAlive }
+  }
+
+  /// The live subscribers of a protocol, in the order in which they are served.
+  ///
+  /// The references are strong, and yours to let go.
+  ///
+  /// **Order.** By priority, then in order of subscription; what synchronous calls of the same thread
+  /// have done before is counted in.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: those who were subscribed and alive.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
+    await snapshot(of: ObjectIdentifier(`protocol`)).compactMap { node in
+      node.isOpen ? node.reference.load(as: P.self) : nil
+    }
+  }
+
+  /// Waiters until nothing of this hub waits or runs, what handlers posted in turn included.
+  ///
+  /// Handlers of votes that were decided early are waited for too. What other tasks post meanwhile is
+  /// waited for as well, so a hub that is never idle is never drained: give a deadline.
+  ///
+  /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
+  /// behind it, nor for handlers that in turn wait for it.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// ```swift
+  /// let left = await hub.drain(within: .seconds(5))
+  /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
+  /// ```
+  ///
+  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
+  /// - Returns: who had work left when the time was up; empty if the hub came to rest.
+  /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
+  @discardableResult
+  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
+    if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
+    let isAtRest = await inbox.wait(
+      for: .rest(of: inbox), atMost: duration, on: configuration.clock,
+      executor: configuration.executor)
+    if isAtRest { return Leftovers(subscribers: []) }
+    return await Leftovers(
+      subscribers: overview().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
+  }
+
+  /// What has become of the notifications so far, per protocol and subscriber.
+  ///
+  /// It takes numbers only: who a subscriber is is put into words when it is read. So metrics may call
+  /// it each second.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
+  ///
+  /// - Returns: the counts at the moment of the call.
+  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  public nonisolated func statistics() async -> Statistics {
+    let overviews = await overview()
+    return Statistics(
+      protocols: overviews.map { overview in
+        let accounts = overview.nodes.map { ($0, $0.account) }
+        // Read last: nothing can have been accounted for that was not addressed by now.
+        let (posted, addressed) = inbox.totals(of: overview.topic)
+        return Statistics.ProtocolStatistics(
+          overview, accounts: accounts, posted: posted, addressed: addressed)
+      }.sorted { $0.name < $1.name })
+  }
+
+  /// Stops the program if a deadline lies in the past.
+  @usableFromInline
+  static func requireNotNegative(_ duration: Duration, in call: StaticString) {
+    if duration < .zero {
+      fatalError(
+        """
+        DelegateHub.\(call): the deadline is negative (\(duration)). Give a duration of zero or more, or \
+        nil for no deadline.
+        """)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/// Calls a protocol's methods on any number of objects, which it holds weakly.
+///
+/// Objects subscribe to a protocol; the owner of the hub calls the protocol's methods on all of them,
+/// without waiting (`notify`) or awaiting and combining what they return
+/// (``vote(_:by:_:)``, ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``,
+/// ``pass(_:through:_:)``).
+///
+/// A call reaches those who were subscribed when it was made. What is subscribed to is the key: the
+/// protocols that one hub serves have nothing to do with each other but for the order of calls.
+///
+/// **Isolation.** The actor guards the hub's own books and nothing else: handlers, `deinit`s of
+/// subscribers and the closures given to the hub never run on it, nor under a lock of the library, so
+/// every method may be called from every handler.
+///
+/// **Order.** Synchronous calls of one thread take effect in program order, and all calls on one hub in
+/// one total order.
+///
+/// **Lifetime.** What was posted is delivered even if the hub is let go; then the subscriptions end.
+///
+/// ```swift
+/// protocol WorkerDelegate: AnyObject, Sendable {
+///   func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+///   func worker(_ worker: Worker, didPerform subtask: Subtask)
+/// }
+///
+/// let hub = DelegateHub()
+/// hub.subscribe(quota, to: WorkerDelegate.self)
+///
+/// if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+///   perform(subtask)
+///   hub.notify(WorkerDelegate.self) { $0.worker(self, didPerform: subtask) }
+/// }
+/// ```
+public actor DelegateHub {
+  /// The hub's settings.
+  public nonisolated let configuration: Configuration
+
+  /// What synchronous code has said.
+  @usableFromInline
+  nonisolated let inbox = Inbox()
+
+  /// Notices slow handlers, if the configuration wants it.
+  nonisolated let slowWatch: SlowWatch?
+
+  /// Who is subscribed to what, as of the last time the inbox was settled.
+  private var rosters: [ObjectIdentifier: TopicRoster] = [:]
+
+  /// Makes a hub without subscribers.
+  ///
+  /// - Parameter configuration: the hub's settings.
+  public init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    slowWatch = Self.makeSlowWatch(configuration)
+    inbox.setWaker { [weak self, executor = configuration.executor] in
+      guard let self else { return false }
+      Task.startDetached(on: executor) { await self.work() }
+      return true
+    }
+  }
+
+  deinit {
+    inbox.clear()
+  }
+
+  // MARK: Settling the inbox
+
+  /// What a wake has to do.
+  struct Duties: Sendable {
+    var fanOuts: [[SubscriptionNode]]
+    var sweeps: [(topic: Topic, nodes: [SubscriptionNode])]
+  }
+
+  /// The subscriptions of a protocol, in order.
+  @usableFromInline
+  func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
+    if inbox.hasChanges { settle(inbox.takeNews(asWake: false)) }
+    return inOrder(key)
+  }
+
+  private func inOrder(_ key: ObjectIdentifier) -> [SubscriptionNode] {
+    guard let index = rosters.index(forKey: key) else { return [] }
+    return rosters.values[index].snapshot()
+  }
+
+  private func takeDuties() -> Duties {
+    let news = inbox.takeNews(asWake: true)
+    settle(news)
+    return Duties(
+      fanOuts: news.pending.map { inOrder($0.key) },
+      sweeps: news.sweeps.map { ($0, inOrder($0.key)) })
+  }
+
+  private func settle(_ news: Inbox.News) {
+    for changes in news.changes {
+      rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
+        .settle(changes)
+    }
+  }
+
+  /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
+  /// let go by that.
+  func overview() -> [TopicRoster.Overview] {
+    settle(inbox.takeNews(asWake: false))
+    // By index, so that none is copied while it sorts.
+    return rosters.indices.map { rosters.values[$0].overview() }
+  }
+
+  // MARK: Waking
+
+  /// Settles the inbox, then is the first worker of the first fan-out itself.
+  private nonisolated func work() async {
+    let duties = await takeDuties()
+    for sweep in duties.sweeps {
+      inbox.activity.begin()
+      Task.startDetached(on: configuration.executor) {
+        for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
+        self.inbox.didSweep(sweep.topic)
+        self.inbox.workerEnded()
+      }
+    }
+    let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
+    for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
+    if let first = fanOuts.first {
+      await first.workAsStandby()
+    } else {
+      inbox.workerEnded()
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// One notification, shared by all who are to handle it, and a link to the one posted after it.
+///
+/// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
+/// placeholder and hangs a new one behind it; each subscriber keeps a reference to the first one it
+/// has not handled (at rest: the placeholder). So a notification is stored once however many wait for
+/// it, a subscriber that lags costs the others nothing, and when the last one moves on, the
+/// notification and what its handler captured are released.
+///
+/// `@unchecked Sendable`: `content` and `next` are written once, under the inbox's lock and before
+/// the topic's `published` counts the notification; they are read only by those who have seen that
+/// count, or by the last owner.
+@usableFromInline
+final class Notification: @unchecked Sendable {
+  /// What to do with each subscriber.
+  ///
+  /// Both return `false` if the subscriber was found dead.
+  @usableFromInline
+  enum Handler: Sendable {
+    case synchronous(Synchronous)
+    case asynchronous(Asynchronous)
+  }
+
+  @usableFromInline
+  typealias Synchronous = @Sendable (SubscriptionNode) throws -> Bool
+
+  /// Runs in the worker's place, without a hop of its own.
+  @usableFromInline
+  typealias Asynchronous =
+    nonisolated(nonsending) @Sendable (SubscriptionNode) async throws -> Bool
+
+  /// What a notification brings.
+  struct Content: Sendable {
+    var handler: Handler
+    /// Passed once by every subscription that the notification was addressed to, if anybody waits.
+    var receipt: Receipt?
+  }
+
+  private(set) var content: Content?
+  private(set) var next: Notification?
+
+  /// Turns the placeholder into a notification.
+  ///
+  /// Called under the inbox's lock.
+  func fill(with content: Content, followedBy placeholder: Notification) {
+    self.content = content
+    next = placeholder
+  }
+
+  /// Lets a long chain go link by link: recursion would exhaust the stack.
+  deinit {
+    var rest = next
+    next = nil
+    while isKnownUniquelyReferenced(&rest) {
+      let following = rest?.next
+      rest?.next = nil
+      rest = following
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Synchronization
+import Testing
+
+@testable import Delegation
+
+@Suite("FanOut: what workers claim, cost and leave behind", .timeLimit(.minutes(3)))
+struct FanOutTests {
+  /// Subscriptions that nobody ever calls.
+  private final class Cast {
+    let inbox = Inbox()
+    let subscribers: [Nobody]
+    let nodes: [SubscriptionNode]
+
+    init(_ count: Int) {
+      subscribers = (0..<count).map { _ in Nobody() }
+      nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
+    }
+
+    deinit {
+      inbox.clear()
+    }
+  }
+
+  private func fanOut(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub()) -> FanOut {
+    FanOut(asking: nodes, for: hub) { _, _, _, _ in nil }
+  }
+
+  @Test("every position is claimed once, in order, and none after the last or after a halt")
+  func claims() {
+    let cast = Cast(3)
+    let whole = fanOut(cast.nodes)
+    #expect((0..<5).map { _ in whole.claim() } == [0, 1, 2, nil, nil])
+    // Those who find nothing leave no trace.
+    let next = whole.next.load(ordering: .relaxed)
+    #expect(next == 3)
+    let halted = fanOut(cast.nodes)
+    #expect(halted.claim() == 0)
+    #expect(!halted.isHalted)
+    halted.halt()
+    #expect(halted.isHalted)
+    #expect(halted.claim() == nil)
+    #expect(fanOut([]).claim() == nil)
+  }
+
+  @Test("threads that meet at the last position do not both get one")
+  func race() {
+    let cast = Cast(1)
+    let hub = DelegateHub()
+    let number = rounds(100_000)
+    let fanOut = fanOut(cast.nodes, for: hub)
+    let claims = Recorder<[Int?]>()
+    let meeting = Meeting(of: 2)
+    Threads.run(2) { thread in
+      var own: [Int?] = []
+      for round in number {
+        meeting.await(2 * round)
+        // The one who came last is ahead by some steps: each waits for that many in turn.
+        if round % 2 == thread {
+          for _ in 0..<(round / 2 % 30) { _ = fanOut.next.load(ordering: .relaxed) }
+        }
+        own.append(fanOut.claim())
+        meeting.await(2 * round + 1)
+        if thread == 0 { fanOut.next.store(0, ordering: .sequentiallyConsistent) }
+      }
+      claims.record(own)
+    }
+    let pairs = zip(claims.history[0], claims.history[1])
+    #expect(pairs.count { Set([$0, $1]) != [0, nil] } == 0)
+  }
+
+  @Test("a worker leaves the runningTasks when it is done, wherever it worked")
+  func runningTasks() {
+    let executor = ManualExecutor()
+    let cast = Cast(3)
+    let own = ManualExecutor()
+    let subscriber = Nobody()
+    let elsewhere = cast.inbox.subscribe(
+      Newcomer(
+        object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
+        policy: .unbounded, site: Site(file: #fileID, line: #line)),
+      reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+    let asked = Recorder<Int>()
+    let fanOut = FanOut(
+      asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor)
+    ) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { _ in
+        #expect(fanOut.runningTasks.state.withLock { $0.members.contains { $0 != nil } })
+      } report: { _, position in
+        asked.record(position)
+      }
+    }
+    fanOut.summonWorker()
+    executor.run()
+    own.run()
+    #expect(asked.history.sorted() == [0, 1, 2, 3])
+    #expect(fanOut.runningTasks.state.withLock { $0.members.allSatisfy { $0 == nil } })
+    #expect(fanOut.hub.inbox.activity.workers == 0)
+  }
+
+  @Test("no more tasks than one for each that suspends, and one that finds nothing left")
+  func tasks() {
+    for count in 1...4 {
+      for suspended in 0...count {
+        let stage = Stage()
+        let probes = stage.cast(count)
+        // What is asked for by the first posting is not counted.
+        stage.hub.notify(Listener.self) { _ in }
+        stage.run()
+        let gate = Gate()
+        let most = Lock(0)
+        stage.hub.notify(Listener.self) { [hub = stage.hub] probe in
+          most.withLock { $0 = max($0, hub.inbox.activity.workers) }
+          if let number = Int(probe.name), number < suspended { await gate.pass() }
+        }
+        stage.run()
+        let usual = min(suspended + 2, count)
+        #expect(most.withLock { $0 } <= max(1, usual), "\(suspended) of \(count) suspended")
+        #expect(stage.hub.inbox.activity.workers == suspended)
+        stage.open(gate)
+        withExtendedLifetime(probes) {}
+      }
+    }
+  }
+
+  @Test("those who answer at once, in the caller's place, cost no further task")
+  func inPlace() {
+    let cast = Cast(3)
+    let hub = DelegateHub()
+    for _ in 0..<200 {
+      let fanOut = FanOut(asking: cast.nodes, for: hub) { fanOut, worker, first, isSingle in
+        await fanOut.run(from: first, as: worker, only: isSingle) { _ in
+        } report: { _, _ in
+        }
+      }
+      fanOut.startInPlace()
+      #expect(hub.inbox.activity.workers == 0)
+    }
+  }
+
+  @Test("the only one who is asked is asked in the caller's own task", arguments: Reach.asking)
+  func alone(reach: Reach) async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let task = withUnsafeCurrentTask { $0?.hashValue }
+    let tasks = Recorder<Int?>()
+    await reach(hub, suspending: false) { _ in
+      tasks.record(withUnsafeCurrentTask { $0?.hashValue })
+    }
+    // With a deadline it is not: a handler that blocks its thread must not keep the caller.
+    let isCallers = reach != .voteWithin && reach != .askWithin
+    #expect(tasks.history.map { $0 == task } == [isCallers])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("those asked in turn are waited for, wherever they run", arguments: [false, true])
+  func inTurn(hasExecutor: Bool) async {
+    let pool = ThreadPool(threads: 1)
+    let hub = hasExecutor ? DelegateHub(on: ThreadPool(threads: 1)) : DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes {
+      hub.subscribe(probe, to: Listener.self, on: probe.name == "1" ? pool : nil)
+    }
+    let names = await hub.pass([String](), through: Listener.self) { probe, names in
+      await Task.yield()
+      return names + [probe.name]
+    }
+    #expect(names == ["0", "1", "2"])
+    let first = await hub.askInTurn(Listener.self) { $0.name == "1" ? $0.name : nil }
+    #expect(first == "1")
+  }
+}

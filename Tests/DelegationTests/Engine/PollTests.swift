@@ -1,0 +1,227 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Delegation
+
+@Suite("Poll: one ballot, many workers, one caller", .timeLimit(.minutes(3)))
+struct PollTests {
+  private typealias Sums = Poll<Ballot<Script, Never>>
+
+  /// Adds up, and does something with each response before it is counted.
+  struct Script: Combiner {
+    var decisive = Int.max
+    let onReceive: @Sendable (Int) -> Void
+    private var sum = 0
+
+    init(decisive: Int = .max, onReceive: @escaping @Sendable (Int) -> Void = { _ in }) {
+      self.decisive = decisive
+      self.onReceive = onReceive
+    }
+
+    mutating func receive(_ response: Int, from position: Int) -> Int? {
+      onReceive(response)
+      sum += response
+      return sum >= decisive ? sum : nil
+    }
+
+    mutating func finish() -> Int { sum }
+  }
+
+  /// A fan-out that nobody works for.
+  private func fanOut() -> FanOut {
+    FanOut(asking: [], for: DelegateHub()) { _, _, _, _ in nil }
+  }
+
+  private func poll(asking count: Int, _ script: Script) -> Sums {
+    let poll = Sums(Ballot(asking: count, combiner: script))
+    #expect(poll.open(isExpired: false) == nil)
+    return poll
+  }
+
+  private func outcome(_ poll: Sums) -> Int? {
+    poll.decision.map { $0.get() }
+  }
+
+  private func turn(_ poll: Sums) -> UInt8 { poll.turn.load(ordering: .relaxed) }
+
+  /// Somebody counts.
+  private func beginCount(_ poll: Sums) {
+    poll.turn.store(PollTurn.counting, ordering: .sequentiallyConsistent)
+  }
+
+  @Test("what comes while somebody counts is left to that one, in order, and counted to the end")
+  func leaving() {
+    let fanOut = fanOut()
+    let counted = Recorder<Int>()
+    let depth = Lock(0)
+    let here = Lock<Sums?>(nil)
+    let poll = poll(
+      asking: 6,
+      Script { response in
+        #expect(depth.withLock { $0 } == 0, "two count at once")
+        depth.withLock { $0 += 1 }
+        counted.record(response)
+        // From within the count, as others do from their threads.
+        let more = [1: [2, 3], 3: [4, 5], 5: [6]][response] ?? []
+        for next in more {
+          here.withLock { $0 }?.take(.response(next), from: next - 1, in: fanOut)
+        }
+        depth.withLock { $0 -= 1 }
+      })
+    here.withLock { $0 = poll }
+    poll.take(.response(1), from: 0, in: fanOut)
+    #expect(counted.history == [1, 2, 3, 4, 5, 6])
+    #expect(outcome(poll) == 21)
+    #expect(fanOut.isHalted)
+    here.withLock { $0 = nil }
+  }
+
+  @Test("whoever finds the ballot put back while leaving an answer takes it up")
+  func putBackMeanwhile() {
+    let poll = poll(asking: 1, Script())
+    #expect(poll.leave(.answer(.response(7), position: 0)))
+    #expect(turn(poll) == PollTurn.counting)
+    poll.conclude(poll.countQueue(), in: fanOut())
+    #expect(outcome(poll) == 7)
+  }
+
+  @Test("only one of those who leave answers tells the one who counts, and none takes the ballot")
+  func alreadyQueued() {
+    let fanOut = fanOut()
+    let poll = poll(asking: 3, Script())
+    beginCount(poll)
+    #expect(!poll.leave(.answer(.response(1), position: 0)))
+    #expect(turn(poll) == PollTurn.queued)
+    #expect(!poll.leave(.answer(.response(2), position: 1)))
+    #expect(turn(poll) == PollTurn.queued)
+    poll.conclude(poll.count(.answer(.response(4), position: 2)), in: fanOut)
+    #expect(outcome(poll) == 7)
+  }
+
+  @Test("having counted what was queued, the one who counts puts the ballot back for the next")
+  func putBack() {
+    let fanOut = fanOut()
+    let poll = poll(asking: 3, Script())
+    beginCount(poll)
+    _ = poll.leave(.answer(.response(1), position: 0))
+    poll.conclude(poll.count(.answer(.response(2), position: 1)), in: fanOut)
+    #expect(turn(poll) == PollTurn.free)
+    #expect(outcome(poll) == nil)
+    #expect(!fanOut.isHalted)
+    poll.take(.response(4), from: 2, in: fanOut)
+    #expect(outcome(poll) == 7)
+  }
+
+  @Test("what comes after the decision is neither counted nor kept")
+  func afterTheDecision() {
+    let fanOut = fanOut()
+    let counted = Recorder<Int>()
+    let poll = poll(asking: 3, Script(decisive: 1) { counted.record($0) })
+    poll.take(.response(1), from: 0, in: fanOut)
+    poll.take(.response(2), from: 1, in: fanOut)
+    poll.expire(in: fanOut)
+    #expect(!poll.leave(.answer(.response(3), position: 2)))
+    #expect(poll.desk.withLock { $0.queue.isEmpty })
+    #expect(counted.history == [1])
+    #expect(outcome(poll) == 1)
+  }
+
+  @Test("what is queued when the count is decided is let go uncounted")
+  func queuedAtTheDecision() {
+    let fanOut = fanOut()
+    let counted = Recorder<Int>()
+    let poll = poll(asking: 3, Script(decisive: 2) { counted.record($0) })
+    beginCount(poll)
+    _ = poll.leave(.answer(.response(2), position: 0))
+    _ = poll.leave(.answer(.response(3), position: 1))
+    poll.conclude(false, in: fanOut)
+    #expect(counted.history == [2])
+    #expect(outcome(poll) == 2)
+    #expect(poll.desk.withLock { $0.queue.isEmpty && $0.caller == nil })
+  }
+
+  @Test("those still at work are cancelled if anybody is outstanding, and only then")
+  func cancelling() {
+    for asked in 1...2 {
+      let fanOut = fanOut()
+      let poll = poll(asking: asked, Script(decisive: 1))
+      poll.take(.response(1), from: 0, in: fanOut)
+      #expect(outcome(poll) == 1)
+      #expect(fanOut.runningTasks.state.withLock { $0.isCancelled } == (asked == 2))
+    }
+  }
+
+  @Test("the caller goes on with the decision, be it there before or after the caller waits")
+  func caller() async {
+    for isEarly in [false, true] {
+      let fanOut = fanOut()
+      let poll = poll(asking: 1, Script())
+      if isEarly { poll.take(.response(5), from: 0, in: fanOut) }
+      let waiting = Task { await poll.waitForDecision().get() }
+      if !isEarly {
+        while poll.desk.withLock({ $0.caller == nil }) { await Task.yield() }
+        poll.take(.response(5), from: 0, in: fanOut)
+      }
+      #expect(await waiting.value == 5)
+      #expect(poll.desk.withLock { $0.caller == nil })
+    }
+  }
+
+  @Test("an answer that is being left when the one who counts is done is counted all the same")
+  func doneMeanwhile() {
+    for _ in 0..<20 {
+      let fanOut = fanOut()
+      let steps = (0..<5).map { _ in DispatchSemaphore(value: 0) }
+      let (counts, isHeld, leaves, mayEnd, hasEnded) = (
+        steps[0], steps[1], steps[2], steps[3], steps[4]
+      )
+      let poll = poll(
+        asking: 2,
+        Script { response in
+          guard response == 1 else { return }
+          counts.signal()
+          mayEnd.wait()
+        })
+      Threads.run(3) { thread in
+        switch thread {
+        case 0:
+          poll.take(.response(1), from: 0, in: fanOut)
+          hasEnded.signal()
+        case 1:
+          isHeld.wait()
+          leaves.signal()
+          poll.take(.response(2), from: 1, in: fanOut)
+        default:
+          counts.wait()
+          // Nobody can leave an answer until the first one has been counted.
+          poll.desk.withLock { _ in
+            isHeld.signal()
+            leaves.wait()
+            for _ in 0..<1000 { Threads.pause() }
+            mayEnd.signal()
+            hasEnded.wait()
+          }
+        }
+      }
+      #expect(outcome(poll) == 3)
+    }
+  }
+
+  @Test("no answer is lost, however threads meet")
+  func race() {
+    let number = rounds(4000)
+    let polls = number.map { _ in poll(asking: 4, Script()) }
+    let fanOut = fanOut()
+    let meeting = Meeting(of: 2)
+    Threads.run(2) { thread in
+      for round in number {
+        meeting.await(round)
+        for turn in 0..<2 {
+          polls[round].take(.response(1), from: 2 * thread + turn, in: fanOut)
+        }
+      }
+    }
+    #expect(polls.count { outcome($0) != 4 } == 0)
+  }
+}

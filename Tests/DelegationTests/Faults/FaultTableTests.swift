@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@Suite("Faults: the documentation's table")
+struct FaultTableTests {
+  @Test("each row is a test of the same name, and each test is a row")
+  func rowsAreTests() throws {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent()
+    let sources = tests.appending(path: "../../../Sources/Delegation/Delegation.docc/Faults.md")
+    let article = try String(contentsOf: sources, encoding: .utf8)
+    let rows = article.matches(of: /(?m)^\| ([^|]+?) \|/).map { String($0.1) }
+      .filter { $0 != "Fault" && $0 != "---" }
+    var names: [String] = []
+    for file in try FileManager.default.contentsOfDirectory(atPath: tests.path)
+    where file.hasPrefix("Fault") && file != "FaultTableTests.swift" {
+      let source = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
+      names += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.1) }
+    }
+    #expect(rows.count > 15)
+    #expect(rows.sorted() == names.sorted())
+  }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 4: weak, unless held", .timeLimit(.minutes(3)))
+struct Guarantee04HoldTests {
+  @Test("a held subscriber lives until it is removed", arguments: Removal.allCases)
+  func held(removal: Removal) async {
+    let hub = DelegateHub()
+    let (obituary, subscription) = hold(by: hub, removal)
+    hub.notify(Listener.self) { _ in }
+    await hub.drain()
+    #expect(!obituary.isDead)
+    #expect(subscription.isActive)
+    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["held"])
+    if removal == .unsubscribeFromProtocol || removal == .unsubscribeFromEverything {
+      for probe in await hub.subscribers(of: Listener.self) {
+        if removal == .unsubscribeFromProtocol {
+          hub.unsubscribe(probe, from: Listener.self)
+        } else {
+          hub.unsubscribe(probe as AnyObject)
+        }
+      }
+    } else {
+      removal.remove(Probe("held"), subscription, from: hub)
+    }
+    #expect(obituary.isDead)
+    #expect(!subscription.isActive)
+  }
+
+  @Test("removed while its handler runs, it lives until that handler ends")
+  func removedWhileHandling() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let (obituary, subscription) = hold(by: hub)
+    hub.notify(Listener.self) { probe in
+      await gate.pass()
+      #expect(probe.name == "held")
+    }
+    await gate.arrivals()
+    subscription.cancel()
+    #expect(!obituary.isDead)
+    gate.open()
+    await hub.drain()
+    #expect(obituary.isDead)
+  }
+
+  @Test("it goes with its hub")
+  func withTheHub() async {
+    var hub: DelegateHub? = DelegateHub()
+    let (obituary, subscription) = hold(by: hub!)
+    #expect(await hub?.subscriberCount(of: Listener.self) == 1)
+    hub = nil
+    await obituary.death()
+    #expect(!subscription.isActive)
+  }
+
+  @Test("subscribing it again weakly lets it go, and strongly keeps it")
+  func again() async {
+    let hub = DelegateHub()
+    var probe: Probe? = Probe()
+    let obituary = Obituary(of: probe!)
+    hub.subscribe(probe!, to: Listener.self, hold: .strongly)
+    hub.subscribe(probe!, to: Listener.self, hold: .weakly)
+    hub.subscribe(probe!, to: Listener.self, hold: .strongly)
+    probe = nil
+    #expect(!obituary.isDead)
+    probe = await hub.subscribers(of: Listener.self).first as? Probe
+    hub.subscribe(probe!, to: Listener.self)
+    probe = nil
+    #expect(obituary.isDead)
+  }
+
+  @Test("one that is replaced under its id is let go")
+  func replaced() async {
+    let hub = DelegateHub()
+    let (obituary, subscription) = hold(by: hub, .unsubscribeByID)
+    let successor = Probe("successor")
+    hub.subscribe(successor, to: Listener.self, id: "held")
+    #expect(obituary.isDead)
+    #expect(!subscription.isActive)
+    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["successor"])
+  }
+
+  private func hold(
+    by hub: DelegateHub, _ removal: Removal = .cancel
+  ) -> (Obituary, Subscription) {
+    let probe = Probe("held")
+    let subscription = removal.subscribe(probe, to: hub, hold: .strongly)
+    return (Obituary(of: probe), subscription)
+  }
+}

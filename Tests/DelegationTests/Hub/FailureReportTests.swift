@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Failures of handlers of notifications", .timeLimit(.minutes(3)))
+struct FailureReportTests {
+  /// A hub that writes down the failures it reports.
+  private func makeStage() -> (stage: Stage, reported: Recorder<String>) {
+    let reported = Recorder<String>()
+    let stage = Stage { configuration in
+      configuration.onFailure = { subscriber, site, error in
+        reported.record("\(subscriber) of \(site): \((error as? Refusal)?.reason ?? "\(error)")")
+      }
+    }
+    return (stage, reported)
+  }
+
+  @Test("a failure is reported with the subscriber, where it subscribed, and the error")
+  func report() {
+    let (stage, reported) = makeStage()
+    let (plain, named) = (Probe(), Probe())
+    let line = #line + 1
+    stage.hub.subscribe(plain, to: Listener.self)
+    stage.hub.subscribe(named, to: Listener.self, id: "quota")
+    stage.hub.notify(Listener.self) { _ in throw Refusal(reason: "sync") }
+    stage.hub.notify(Listener.self) { _ in
+      await Task.yield()
+      throw Refusal(reason: "async")
+    }
+    stage.run()
+    let places = [
+      "DelegationTests.Probe of DelegationTests/FailureReportTests.swift:\(line)",
+      "DelegationTests.Probe (quota) of DelegationTests/FailureReportTests.swift:\(line + 1)",
+    ]
+    #expect(
+      reported.history.sorted()
+        == places.flatMap { ["\($0): async", "\($0): sync"] }.sorted())
+    withExtendedLifetime((plain, named)) {}
+  }
+
+  @Test("each failure is reported, and what comes next is handled")
+  func eachFailure() {
+    let (stage, reported) = makeStage()
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 7)
+    for number in 0..<6 {
+      stage.hub.notify(Listener.self) { probe in
+        if number % 2 == 0 { throw Refusal(reason: "\(number)") }
+        probe.log.record(number)
+      }
+    }
+    stage.run()
+    #expect(
+      reported.history == [0, 2, 4].map { "DelegationTests.Probe of Shop/Cart.swift:7: \($0)" })
+    #expect(probe.log.history == [1, 3, 5])
+    #expect(
+      stage.counts == [
+        "handled 3, failed 3, expired 0, dropped 0, cancelled 0, waiting 0"
+      ])
+  }
+
+  @Test("a failure is reported though its subscriber leaves or dies meanwhile")
+  func leavingMeanwhile() {
+    let (stage, reported) = makeStage()
+    let gate = Gate()
+    var mortal: Probe? = Probe("mortal")
+    let leaves = Probe("leaves")
+    if let mortal { stage.hub.subscribe(mortal, to: Listener.self, fileID: "mortal", line: 1) }
+    let subscription = stage.hub.subscribe(leaves, to: Listener.self, fileID: "leaves", line: 2)
+    stage.hub.notify(Listener.self) { _ in
+      await gate.pass()
+      throw Refusal(reason: "late")
+    }
+    stage.run()
+    mortal = nil
+    subscription.cancel()
+    stage.open(gate)
+    #expect(
+      reported.history.sorted() == [
+        "DelegationTests.Probe of leaves:2: late", "DelegationTests.Probe of mortal:1: late",
+      ])
+  }
+
+  @Test("what voters throw goes to the caller and is not reported")
+  func votersAreNotReported() async {
+    let (stage, reported) = makeStage()
+    let probes = stage.cast(3)
+    let outcomes = stage.perform { hub in
+      [
+        (try? await hub.vote(Listener.self) { _ in throw Refusal() }) == nil,
+        await hub.vote(Listener.self, absent: .abstains) { _ in throw Refusal() },
+        await hub.collect(Listener.self) { _ in throw Refusal() }.count == 3,
+        (try? await hub.askInTurn(Listener.self) { _ -> Int? in throw Refusal() }) == nil,
+        (try? await hub.pass(0, through: Listener.self) { _, _ -> Int? in throw Refusal() }) == nil,
+      ]
+    }
+    #expect(outcomes == [true, true, true, true, true])
+    #expect(reported.history == [])
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("onFailure may call the hub, what it posts included")
+  func callingTheHub() {
+    let hub = Lock<DelegateHub?>(nil)
+    defer { hub.withLock { $0 = nil } }
+    let stage = Stage { configuration in
+      configuration.onFailure = { _, _, _ in
+        hub.withLock { $0 }?.notify(Listener.self) { $0.log.record(2) }
+        hub.withLock { $0 }?.unsubscribeAll(from: Bystander.self)
+      }
+    }
+    hub.withLock { $0 = stage.hub }
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self)
+    let subscription = stage.hub.subscribe(probe, to: Bystander.self)
+    stage.hub.notify(Listener.self) { probe in
+      probe.log.record(1)
+      throw Refusal()
+    }
+    stage.run()
+    #expect(probe.log.history == [1, 2])
+    #expect(!subscription.isActive)
+  }
+
+  @Test("by default a failure is one line on standard error")
+  func standardErrorByDefault() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let hub = DelegateHub()
+      let probe = Probe()
+      hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
+      hub.notify(Listener.self) { _ in throw Refusal(reason: "two\nlines") }
+      hub.notify(Listener.self) { _ in }
+      await hub.drain()
+      withExtendedLifetime(probe) {}
+    }
+    // One line, whatever the error's text.
+    #expect(
+      standardError(of: result)
+        == "DelegateHub: DelegationTests.Probe (7), subscribed at Shop/Cart.swift:12, failed: "
+        + "Refusal(reason: \"two\\nlines\")\n")
+  }
+
+  @Test("it is one line though the error's text has several")
+  func oneLine() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let hub = DelegateHub()
+      let probe = Probe()
+      hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 12)
+      hub.notify(Listener.self) { _ in throw Verbose() }
+      await hub.drain()
+      withExtendedLifetime(probe) {}
+    }
+    #expect(
+      standardError(of: result)
+        == "DelegateHub: DelegationTests.Probe, subscribed at Shop/Cart.swift:12, failed: a b\n")
+  }
+
+  struct Verbose: Error, CustomStringConvertible {
+    var description: String { "a\nb" }
+  }
+}

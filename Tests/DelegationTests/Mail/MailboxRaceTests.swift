@@ -1,0 +1,171 @@
+import Synchronization
+import Testing
+
+@testable import Delegation
+
+@Suite("Mailbox: posters and workers on several threads")
+struct MailboxRaceTests {
+  @Test("whoever posts and comes by finds it handled, or somebody who will handle it")
+  func nothingStranded() {
+    let subscriber = Nobody()
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let node = Structures.subscribe(subscriber, in: inbox)
+    let posters = 2
+    let posts = 5000
+    let stranded = Atomic<Int>(0)
+    let posting = Atomic<Int>(posters)
+    Threads.run(posters + 1) { thread in
+      if thread == posters {
+        // Keeps the mailbox busy, so that what the others do to it overlaps.
+        while posting.load(ordering: .relaxed) > 0 {
+          node.contents.withLock { $0.mailbox.lookBusy() }
+        }
+        return
+      }
+      let handled = Counter()
+      for post in 1...posts {
+        inbox.post(Structures.content { handled.increment() }, to: Structures.key)
+        node.visit()
+        while handled.value < post {
+          // Whoever attends now finds nobody at work, though somebody has been called.
+          guard node.attend() else { continue }
+          if handled.value < post { stranded.add(1, ordering: .relaxed) }
+          node.serve()
+        }
+      }
+      posting.subtract(1, ordering: .relaxed)
+    }
+    #expect(stranded.load(ordering: .relaxed) == 0)
+    #expect(node.account == Account(handled: posters * posts))
+    withExtendedLifetime(subscriber) {}
+  }
+
+  @Test("a worker that is about to rest sees the note that another one leaves meanwhile")
+  func noteOnTheWayToRest() {
+    expectNoteSeen { node in node.advance(after: .handled) }
+  }
+
+  @Test("a worker that comes out of its pause sees the note that another one leaves meanwhile")
+  func noteOnTheWayOutOfPause() {
+    expectNoteSeen(afterPause: true) { node in
+      guard case .handle = node.proceed() else { return .rest }
+      return node.advance(after: .handled)
+    }
+  }
+
+  /// Lets the attending worker take a step while somebody posts and leaves a note.
+  ///
+  /// The worker stands at the mailbox's lock meanwhile, whatever it has read before.
+  private func expectNoteSeen(
+    afterPause: Bool = false, _ step: @escaping @Sendable (SubscriptionNode) -> Mailbox.Step
+  ) {
+    let subscriber = Nobody()
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let node = Structures.subscribe(subscriber, in: inbox)
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(node.begin() != nil)
+    if afterPause {
+      inbox.post(Structures.content(), to: Structures.key)
+      #expect(!node.attend())
+      guard case .yield = node.advance(after: .handled) else {
+        Issue.record("no pause")
+        return
+      }
+    }
+    let isHeld = Atomic<Bool>(false)
+    let isComing = Atomic<Bool>(false)
+    let rested = Atomic<Bool>(false)
+    Threads.run(2) { thread in
+      if thread == 0 {
+        while !isHeld.load(ordering: .acquiring) { Threads.pause() }
+        isComing.store(true, ordering: .releasing)
+        if case .rest = step(node) { rested.store(true, ordering: .relaxed) }
+      } else {
+        node.contents.withLock { contents in
+          isHeld.store(true, ordering: .releasing)
+          while !isComing.load(ordering: .acquiring) { Threads.pause() }
+          for _ in 0..<2000 { Threads.pause() }
+          inbox.post(Structures.content(), to: Structures.key)
+          _ = contents.mailbox.attend(published: afterPause ? 3 : 2)
+        }
+      }
+    }
+    #expect(rested.load(ordering: .relaxed) == false)
+    withExtendedLifetime(subscriber) {}
+  }
+
+  @Test("one at a time, in order, whoever attends")
+  func oneAtATime() {
+    let subscriber = Nobody()
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let node = Structures.subscribe(subscriber, in: inbox)
+    let threads = 3
+    let posts = 5000
+    let inside = Atomic<Int>(0)
+    let together = Atomic<Int>(0)
+    let orders = (0..<threads).map { _ in Recorder<Int>() }
+    Threads.run(threads) { thread in
+      for post in 0..<posts {
+        let content = Structures.content {
+          if inside.add(1, ordering: .relaxed).newValue > 1 { together.add(1, ordering: .relaxed) }
+          orders[thread].record(post)
+          inside.subtract(1, ordering: .relaxed)
+        }
+        inbox.post(content, to: Structures.key)
+        node.visit()
+      }
+    }
+    node.visit()
+    #expect(together.load(ordering: .relaxed) == 0)
+    for order in orders { #expect(order.history == Array(0..<posts)) }
+    withExtendedLifetime(subscriber) {}
+  }
+
+  @Test("a subscription that ends while it is posted to and worked on adds up")
+  func endAddsUp() {
+    for round in 0..<300 {
+      let subscribers = [Nobody(), Nobody()]
+      let inbox = Inbox()
+      defer { inbox.clear() }
+      let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
+      let handled = Counter()
+      Threads.run(3) { thread in
+        for post in 0..<20 {
+          if thread == 2 {
+            if post == round % 20 { nodes[0].close(as: .cancelled) }
+          } else {
+            inbox.post(Structures.content { handled.increment() }, to: Structures.key)
+          }
+          for node in nodes { node.visit() }
+        }
+      }
+      for node in nodes { node.visit() }
+      var account = Account()
+      for node in nodes { account += node.account }
+      let addressed = inbox.state.withLock { $0.indexes[Structures.key]?.addressed }
+      #expect(account.total == addressed)
+      #expect(account.handled == handled.value)
+      #expect(account.waiting == 0)
+      #expect(nodes[1].account == Account(handled: 40))
+    }
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+
+  func increment() {
+    count.add(1, ordering: .sequentiallyConsistent)
+  }
+}
+
+extension Mailbox {
+  fileprivate func lookBusy() {
+    for number in 0..<300 { _ = account(published: number) }
+  }
+}

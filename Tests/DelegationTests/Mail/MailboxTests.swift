@@ -1,0 +1,153 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Mailbox: a subscriber's place in the chain of notifications")
+struct MailboxTests {
+  @Test("every history of nine steps keeps order and account, and strands nothing")
+  func unbounded() {
+    let exploration = MailboxWorld(.unbounded).explore(upTo: 9)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 30_000)
+  }
+
+  @Test(
+    "every history of eight steps under a limit drops what it should and strands nothing",
+    arguments: [
+      MailboxPolicy.dropOldest(limit: 2), .dropNewest(limit: 1),
+      .dropNewest(limit: 2), .latest,
+    ])
+  func limited(policy: MailboxPolicy) {
+    let exploration = MailboxWorld(policy).explore(upTo: 8)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 10_000)
+  }
+
+  @Test("what was posted before the subscription is for others")
+  func startsAtTheEnd() {
+    let recorder = Recorder<Int>()
+    var first = Structures.chain(of: 4, handling: recorder.record)
+    for _ in 0..<2 { first = first.next! }
+    var mailbox = Mailbox(at: first, number: 2)
+    #expect(mailbox.begin(published: 2) == nil)
+    #expect(mailbox.account(published: 2).total == 0)
+    handleAll(in: &mailbox, published: 4)
+    #expect(recorder.history == [2, 3])
+    #expect(mailbox.account(published: 4) == Account(handled: 2))
+  }
+
+  @Test("a worker that finds a flood hands over what it came for, then lets others run")
+  func flood() {
+    let recorder = Recorder<Int>()
+    var mailbox = Mailbox(at: Structures.chain(of: 100, handling: recorder.record), number: 0)
+    var published = 10
+    var pauses = 0
+    var next =
+      mailbox.attend(published: published) ? mailbox.proceed(published: published) : nil
+    while let step = next {
+      switch step {
+      case .handle(let content):
+        _ = try? content.run()
+        // With each one handled, one more is posted and another worker comes by.
+        if published < 100 { published += 1 }
+        #expect(mailbox.attend(published: published) == false)
+        next = mailbox.advance(after: .handled, published: published)
+      case .yield:
+        pauses += 1
+        next = mailbox.proceed(published: published)
+      case .rest:
+        next = nil
+      }
+    }
+    #expect(recorder.history == Array(0..<100))
+    #expect(pauses == 9)
+  }
+
+  @Test("a note that has been served makes nobody pause again")
+  func noteServed() {
+    var mailbox = Mailbox(at: Structures.chain(of: 3), number: 0)
+    #expect(mailbox.begin(published: 1) != nil)
+    #expect(mailbox.begin(published: 1) == nil)
+    let first = mailbox.advance(after: .handled, published: 1)
+    #expect(mailbox.begin(published: 2) != nil)
+    // The third one's own fan-out has yet to come by.
+    let second = mailbox.advance(after: .handled, published: 3)
+    for step in [first, second] {
+      if case .rest = step { continue }
+      Issue.record("no rest, but \(step)")
+    }
+    #expect(mailbox.begin(published: 3) != nil)
+  }
+
+  @Test("a mailbox that is closed hands out nothing, even what was posted before")
+  func closed() {
+    let recorder = Recorder<Int>()
+    var mailbox = Mailbox(at: Structures.chain(of: 3, handling: recorder.record), number: 0)
+    mailbox.close(at: 3, as: .expired).discard()
+    #expect(mailbox.begin(published: 3) == nil)
+    #expect(mailbox.account(published: 3) == Account(expired: 3))
+    mailbox.close(at: 2, as: .cancelled).discard()
+    #expect(mailbox.account(published: 3) == Account(expired: 3))
+    #expect(recorder.history == [])
+  }
+
+  @Test("each number is owed until its handler has been reported on, or it is lost")
+  func owes() {
+    var mailbox = Mailbox(at: Structures.chain(of: 4), number: 0)
+    func owed() -> [Int] { (0..<4).filter { mailbox.owes($0) } }
+    #expect(owed() == [0, 1, 2, 3])
+    _ = mailbox.begin(published: 4)
+    #expect(owed() == [0, 1, 2, 3])
+    _ = mailbox.advance(after: .handled, published: 4)
+    #expect(owed() == [1, 2, 3])
+    mailbox.close(at: 3, as: .cancelled).discard()
+    #expect(owed() == [1])
+    _ = mailbox.advance(after: .failed, published: 0)
+    #expect(owed() == [])
+  }
+
+  @Test("what was posted before the subscription began is never owed")
+  func owesFromStart() {
+    var mailbox = Mailbox(at: Structures.chain(of: 4).next!.next!, number: 2)
+    func owed() -> [Int] { (0..<4).filter { mailbox.owes($0) } }
+    #expect(owed() == [2, 3])
+    _ = mailbox.begin(published: 3)
+    #expect(owed() == [2, 3])
+    _ = mailbox.advance(after: .handled, published: 3)
+    #expect(owed() == [3])
+    // A successor owes what its predecessor had taken in and not handled, from there on.
+    mailbox.setPolicy(.latest, published: 4)
+    let successor = mailbox.handOver(policy: .latest)
+    #expect(owed() == [])
+    #expect((0..<4).filter { successor?.owes($0) == true } == [3])
+  }
+
+  @Test(
+    "a smaller limit also holds for what waits already, once something more comes",
+    arguments: [
+      (MailboxPolicy.latest, [4]), (.dropOldest(limit: 2), [3, 4]),
+      (.dropNewest(limit: 2), [0, 1]),
+    ])
+  func smallerLimit(policy: MailboxPolicy, left: [Int]) {
+    let recorder = Recorder<Int>()
+    var mailbox = Mailbox(
+      at: Structures.chain(of: 5, handling: recorder.record), number: 0,
+      policy: .dropOldest(limit: 4))
+    mailbox.store(upTo: 4)
+    #expect(mailbox.account(published: 4) == Account(waiting: 4))
+    mailbox.setPolicy(policy, published: 4)
+    handleAll(in: &mailbox, published: 5)
+    #expect(recorder.history == left)
+    #expect(mailbox.account(published: 5) == Account(handled: left.count, dropped: 5 - left.count))
+  }
+
+  private func handleAll(in mailbox: inout Mailbox, published: Int) {
+    var next = mailbox.begin(published: published)
+    while let content = next {
+      _ = try? content.run()
+      guard case .handle(let following) = mailbox.advance(after: .handled, published: published)
+      else { return }
+      next = following
+    }
+  }
+}

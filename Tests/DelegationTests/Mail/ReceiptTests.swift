@@ -1,0 +1,186 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Receipt: who has yet to pass a notification that somebody waits for")
+struct ReceiptTests {
+  enum Step: CaseIterable {
+    case post, attend, advance, close, otherHandlesAll
+  }
+
+  @Test(
+    "after every history of six steps, each addressee has passed what it was done with, once",
+    arguments: [MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
+  func passedOnce(policy: MailboxPolicy) {
+    for history in words(of: Step.allCases, length: 6) {
+      var run = ReceiptRun(policy)
+      defer { run.inbox.clear() }
+      for step in history {
+        if let fault = run.take(step) {
+          Issue.record("\(fault) at \(step) in \(history)")
+          return
+        }
+      }
+    }
+  }
+
+  @Test("a wait for a receipt ends with the last one's passing, however it comes")
+  func passing() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<3).map { _ in Nobody() }
+    let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
+    let receipt = Receipt(inbox: inbox)
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    let results = Recorder<Bool>()
+    inbox.activity.announceEnds()
+    Waiters.shared.withLock { waits in
+      let ticket = waits.makeTicket()
+      let goal = Waiters.Goal.passing(of: receipt)
+      _ = waits.add(.init(ticket: ticket, goal: goal, context: nil, resume: results.record))
+    }
+    let taken = nodes[0].begin()
+    nodes[1].close(as: .cancelled)
+    nodes[2].close(as: .expired)
+    #expect(receipt.outstanding == 1)
+    #expect(results.history == [])
+    _ = nodes[0].advance(after: .failed)
+    taken?.receipt?.pass()
+    #expect(results.history == [true])
+  }
+
+  @Test("a handler that waits for its own subscriber to pass does not wait for itself")
+  func ownHandler() {
+    let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
+    let receipt = scene.postWithReceipt()
+    var waits = Waiters()
+    // The answer to a vote has no part in the order of the other one's notifications.
+    for handler in [1, 0] {
+      let context = scene.contexts[handler]
+      _ = waits.add(
+        .init(ticket: handler, goal: .passing(of: receipt), context: context) { _ in })
+    }
+    #expect(waits.takeFulfilled().isEmpty)
+    scene.nodes[1].close(as: .cancelled)
+    #expect(receipt.outstanding == 1)
+    #expect(waits.takeFulfilled().map(\.ticket) == [0])
+    scene.nodes[0].close(as: .cancelled)
+    #expect(waits.takeFulfilled().map(\.ticket) == [1])
+  }
+
+  @Test("before it is posted nobody has to pass it, and nobody of another protocol ever has")
+  func others() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscriber = Nobody()
+    let other = Structures.subscribe(subscriber, to: Gate.self, in: inbox)
+    let node = Structures.subscribe(subscriber, in: inbox)
+    for key in [ObjectIdentifier(Gate.self), Structures.key] {
+      inbox.post(Structures.content(), to: key)
+    }
+    let receipt = Receipt(inbox: inbox)
+    #expect(receipt.outstanding == 0)
+    #expect([node, other].map(receipt.isOutstanding) == [false, false])
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
+    #expect(other.owes(1))
+    #expect([node, other].map(receipt.isOutstanding) == [true, false])
+  }
+}
+
+/// Two subscribers, and what each of them has yet to pass.
+private struct ReceiptRun {
+  let inbox = Inbox()
+  private let subscribers = [Nobody(), Nobody()]
+  private let nodes: [SubscriptionNode]
+  private let policy: MailboxPolicy
+  private var receipts: [Receipt] = []
+  private var isOpen = true
+  private var waiting: [Int] = []
+  private var handling: (number: Int, content: Notification.Content)?
+  private var othersWaiting: [Int] = []
+
+  init(_ policy: MailboxPolicy) {
+    self.policy = policy
+    nodes = [
+      Structures.subscribe(subscribers[0], in: inbox, policy: policy),
+      Structures.subscribe(subscribers[1], in: inbox),
+    ]
+  }
+
+  mutating func take(_ step: ReceiptTests.Step) -> String? {
+    switch step {
+    case .post: post()
+    case .attend:
+      let isAlone = handling == nil
+      let content = nodes[0].begin()
+      dropFromWaiting()
+      if isAlone, let fault = follow(content) { return fault }
+    case .advance: if let fault = advance() { return fault }
+    case .close:
+      if isOpen { nodes[0].close(as: .expired) }
+      isOpen = false
+      waiting = []
+    case .otherHandlesAll:
+      nodes[1].visit()
+      othersWaiting = []
+    }
+    return check()
+  }
+
+  private mutating func post() {
+    var content = Structures.content()
+    let receipt = Receipt(inbox: inbox)
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    if isOpen { waiting.append(receipts.count) }
+    othersWaiting.append(receipts.count)
+    receipts.append(receipt)
+  }
+
+  private mutating func advance() -> String? {
+    guard let (_, content) = handling else { return nil }
+    handling = nil
+    var step = nodes[0].advance(after: isOpen ? .handled : .skipped)
+    content.receipt?.pass()
+    if case .yield = step {
+      step = nodes[0].proceed()
+      dropFromWaiting()
+    }
+    if case .handle(let next) = step { return follow(next) }
+    return nil
+  }
+
+  private mutating func follow(_ content: Notification.Content?) -> String? {
+    guard let content else { return waiting.isEmpty ? nil : "nothing to handle of \(waiting)" }
+    guard let number = waiting.first, content.receipt === receipts[number] else {
+      return "the wrong one is handled"
+    }
+    handling = (waiting.removeFirst(), content)
+    return nil
+  }
+
+  /// What a mailbox with a limit does whenever a worker looks into it.
+  private mutating func dropFromWaiting() {
+    guard isOpen, let limit = policy.limit, waiting.count > limit else { return }
+    waiting = Array(policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit))
+  }
+
+  private func check() -> String? {
+    for (number, receipt) in receipts.enumerated() {
+      let owing = [
+        waiting.contains(number) || handling?.number == number, othersWaiting.contains(number),
+      ]
+      let outstanding = owing.count { $0 }
+      if receipt.outstanding != outstanding {
+        return "\(receipt.outstanding) have yet to pass \(number), expected \(outstanding)"
+      }
+      if nodes.map(receipt.isOutstanding) != owing { return "\(number) is owed by others" }
+    }
+    return nil
+  }
+}

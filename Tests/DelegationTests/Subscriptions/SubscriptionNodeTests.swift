@@ -1,0 +1,108 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("SubscriptionNode: what it lets happen, open and closed")
+struct SubscriptionNodeTests {
+  private let inbox = Inbox()
+  private let subscriber = Nobody()
+  private let node: SubscriptionNode
+
+  init() {
+    node = Structures.subscribe(subscriber, in: inbox)
+    inbox.post(Structures.content(), to: Structures.key)
+  }
+
+  private func isResting(_ step: Mailbox.Step) -> Bool {
+    if case .rest = step { true } else { false }
+  }
+
+  @Test("no worker attends it, though what waited is not settled yet")
+  func attending() throws {
+    defer { inbox.clear() }
+    _ = try #require(inbox.remove(node))
+    #expect(!node.attend())
+    #expect(isResting(node.attendAndProceed()))
+  }
+
+  @Test("a worker that attends when it is closed is given nothing more")
+  func attended() throws {
+    defer { inbox.clear() }
+    #expect(node.attend())
+    let end = try #require(inbox.remove(node)?.end)
+    #expect(isResting(node.proceed()))
+    node.settle(at: end, as: .cancelled)
+    #expect(node.account == Account(cancelled: 1))
+  }
+
+  @Test("no call begins, and a call that was refused is not counted")
+  func refused() {
+    defer { inbox.clear() }
+    node.close(as: .cancelled)
+    #expect(!node.beginCall())
+    #expect(node.runningCalls == 0)
+    #expect(node.isAtRest)
+  }
+
+  @Test("a call on one that has died is none, and ends the subscription as expired")
+  func dead() {
+    defer { inbox.clear() }
+    var mortal: Nobody? = Nobody()
+    let node = Structures.subscribe(mortal!, in: inbox)
+    inbox.post(Structures.content(), to: Structures.key)
+    mortal = nil
+    #expect(node.beginCall(on: Nobody.self) == nil)
+    #expect(node.runningCalls == 0)
+    #expect(!node.isOpen && node.isAtRest)
+    #expect(node.account == Account(expired: 1))
+  }
+
+  @Test("it is elsewhere as long as it has an executor, and takes no lock otherwise")
+  func elsewhere() {
+    defer { inbox.clear() }
+    let executors = [ManualExecutor(), nil, ManualExecutor(), ManualExecutor(), nil]
+    for executor in executors {
+      let again = inbox.subscribe(
+        Newcomer(
+          object: subscriber, type: Nobody.self, attachments: .init(executor: executor),
+          priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
+        reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+      #expect(again === node)
+      #expect(node.isElsewhere == (executor != nil))
+      #expect(node.executor === executor)
+    }
+  }
+
+  @Test("it is not at rest as long as a call runs, however often somebody asks")
+  func running() {
+    defer { inbox.clear() }
+    #expect(node.beginCall())
+    #expect(node.beginCall())
+    node.close(as: .cancelled)
+    for left in [2, 1] {
+      #expect(node.runningCalls == left)
+      #expect(!node.isAtRest)
+      node.endCall()
+    }
+    #expect(node.runningCalls == 0)
+    #expect(node.isAtRest)
+  }
+
+  @Test("what was dropped before a worker came by is accounted for when somebody looks")
+  func dropping() {
+    defer { inbox.clear() }
+    let other = Nobody()
+    let limited = Structures.subscribe(other, in: inbox, policy: .dropOldest(limit: 1))
+    for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
+    #expect(limited.account == Account(dropped: 2, waiting: 1))
+  }
+
+  @Test("subscriptions are told apart by their hashes")
+  func hashes() {
+    let hub = DelegateHub()
+    let probes = Probe.many(100)
+    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
+    #expect(Set(subscriptions.map(\.hashValue)).count > 90)
+    inbox.clear()
+  }
+}

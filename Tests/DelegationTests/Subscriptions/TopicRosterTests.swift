@@ -1,0 +1,122 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("TopicRoster: what the hub's actor keeps of a protocol")
+struct TopicRosterTests {
+  @Test("the last one is let go with the settling that tells of its end")
+  func last() {
+    let scene = DepartmentScene(1)
+    let obituary = Obituary(of: scene.nodes[0]!)
+    scene.end(0)
+    scene.settle()
+    #expect(obituary.isDead)
+    #expect(scene.roster.overview().closed == Account(handled: 1))
+    #expect(scene.roster.overview().nodes.isEmpty)
+  }
+
+  @Test("one of many is let go with the next snapshot, and its account is kept")
+  func oneOfMany() {
+    let scene = DepartmentScene(4)
+    let obituary = Obituary(of: scene.nodes[1]!)
+    scene.end(1)
+    scene.settle()
+    // Who looks into it meets the account either among the subscriptions or among those gone.
+    #expect(scene.handled == 4)
+    #expect(scene.roster.snapshot().map(\.serial) == [0, 2, 3])
+    #expect(obituary.isDead)
+    #expect(scene.roster.overview().closed == Account(handled: 1))
+    #expect(scene.handled == 4)
+  }
+
+  @Test("those that leave one by one are let go, whoever asks for nothing")
+  func oneByOne() {
+    let scene = DepartmentScene(64)
+    let obituaries = scene.nodes.map { Obituary(of: $0!) }
+    for index in scene.nodes.indices {
+      scene.end(index)
+      scene.settle()
+      let dead = obituaries.count { $0.isDead }
+      #expect((index + 1) - dead <= 64 - (index + 1))
+      #expect(scene.roster.overview().closed.handled == dead)
+    }
+    #expect(scene.roster.overview().nodes.isEmpty)
+  }
+
+  @Test("one that leaves while it handles something stays in sight until it has, and no longer")
+  func leaving() {
+    let scene = DepartmentScene(1)
+    let obituary = Obituary(of: scene.nodes[0]!)
+    scene.post()
+    #expect(scene.nodes[0]!.begin() != nil)
+    let node = scene.nodes[0]
+    scene.end(0)
+    scene.settle()
+    #expect(scene.roster.overview().closed == Account())
+    #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, waiting: 1)])
+    #expect(scene.roster.snapshot().isEmpty)
+    _ = node?.advance(after: .handled)
+    scene.settle()
+    #expect(scene.roster.overview().closed == Account(handled: 2))
+    #expect(scene.roster.overview().nodes.isEmpty)
+    #expect(!obituary.isDead)
+    withExtendedLifetime(node) {}
+  }
+
+  @Test("another rank shows in the next snapshot, and only then")
+  func ranks() {
+    let scene = DepartmentScene(3)
+    #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
+    scene.nodes[2]!.priority.store(1, ordering: .relaxed)
+    scene.settle()
+    #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
+    scene.topicIndex.reorder()
+    scene.settle()
+    #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
+  }
+}
+
+/// A topicIndex, the roster that it tells, and subscribers each of which has handled something.
+private final class DepartmentScene {
+  var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+  var roster: TopicRoster
+  var nodes: [SubscriptionNode?] = []
+  private var subscribers: [Nobody] = []
+
+  init(_ count: Int) {
+    roster = TopicRoster(topic: topicIndex.topic)
+    for serial in 0..<count {
+      subscribers.append(Nobody())
+      let node = Structures.node(
+        of: subscribers[serial], in: topicIndex.topic, mailbox: topicIndex.makeMailbox(.unbounded),
+        serial: serial)
+      topicIndex.insert(node, as: nil)
+      nodes.append(node)
+    }
+    settle()
+    post()
+    for node in nodes { node?.visit() }
+  }
+
+  /// What all have handled together, those that are gone included.
+  var handled: Int {
+    let overview = roster.overview()
+    return overview.nodes.reduce(overview.closed.handled) { $0 + $1.account.handled }
+  }
+
+  func post() {
+    _ = topicIndex.post(Structures.content(), followedBy: Notification())
+  }
+
+  /// Tells the roster what has happened.
+  func settle() {
+    roster.settle(topicIndex.takeChanges())
+  }
+
+  /// Ends a subscription and lets go of it.
+  func end(_ index: Int) {
+    guard let node = nodes[index], let end = topicIndex.remove(node)?.end else { return }
+    node.settle(at: end, as: .cancelled)
+    nodes[index] = nil
+  }
+}
