@@ -7,16 +7,14 @@ extension FanOut {
     var next: Int? = first
     while let position = next {
       let node = nodes[position]
-      if let executor = node.executor {
-        if node.attend() { sendOff(batches.add(node, on: executor)) }
+      let step = node.attendAndProceed()
+      if case .rest = step {
+      } else if case .relocate = step, let executor = node.executor {
+        sendOff(batches.add(node, on: executor))
       } else {
         if !batches.isEmpty { sendOff(batches.takeAll()) }
-        let step = node.attendAndProceed()
-        if case .rest = step {
-        } else {
-          // Not kept here: what was handled is let go before the next one is.
-          await serve(node, at: position, from: consume step, as: &worker)
-        }
+        // Not kept here: what was handled is let go before the next one is.
+        await serve(node, at: position, from: consume step, as: &worker)
       }
       next = claim()
     }
@@ -29,10 +27,16 @@ extension FanOut {
     }
   }
 
+  /// Has a subscription that is attended already served where its handlers run now.
+  private func sendOff(_ node: SubscriptionNode) {
+    let executor = node.executor ?? hub.configuration.executor
+    FanOut(delivering: [node], for: hub).summonAttendant(on: executor)
+  }
+
   /// Asks for a worker elsewhere, for subscriptions all of which are attended already.
   ///
   /// It asks for the next before it claims, as every standby does.
-  private func summonAttendant(on executor: any TaskExecutor) {
+  private func summonAttendant(on executor: (any TaskExecutor)?) {
     summon(on: executor) {
       if self.unclaimed > 1 { self.summonAttendant(on: executor) }
       var worker: Worker?
@@ -70,6 +74,8 @@ extension FanOut {
       case .yield:
         await Task.yield()
         step = node.proceed()
+      case .relocate:
+        return sendOff(node)
       case .rest:
         return
       }

@@ -52,9 +52,9 @@ public actor DelegateHub {
     self.configuration = configuration
     slowWatch = Self.makeSlowWatch(configuration)
     inbox.setWaker { [weak self, executor = configuration.executor] in
-      guard let self else { return false }
+      // Claimed by somebody who has the hub, so that what is claimed is done.
+      guard let self, self.inbox.wake.claim() else { return }
       Task.startDetached(on: executor) { await self.work() }
-      return true
     }
   }
 
@@ -85,9 +85,9 @@ public actor DelegateHub {
   private func takeDuties() -> Duties {
     let news = inbox.takeNews(asWake: true)
     settle(news)
-    return Duties(
-      fanOuts: news.pending.map { inOrder($0.key) },
-      sweeps: news.sweeps.map { ($0, inOrder($0.key)) })
+    var fanOuts = news.duties.pending.map { inOrder($0.key) }
+    if !news.duties.due.isEmpty { fanOuts.append(news.duties.due) }
+    return Duties(fanOuts: fanOuts, sweeps: news.duties.sweeps.map { ($0, inOrder($0.key)) })
   }
 
   private func settle(_ news: Inbox.News) {
@@ -113,7 +113,7 @@ public actor DelegateHub {
     for sweep in duties.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: configuration.executor) {
-        for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
+        for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
         self.inbox.didSweep(sweep.topic)
         self.inbox.workerEnded()
       }

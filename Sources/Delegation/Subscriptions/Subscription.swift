@@ -17,7 +17,7 @@ public struct Subscription: Sendable, Hashable {
   /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
   ///   left to handle.
   public func cancel() {
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
   }
 
   /// Ends the subscription and waits until none of its handlers is running.

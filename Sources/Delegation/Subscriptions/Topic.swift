@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What the subscriptions of one protocol share without a lock.
+/// What the subscriptions of one protocol share without the inbox's lock.
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
@@ -16,6 +16,11 @@ final class Topic: Sendable {
   ///
   /// They refer to each other until the hub is released.
   let inbox: Inbox
+
+  /// Which subscriptions follow others.
+  ///
+  /// Under a lock of its own, within which nothing is locked: it may be taken under any other.
+  let succession = Lock(Succession())
 
   init(_ type: Any.Type, inbox: Inbox) {
     self.type = type
