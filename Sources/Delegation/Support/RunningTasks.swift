@@ -34,10 +34,10 @@ struct RunningTasks: ~Copyable, Sendable {
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
-  fileprivate let shared = Shared()
+  let shared = Shared()
 
   /// What those keep who cancel, after the fan-out has ended.
-  fileprivate final class Shared: Sendable {
+  final class Shared: Sendable {
     let state = Lock(State())
   }
 

@@ -129,7 +129,7 @@ private struct IdentityRun {
       other = nil
       // Nobody has noticed yet; this run does at once, lest another object live there.
       for index in list.indices where list[index].isOpen && list[index].object == address {
-        list[index].node.close(as: .expired)
+        list[index].node.terminate(as: .expired)
         lose(index, to: \.expired)
       }
     }

@@ -33,10 +33,10 @@ struct InboxSparingTests {
       let (subscriber, other) = (Nobody(), Nobody())
       let node = Structures.subscribe(subscriber, in: inbox)
       let others = Structures.subscribe(other, to: Int.self, in: inbox)
-      if closesAll { inbox.closeAll(of: Structures.key) } else { node.close(as: .cancelled) }
+      if closesAll { inbox.closeAll(of: Structures.key) } else { node.terminate(as: .cancelled) }
       #expect(inbox.mayReach(Structures.key) == shareMark(Nobody.self, Int.self))
       #expect(inbox.mayReach(ObjectIdentifier(Int.self)))
-      others.close(as: .cancelled)
+      others.terminate(as: .cancelled)
       #expect(!keys.contains { inbox.mayReach(ObjectIdentifier($0)) })
     }
   }
@@ -55,10 +55,10 @@ struct InboxSparingTests {
     let wakes = Wakes(of: inbox)
     inbox.post(Structures.content(), to: Structures.key)
     let subscriber = Nobody()
-    Structures.subscribe(subscriber, in: inbox).close(as: .cancelled)
+    Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled)
     inbox.post(Structures.content(), to: Structures.key)
     #expect(wakes.count == 0)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
   }
 
   @Test("what was handed over is not looked at again")
@@ -70,7 +70,7 @@ struct InboxSparingTests {
     #expect(inbox.takeNews(asWake: false).changes.count == 1)
     #expect(!inbox.hasChanges)
     #expect(inbox.state.withLock { $0.changed.isEmpty })
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     #expect(inbox.hasChanges)
     #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
     #expect(inbox.takeNews(asWake: false).changes.isEmpty)
@@ -108,7 +108,7 @@ struct InboxSparingTests {
           attachments: .init(subscriber: DeathNotice { seen.record(wakes.count) }),
           priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
         reference: WeakReference(subscriber, object: subscriber), to: Nobody.self
-      ).close(as: .cancelled)
+      ).terminate(as: .cancelled)
     }
     #expect(seen.history == Array(repeating: 0, count: 255) + [1])
   }
@@ -121,7 +121,7 @@ struct InboxSparingTests {
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
     inbox.clear()
   }
 
@@ -141,7 +141,7 @@ struct InboxSparingTests {
       stage.hub.notify(Listener.self) { $0.log.record(1) }
       stage.run()
       #expect(probes.map(\.log.history) == [[1], [1]])
-      #expect(stage.hub.inbox.activity.workers == 0)
+      #expect(stage.hub.inbox.activity.workers.value == 0)
     }
   }
 
@@ -154,20 +154,20 @@ struct InboxSparingTests {
     hub.notify(Listener.self) { _ in await gate.pass() }
     let first = Task { await hub.drain() }
     await gate.arrivals()
-    while !hub.inbox.activity.isAwaited { await Task.yield() }
+    while !hub.inbox.activity.workers.isAwaited { await Task.yield() }
     gate.open()
     _ = await first.value
-    #expect(!hub.inbox.activity.isAwaited)
+    #expect(hub.inbox.activity.workers.isAwaited == false)
   }
 
-  @Test("as long as nobody waits, nothing takes the lock that all hubs share")
+  @Test("as long as nobody waits within a handler, nothing takes the lock that all hubs share")
   func unawaited() {
     let stage = Stage()
     let probes = stage.cast(2)
     let removed = Probe("removed")
     let subscription = stage.hub.subscribe(removed, to: Listener.self)
     let gate = Gate()
-    let vote = Waiters.shared.withLock { _ in
+    let (vote, drain) = WaitGraph.shared.withLock { _ in
       stage.hub.notify(Listener.self) { _ in await gate.pass() }
       let vote = stage.start { hub in
         await hub.vote(Listener.self) { _ in
@@ -176,12 +176,14 @@ struct InboxSparingTests {
         }
       }
       subscription.cancel()
+      let drain = stage.start { await $0.drain().isEmpty }
       stage.open(gate)
       stage.hub.notify(Listener.self) { $0.log.record(1) }
       stage.run()
-      return vote
+      return (vote, drain)
     }
     #expect(vote.result == true)
+    #expect(drain.result == true)
     #expect(probes.map(\.log.history) == [[1], [1]])
     withExtendedLifetime(removed) {}
   }

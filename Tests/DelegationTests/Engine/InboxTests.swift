@@ -15,11 +15,11 @@ struct InboxTests {
       let captured = Nobody()
       probe = captured
       inbox.post(content(capturing: captured), to: Structures.key)
-      Structures.subscribe(captured, in: inbox).close(as: .cancelled)
+      Structures.subscribe(captured, in: inbox).terminate(as: .cancelled)
       inbox.post(content(capturing: captured), to: Structures.key)
     }
     #expect(probe == nil)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
     #expect(inbox.totals(of: Topic(Nobody.self)).posted == 0)
   }
 
@@ -38,7 +38,7 @@ struct InboxTests {
       #expect(inbox.takeNews(asWake: false).pending.isEmpty)
       inbox.post(Structures.content(), to: Structures.key)
       #expect(wakes.count == round)
-      #expect(inbox.activity.workers == round)
+      #expect(inbox.activity.workers.value == round)
       #expect(inbox.takeNews(asWake: true).pending.map(\.key) == [Structures.key])
       #expect(inbox.takeNews(asWake: true).pending.isEmpty)
     }
@@ -52,7 +52,7 @@ struct InboxTests {
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
   }
 
   // MARK: Subscribing
@@ -98,7 +98,7 @@ struct InboxTests {
     defer { inbox.clear() }
     let subscriber = Nobody()
     let first = Structures.subscribe(subscriber, in: inbox, identity: id.map(Identity.init))
-    first.close(as: .cancelled)
+    first.terminate(as: .cancelled)
     let second = Structures.subscribe(subscriber, in: inbox, identity: id.map(Identity.init))
     #expect(first !== second)
     #expect(second.isOpen)
@@ -189,7 +189,8 @@ struct InboxTests {
     let subscriber = Nobody()
     let node = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    let end = try #require(inbox.remove(node)?.end)
+    let end = try #require(
+      inbox.state.withLock { $0.indexes[Structures.key]?.remove(node)?.end })
     #expect(node.isGone)
     // From here the hub's actor may collect it, if it is at rest: its account has to be final.
     #expect(!node.isAtRest || node.account.waiting == 0)
@@ -241,7 +242,7 @@ struct InboxTests {
     let wakes = Wakes(of: inbox)
     var woken: [Int] = []
     for change in 1...600 {
-      Structures.subscribe(subscriber, in: inbox).close(as: .cancelled)
+      Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled)
       if wakes.count > woken.count { woken.append(change) }
     }
     #expect(woken == [256])

@@ -135,7 +135,7 @@ struct MailboxRaceTests {
       Threads.run(3) { thread in
         for post in 0..<20 {
           if thread == 2 {
-            if post == round % 20 { nodes[0].close(as: .cancelled) }
+            if post == round % 20 { nodes[0].terminate(as: .cancelled) }
           } else {
             inbox.post(Structures.content { handled.increment() }, to: Structures.key)
           }

@@ -13,6 +13,11 @@ struct SubscriptionNodeTests {
     inbox.post(Structures.content(), to: Structures.key)
   }
 
+  /// Removes the subscription without settling what waits; gives how much had been posted.
+  private func forbidCalls() -> Int? {
+    inbox.state.withLock { $0.indexes[Structures.key]?.remove(node)?.end }
+  }
+
   private func isResting(_ step: Mailbox.Step) -> Bool {
     if case .rest = step { true } else { false }
   }
@@ -20,7 +25,7 @@ struct SubscriptionNodeTests {
   @Test("no worker attends it, though what waited is not settled yet")
   func attending() throws {
     defer { inbox.clear() }
-    _ = try #require(inbox.remove(node))
+    _ = try #require(forbidCalls())
     #expect(!node.attend())
     #expect(isResting(node.attendAndProceed()))
   }
@@ -29,7 +34,7 @@ struct SubscriptionNodeTests {
   func attended() throws {
     defer { inbox.clear() }
     #expect(node.attend())
-    let end = try #require(inbox.remove(node)?.end)
+    let end = try #require(forbidCalls())
     #expect(isResting(node.proceed()))
     node.settle(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
@@ -38,7 +43,7 @@ struct SubscriptionNodeTests {
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
     defer { inbox.clear() }
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     #expect(!node.beginCall())
     #expect(node.runningCalls == 0)
     #expect(node.isAtRest)
@@ -51,7 +56,7 @@ struct SubscriptionNodeTests {
     let node = Structures.subscribe(mortal!, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
     mortal = nil
-    #expect(node.beginCall(on: Nobody.self) == nil)
+    #expect(node.subscriber(as: Nobody.self) == nil)
     #expect(node.runningCalls == 0)
     #expect(!node.isOpen && node.isAtRest)
     #expect(node.account == Account(expired: 1))
@@ -78,7 +83,7 @@ struct SubscriptionNodeTests {
     defer { inbox.clear() }
     #expect(node.beginCall())
     #expect(node.beginCall())
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     for left in [2, 1] {
       #expect(node.runningCalls == left)
       #expect(!node.isAtRest)

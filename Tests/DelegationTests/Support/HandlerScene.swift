@@ -22,9 +22,12 @@ final class HandlerScene {
   private var origins: [Caller?] = []
   let inbox = Inbox()
   private let subscribers: [Nobody]
+  /// Who waits, in this scene and in others.
+  let waits: HandlerWaits
 
-  init(_ parts: [Part], subscribers count: Int) {
+  init(_ parts: [Part], subscribers count: Int, waits: HandlerWaits = HandlerWaits()) {
     self.parts = parts
+    self.waits = waits
     subscribers = (0..<count).map { _ in Nobody() }
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
     isRunning = parts.map { _ in false }
@@ -38,11 +41,11 @@ final class HandlerScene {
   }
 
   /// How many handlers run: each has a worker to itself.
-  var workers: Int { inbox.activity.workers }
+  var workers: Int { inbox.activity.workers.value }
 
   /// Posts a notification that somebody waits for.
   func postWithReceipt() -> Receipt {
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
@@ -53,7 +56,7 @@ final class HandlerScene {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }
     let caller = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Caller.present }
-    let worker = Worker(for: nodes, caller: caller, inbox: inbox)
+    let worker = Worker(activity: inbox.activity, caller: caller)
     inbox.activity.begin()
     if part.isDelivery {
       inbox.post(Structures.content(), to: Structures.key)
@@ -61,22 +64,27 @@ final class HandlerScene {
     } else {
       guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
     }
-    contexts.append(HandlerContext(worker: worker, call: worker.begin(at: part.node)))
+    contexts.append(HandlerContext(worker: worker, call: worker.begin(), node: nodes[part.node]))
     origins.append(caller)
     isRunning[index] = true
   }
 
   /// Decides the vote that a handler answers: nobody awaits that handler any more.
   func decideVote(of index: Int) {
+    let caller = origins[index]?.awaiting?.worker
     origins[index]?.clear()
+    if caller?.hasWaited.load(ordering: .relaxed) == true { waits.noteReturn() }
   }
 
   /// The handler returns.
   func end(_ index: Int) {
     let node = nodes[parts[index].node]
-    contexts[index].worker.end()
+    let worker = contexts[index].worker
+    // The library tells the graph of the whole process.
+    if worker.hasWaited.load(ordering: .relaxed) { waits.noteReturn() }
+    worker.end()
     isRunning[index] = false
-    _ = inbox.activity.end()
+    inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
     // What was posted for the other deliveries is handled at once.
     while case .handle = node.advance(after: .handled) {}

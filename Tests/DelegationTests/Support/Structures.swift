@@ -75,7 +75,7 @@ enum Structures {
 extension Topic {
   /// One of an inbox of its own.
   convenience init(_ type: Any.Type) {
-    self.init(type, inbox: Inbox())
+    self.init(type, owner: Inbox())
   }
 }
 
@@ -86,7 +86,7 @@ extension Notification.Content {
   /// Runs a synchronous handler.
   func run() throws -> Bool {
     guard case .synchronous(let handle) = handler else { return false }
-    return try handle(Self.node)
+    return try handle(Self.node.reference)
   }
 }
 

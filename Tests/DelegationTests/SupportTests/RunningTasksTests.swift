@@ -31,7 +31,7 @@ struct RunningTasksTests {
       return Task.isCancelled
     }
     await atWork.arrivals(2)
-    runningTasks.runningTasks.cancel()
+    runningTasks.runningTasks.cancel(on: nil)
     let late = runningTasks.start(atWork, wayOut)
     wayOut.open()
     end.open()
@@ -93,7 +93,7 @@ struct RunningTasksTests {
     }
     await atWork.arrivals(2)
     // From a thread of its own, for the cancellation handler blocks it.
-    Thread { runningTasks.runningTasks.cancel() }.start()
+    Thread { runningTasks.runningTasks.cancel(on: nil) }.start()
     while runningTasks.leaving == 0, gone.history.isEmpty { await Task.yield() }
     #expect(runningTasks.leaving == 1)
     #expect(gone.history.isEmpty)
@@ -105,7 +105,7 @@ struct RunningTasksTests {
     // The next call finds none of those who have waited.
     let next = runningTasks.start(atWork, wayOut)
     await atWork.arrivals(3)
-    runningTasks.runningTasks.cancel()
+    runningTasks.runningTasks.cancel(on: nil)
     #expect(await next.value.isCancelled)
     #expect(runningTasks.isEmpty)
   }
@@ -163,12 +163,12 @@ private final class Shared: Sendable {
   }
 
   /// How many wait to leave.
-  var leaving: Int { runningTasks.state.withLock { $0.leaving.count } }
+  var leaving: Int { runningTasks.shared.state.withLock { $0.leaving.count } }
 
   /// Whether nothing is left of those who were at work, nor of those who called them.
   var isEmpty: Bool {
-    runningTasks.state.withLock { state in
-      state.members.allSatisfy { $0 == nil } && state.leaving.isEmpty && state.callers == 0
+    runningTasks.shared.state.withLock { state in
+      state.members.allSatisfy { $0 == nil } && state.leaving.isEmpty && state.users == 0
     }
   }
 }
