@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@Suite("SwiftNIO: an event loop's task executor", .timeLimit(.minutes(1)))
+@Suite("SwiftNIO: an event loop's task executor", .timeLimit(.minutes(10)))
 struct EventLoopTaskExecutorTests {
   /// Notes that something was read.
   private final class Ear: ChannelInboundHandler, Sendable {

@@ -38,7 +38,7 @@ extension FanOut {
         if let watch { slowWatch?.end(watch) }
       }
       report(result, claim.position)
-      guard !isSingle, !isSpoiled(), let next = self.claim() else { return nil }
+      guard !isSingle, !isSpoiled(worker), let next = self.claim() else { return nil }
       if next.node.isElsewhere { return next }
       claim = next
     }
@@ -46,8 +46,8 @@ extension FanOut {
 
   /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.
   @inlinable
-  func isSpoiled() -> Bool {
-    Task.isCancelled && handOver()
+  func isSpoiled(_ worker: Worker) -> Bool {
+    worker.hasOwnTask && Task.isCancelled && handOver()
   }
 
   /// Lets another worker go on, unless it is the fan-out that was cancelled.
@@ -84,13 +84,12 @@ extension FanOut {
   ) async {
     switch employment {
     case .callersTask:
-      _ = await withTaskExecutorPreference(executor) {
-        // A preference by itself moves nothing before the next suspension.
-        await Task.yield()
-        return await question(self, worker, claim, true)
+      // A child task is one job there; a change of the caller's own preference would be three.
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask(executorPreference: executor) {
+          _ = await question(self, worker, claim, true)
+        }
       }
-      // Nor does its end, and the next subscriber may have no executor of its own.
-      await Task.yield()
     case .ownTask:
       cursor.withLock { $0.sendElsewhere(claim) }
       summon(on: executor) {
@@ -111,19 +110,17 @@ extension FanOut {
   ///   - body: its part.
   nonisolated(nonsending) private func asWorker(
     in employment: Employment, beginningWith first: Claim,
-    _ body: nonisolated(nonsending) @Sendable (Worker) async -> Void
+    _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
-    let worker = makeWorker()
+    let worker = makeWorker(in: employment)
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
     switch employment {
     case .callersTask:
       await HandlerContext.binding.withValue(context) { await body(worker) }
     case .ownTask:
-      await withUnsafeCurrentTask { task in
-        let place = task.map { runningTasks.join(RunningTasks.Member(task: $0)) }
-        await HandlerContext.binding.withValue(context) { await body(worker) }
-        if let place { await runningTasks.leave(place) }
-      }
+      let place = runningTasks.join()
+      await HandlerContext.binding.withValue(context) { await body(worker) }
+      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

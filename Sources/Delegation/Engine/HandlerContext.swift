@@ -42,6 +42,9 @@ final class Worker: Sendable {
   let activity: Activity
   /// Who awaits the fan-out; `nil` if handlers of notifications are run, which nobody awaits.
   let caller: Caller?
+  /// Whether it runs in a task of the fan-out's own, rather than in the caller's.
+  @usableFromInline
+  let hasOwnTask: Bool
   /// The number of the latest call, doubled; odd while its handler is running.
   ///
   /// One word, so that a call is never taken for another one. Written by the worker alone.
@@ -51,9 +54,10 @@ final class Worker: Sendable {
   @usableFromInline
   let hasWaited = Atomic<Bool>(false)
 
-  init(activity: Activity, caller: Caller?) {
+  init(activity: Activity, caller: Caller?, hasOwnTask: Bool = true) {
     self.activity = activity
     self.caller = caller
+    self.hasOwnTask = hasOwnTask
   }
 
   /// Notes that a handler begins.

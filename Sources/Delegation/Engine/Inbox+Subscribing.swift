@@ -6,7 +6,7 @@ struct Newcomer {
   let type: any AnyObject.Type
   let attachments: Attachments
   let priority: Int
-  let policy: MailboxPolicy
+  let policy: DelegateHub.MailboxPolicy
   let site: Site
 }
 

@@ -74,7 +74,9 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, on: configuration.clock, executor: configuration.executor) {
+    return SlowWatch(
+      after: limit, on: configuration.clock, executor: handlerExecutor(for: configuration.executor)
+    ) {
       node in
       configuration.onSlow(node.description, node.site.description)
     }
@@ -87,7 +89,8 @@ extension DelegateHub {
   static func makeDeadlines(_ configuration: Configuration) -> any DeadlineSource {
     func source<C: Clock<Duration>>(_ clock: C) -> any DeadlineSource {
       let isReal = clock is ContinuousClock || clock is SuspendingClock
-      return DeadlineQueue(clock: clock, executor: isReal ? nil : configuration.executor)
+      return DeadlineQueue(
+        clock: clock, executor: isReal ? nil : handlerExecutor(for: configuration.executor))
     }
     return source(configuration.clock)
   }

@@ -35,6 +35,11 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.vote(`protocol`, by: rule, body)
+      }
+    }
     // As `ask`, which would see the answers through a conversion of `body`.
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
@@ -79,6 +84,11 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.ask(`protocol`, combining: combiner, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
     return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
@@ -160,6 +170,22 @@ extension DelegateHub {
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
     let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await ask(`protocol`, combining: combiner, by: deadline, absent: absence, body)
+  }
+
+  @inlinable
+  nonisolated func ask<P, C: Combiner>(
+    _ protocol: P.Type, combining combiner: C, by deadline: Deadline?,
+    absent absence: Absence<C.Response>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async in
+        await self.ask(
+          `protocol`, combining: combiner, by: deadline, absent: absence, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
@@ -219,6 +245,19 @@ extension DelegateHub {
   ) async -> [Reply<R>] {
     if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
     let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await collect(`protocol`, by: deadline, body)
+  }
+
+  @inlinable
+  nonisolated func collect<P, R: Sendable>(
+    _ protocol: P.Type, by deadline: Deadline?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async in await self.collect(`protocol`, by: deadline, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)

@@ -29,6 +29,11 @@ extension DelegateHub {
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.askInTurn(`protocol`, body)
+      }
+    }
     let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
       guard let subscriber = node.subscriber(as: P.self) else { return .goOn(nil) }
       do throws(E) {
@@ -67,6 +72,11 @@ extension DelegateHub {
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.pass(value, through: `protocol`, body)
+      }
+    }
     let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
       guard let value else { return .stop(.success(nil)) }
       guard let subscriber = node.subscriber(as: P.self) else { return .goOn(value) }

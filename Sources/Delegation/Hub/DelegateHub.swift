@@ -43,6 +43,10 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
+  /// Where the hub's work and handlers run; `nil` for the default.
+  @usableFromInline
+  nonisolated let executor: (any TaskExecutor)?
+
   /// Sets the deadlines of calls.
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
@@ -55,9 +59,11 @@ public actor DelegateHub {
   /// - Parameter configuration: the hub's settings.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    let executor = handlerExecutor(for: configuration.executor)
+    self.executor = executor
     slowWatch = Self.makeSlowWatch(configuration)
     deadlines = Self.makeDeadlines(configuration)
-    inbox.setWaker { [weak self, executor = configuration.executor] in
+    inbox.setWaker { [weak self] in
       guard let self else { return false }
       Task.startDetached(on: executor) { await self.work() }
       return true
@@ -118,7 +124,7 @@ public actor DelegateHub {
     let duties = await takeDuties()
     for sweep in duties.sweeps {
       inbox.activity.begin()
-      Task.startDetached(on: configuration.executor) {
+      Task.startDetached(on: executor) {
         for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
         self.inbox.didSweep(sweep.topic)
         self.inbox.activity.end()

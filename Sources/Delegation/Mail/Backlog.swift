@@ -12,14 +12,14 @@ struct Backlog: Sendable {
     var content: Notification.Content
   }
 
-  private(set) var policy: MailboxPolicy
+  private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
   /// What was dropped and not yet let go.
   private var refuse: [Notification.Content] = []
 
-  init(policy: MailboxPolicy) {
+  init(policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
   }
 
@@ -47,7 +47,7 @@ struct Backlog: Sendable {
   }
 
   /// Changes the limit; it holds for those that wait already.
-  mutating func setPolicy(_ policy: MailboxPolicy) {
+  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
     let waiting = stored.takeAll()

@@ -59,7 +59,7 @@ struct Mailbox: Sendable {
   var isFinal: Bool { ending != nil && !isAttended }
 
   /// Starts at the end of the chain: what was posted before is for others.
-  init(at placeholder: Notification, number: Int, policy: MailboxPolicy = .unbounded) {
+  init(at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded) {
     self.init(at: placeholder, number: number, policy: policy, start: number)
   }
 
@@ -155,7 +155,7 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - policy: what to do; it holds for those that wait already.
   ///   - published: as with ``attend(published:)``.
-  mutating func setPolicy(_ policy: MailboxPolicy, published: Int) {
+  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy, published: Int) {
     if backlog.isEmpty {
       if policy != .unbounded { backlog = [Backlog(policy: policy)] }
     } else {
@@ -218,7 +218,7 @@ struct Mailbox: Sendable {
   }
 
   /// Ends this mailbox where it stands and gives what waits to a successor.
-  mutating func handOver(policy: MailboxPolicy) -> Mailbox? {
+  mutating func handOver(policy: DelegateHub.MailboxPolicy) -> Mailbox? {
     guard ending == nil, let first = next else { return nil }
     let begin = position - storedCount
     var successor = Mailbox(at: first, number: position, policy: policy, start: begin)
@@ -232,7 +232,7 @@ struct Mailbox: Sendable {
     return successor
   }
 
-  private init(at first: Notification, number: Int, policy: MailboxPolicy, start: Int) {
+  private init(at first: Notification, number: Int, policy: DelegateHub.MailboxPolicy, start: Int) {
     next = first
     position = number
     self.start = start

@@ -118,7 +118,7 @@ final class SubscriptionNode: Sendable {
   /// Called under the inbox's lock.
   ///
   /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
-  func setOptions(_ attachments: Attachments, policy: MailboxPolicy) -> FormerOptions {
+  func setOptions(_ attachments: Attachments, policy: DelegateHub.MailboxPolicy) -> FormerOptions {
     if attachments.executor == nil {
       state.bitwiseAnd(~Bits.elsewhere, ordering: .relaxed)
     } else {
@@ -136,7 +136,7 @@ final class SubscriptionNode: Sendable {
   /// Ends the mailbox where it stands and gives what waits to a successor's.
   ///
   /// Called under the inbox's lock.
-  func handOver(policy: MailboxPolicy) -> Mailbox? {
+  func handOver(policy: DelegateHub.MailboxPolicy) -> Mailbox? {
     contents.withLock { $0.mailbox.handOver(policy: policy) }
   }
 

@@ -90,7 +90,7 @@ struct TopicIndex: Sendable {
   // MARK: Subscriptions
 
   /// A mailbox that begins with what is posted next.
-  func makeMailbox(_ policy: MailboxPolicy) -> Mailbox {
+  func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
     Mailbox(at: placeholder, number: posted, policy: policy)
   }
 

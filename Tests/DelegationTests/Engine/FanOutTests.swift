@@ -84,7 +84,7 @@ struct FanOutTests {
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor)
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
-        #expect(fanOut.runningTasks.shared.state.withLock { $0.members.contains { $0 != nil } })
+        #expect(fanOut.runningTasks.state.withLock { $0.members.contains { $0 != nil } })
       } report: { _, position in
         asked.record(position)
       }
@@ -93,7 +93,7 @@ struct FanOutTests {
     executor.run()
     own.run()
     #expect(asked.history.sorted() == [0, 1, 2, 3])
-    #expect(fanOut.runningTasks.shared.state.withLock { $0.members.allSatisfy { $0 == nil } })
+    #expect(fanOut.runningTasks.state.withLock { $0.members.allSatisfy { $0 == nil } })
     #expect(fanOut.workplace.activity.workers.value == 0)
   }
 

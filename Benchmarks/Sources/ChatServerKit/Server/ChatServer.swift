@@ -43,7 +43,8 @@ package struct ChatServer: Sendable {
       + ["emoticons", "history", "presence"] + (configuration.auditFile == nil ? [] : ["audit"])
     { try await shelf.load(name) }
     let chat = Chat(
-      engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit)
+      engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit,
+      roomsEach: configuration.roomsEach)
     let connections = Connections(chat: chat, patience: .seconds(2), logger: logger)
     let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
       await chat.turnstile.close()

@@ -8,13 +8,13 @@ import ServiceContextModule
 /// It reads lines and carries them out one after another, and is a member of the rooms that it joins. A
 /// client that does not read what it is sent holds up its own commands and its own messages only.
 actor Connection: RoomMember {
-  typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+  typealias AsyncChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
   typealias Inbound = NIOAsyncChannelInboundStream<ByteBuffer>
   typealias Outbound = NIOAsyncChannelOutboundWriter<ByteBuffer>
 
   nonisolated let id: Int
   nonisolated let executor: (any TaskExecutor)?
-  nonisolated let channel: Channel
+  nonisolated let channel: any Channel
   let chat: Chat
   let logger: Logger
   var user: User?
@@ -27,15 +27,15 @@ actor Connection: RoomMember {
   private var isClosing = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
-    channel.channel.eventLoop.executor.asUnownedSerialExecutor()
+    channel.eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  init(id: Int, channel: Channel, chat: Chat, logger: Logger) {
+  init(id: Int, channel: any Channel, chat: Chat, logger: Logger) {
     self.id = id
     self.channel = channel
     self.chat = chat
     self.logger = logger
-    executor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
+    executor = EventLoopTaskExecutor.of(channel.eventLoop)
   }
 
   // MARK: Reading
@@ -43,13 +43,30 @@ actor Connection: RoomMember {
   /// Serves the client until it goes, or is told to.
   func run() async {
     do {
-      try await channel.executeThenClose { inbound, outbound in
+      try await open().executeThenClose { inbound, outbound in
         try await self.serve(inbound, outbound)
       }
     } catch {
       logger.debug("a connection ended", metadata: ["id": "\(id)", "error": "\(error)"])
     }
     await leaveAll()
+  }
+
+  /// Begins to read.
+  ///
+  /// - Returns: the channel, which is to be closed by `executeThenClose`: it stops the program if it is
+  ///   dropped.
+  /// - Throws: if the client has gone meanwhile.
+  private func open() throws -> AsyncChannel {
+    // On the event loop, so the channel does not close between these lines.
+    guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+    let opened = try AsyncChannel(
+      wrappingChannelSynchronously: channel,
+      configuration: .init(isOutboundHalfClosureEnabled: true))
+    channel.setOption(.autoRead, value: true).whenFailure { [channel] _ in
+      channel.close(promise: nil)
+    }
+    return opened
   }
 
   private func serve(_ inbound: Inbound, _ outbound: Outbound) async throws {
@@ -89,7 +106,6 @@ actor Connection: RoomMember {
   }
 
   nonisolated func receiveNow(_ message: Message) {
-    let channel = channel.channel
     guard channel.isWritable else { return }
     channel.writeAndFlush(message.line, promise: nil)
   }
@@ -118,7 +134,7 @@ actor Connection: RoomMember {
   func bidFarewell(within duration: TimeAmount) async {
     guard !isClosing else { return }
     isClosing = true
-    let channel = channel.channel
+    let channel = channel
     channel.eventLoop.scheduleTask(in: duration) { channel.close(promise: nil) }
     // When this is on its way, so is all that was written before.
     try? await channel.writeAndFlush(ByteBuffer(string: "bye\n")).get()

@@ -8,7 +8,7 @@ final class Connections: Service {
   private let chat: Chat
   private let logger: Logger
   private let patience: TimeAmount
-  private let (newcomers, entrance) = AsyncStream<Connection.Channel>.makeStream()
+  private let (newcomers, entrance) = AsyncStream<any Channel>.makeStream()
   private let present = Mutex<[Int: Connection]>([:])
 
   init(chat: Chat, patience: TimeAmount, logger: Logger) {
@@ -17,8 +17,10 @@ final class Connections: Service {
     self.logger = logger
   }
 
-  func add(_ channel: Connection.Channel) {
-    entrance.yield(channel)
+  /// Takes a channel to be served, or closes it if nobody is served any more.
+  func add(_ channel: any Channel) {
+    // What is added before the end is served, for a stream that has ended gives what it holds first.
+    if case .terminated = entrance.yield(channel) { channel.close(promise: nil) }
   }
 
   func run() async throws {

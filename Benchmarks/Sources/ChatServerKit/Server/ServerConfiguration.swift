@@ -17,7 +17,10 @@ package struct ServerConfiguration: Sendable {
   package var drainTime = Duration.seconds(5)
   /// How long a line may be.
   package var lineLimit = 4096
+  /// How many rooms there may be at a time.
   package var roomLimit = 1000
+  /// In how many rooms a client may be at a time.
+  package var roomsEach = 50
   /// Whether to stop when standard input ends.
   package var stopsWithInput = false
 

@@ -73,6 +73,11 @@ struct Dialogue {
     try await channel.close(mode: .output).get()
   }
 
+  /// Goes without a word.
+  func close() async throws {
+    try await channel.close().get()
+  }
+
   /// The next line.
   mutating func next() async throws -> String {
     guard let line = try await iterator.next() else { throw Ended() }

@@ -8,10 +8,15 @@ enum Server {
   }
 
   /// Starts it for as long as the body takes, and no longer whatever happens.
+  ///
+  /// Extensions have so much time to answer, if the arguments do not say otherwise, that a busy machine
+  /// does not run out of it.
   static func run<Value>(
     _ arguments: [String] = [], _ body: (ServerProcess) async throws -> Value
   ) async throws -> Value {
-    let server = try await ServerProcess.start(executable(), arguments + ["--log-level", "error"])
+    let patience = arguments.contains("--deadline") ? [] : ["--deadline", "3600000"]
+    let server = try await ServerProcess.start(
+      executable(), arguments + patience + ["--log-level", "error"])
     defer { server.kill() }
     return try await body(server)
   }
