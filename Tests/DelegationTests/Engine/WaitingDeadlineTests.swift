@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Waiters: what comes before the wait has begun")
-struct WaitersDeadlineTests {
+@Suite("Waiting: what comes before the wait has begun")
+struct WaitingDeadlineTests {
   @Test("a deadline that passes before the wait has begun is kept")
   func earlyDeadline() async {
     await keeps { hub in await hub.drain(within: .zero) }
