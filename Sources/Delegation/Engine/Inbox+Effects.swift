@@ -16,7 +16,7 @@ extension Inbox {
   /// Something to be done to a mailbox.
   enum Change: Sendable {
     /// Gives a subscription other options.
-    case setOptions(SubscriptionNode, Attachments, MailboxPolicy, version: Int)
+    case setOptions(SubscriptionNode, Attachments, DelegateHub.MailboxPolicy, version: Int)
     /// Gives what waits for a subscription to its successor.
     case handOver(from: SubscriptionNode, to: SubscriptionNode)
   }

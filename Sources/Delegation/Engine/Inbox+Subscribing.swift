@@ -6,7 +6,7 @@ struct Newcomer {
   let type: any AnyObject.Type
   let attachments: Attachments
   let priority: Int
-  let policy: MailboxPolicy
+  let policy: DelegateHub.MailboxPolicy
   let site: Site
 }
 
@@ -136,7 +136,7 @@ extension Inbox {
   ) -> SubscriptionNode {
     let topic = state.withLock { $0.indexes[ObjectIdentifier(type)]?.topic }
     let node = SubscriptionNode(
-      reference: reference, topic: topic ?? Topic(type, inbox: self),
+      reference: reference, topic: topic ?? Topic(type, owner: self),
       mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
       subscriberType: newcomer.type, site: newcomer.site, priority: newcomer.priority, serial: 0)
     _ = node.forbidCalls()
@@ -152,7 +152,7 @@ extension Inbox.State {
   ) -> Inbox.Place {
     let key = ObjectIdentifier(type)
     if let place = indexes.index(forKey: key) { return place }
-    let topic = Topic(type, inbox: inbox)
+    let topic = Topic(type, owner: inbox)
     indexes[key] = TopicIndex(topic: topic)
     topics.append(topic)
     guard let place = indexes.index(forKey: key) else {

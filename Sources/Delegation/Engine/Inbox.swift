@@ -8,7 +8,7 @@ internal import Synchronization
 /// long, and what takes longer is done after it (``Effects``) or left to the hub's actor (sorting,
 /// snapshots, fan-outs), which is told of it by a ``Wake``.
 @usableFromInline
-final class Inbox: Sendable {
+final class Inbox: SubscriptionOwner {
   /// What the actor takes over each time it is entered.
   struct News: Sendable {
     var changes: [TopicIndex.Changes] = []
@@ -212,7 +212,7 @@ final class Inbox: Sendable {
     // A wake that nobody has claimed never comes.
     let isAsked = wake.close()
     terminateAll()
-    if isAsked { workerEnded() }
+    if isAsked { activity.end() }
     let former = state.withLock { state in
       var former = State()
       swap(&state, &former)

@@ -59,7 +59,7 @@ extension DelegateHub {
       object: Self.object(of: subscriber, as: type), type: type,
       attachments: .init(
         subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
-        executor: executor),
+        executor: handlerExecutor(for: executor)),
       priority: priority, policy: mailbox, site: site)
     let node = inbox.subscribe(
       newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: `protocol`)
@@ -69,7 +69,7 @@ extension DelegateHub {
   /// Ends an object's subscription to a protocol.
   ///
   /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``Subscription/cancel()``. Does nothing if it is not subscribed.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///

@@ -12,7 +12,7 @@ struct Backlog: Sendable {
     var content: Notification.Content
   }
 
-  private(set) var policy: MailboxPolicy
+  private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
   /// The number of the notification that was taken last, whether from here or from the chain.
   var latest = -1
@@ -21,7 +21,7 @@ struct Backlog: Sendable {
   /// What was dropped and not yet released.
   private var refuse: [Notification.Content] = []
 
-  init(policy: MailboxPolicy) {
+  init(policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
   }
 
@@ -53,7 +53,7 @@ struct Backlog: Sendable {
   }
 
   /// Changes the limit; it holds for those that wait already.
-  mutating func setPolicy(_ policy: MailboxPolicy) {
+  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
     let waiting = stored.takeAll()

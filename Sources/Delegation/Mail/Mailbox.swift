@@ -101,7 +101,7 @@ struct Mailbox: Sendable {
   ///   - policy: what to do when notifications come faster than they are handled.
   ///   - flags: what the mailbox is kept shut for, if anything.
   init(
-    at placeholder: Notification, number: Int, policy: MailboxPolicy = .unbounded,
+    at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded,
     flags: Flags = []
   ) {
     next = placeholder
@@ -205,7 +205,7 @@ struct Mailbox: Sendable {
   /// Changes what to do when notifications come faster than they are handled.
   ///
   /// - Parameter policy: what to do; it holds for those that wait already, once they have been stored.
-  mutating func setPolicy(_ policy: MailboxPolicy) {
+  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     if backlog.isEmpty {
       if policy == .unbounded { return }
       backlog = [Backlog(policy: policy)]

@@ -46,6 +46,11 @@ extension SubscriptionNode {
     return noticed(step, word)
   }
 
+  /// Has another worker go on with the mailbox, instead of the one that attends it.
+  func relocate() {
+    contents.withLock { $0.mailbox.relocate() }
+  }
+
   /// Notes that the mailbox is no longer attended, if that is so.
   ///
   /// Called under the lock of the contents.
@@ -61,7 +66,7 @@ extension SubscriptionNode {
   private func noticed(_ step: Mailbox.Step, _ left: UInt32) -> Mailbox.Step {
     if left & Bits.closed != 0 { releaseHeir() }
     if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      inbox.reconsiderWaits()
+      resumeWaiters()
     }
     return step
   }

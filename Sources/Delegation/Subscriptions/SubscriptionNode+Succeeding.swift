@@ -23,7 +23,7 @@ extension SubscriptionNode {
     case .kept(let isDue):
       // By the limit that holds here.
       touch { _, _ in }
-      if isDue { inbox.summonWorker(for: self) }
+      if isDue { topic.owner.summonWorker(for: self) }
     case .refused(let remains):
       remains.discard()
     case .passedOn(let inheritance):
@@ -35,7 +35,7 @@ extension SubscriptionNode {
   func releaseHeir() {
     guard let heir = topic.succession.withLock({ $0.forget(self) }) else { return }
     let isDue = heir.contents.withLock { $0.mailbox.release(published: heir.publishedWhileOpen) }
-    if isDue { inbox.summonWorker(for: heir) }
+    if isDue { topic.owner.summonWorker(for: heir) }
   }
 
   /// The subscription that is held for this one.

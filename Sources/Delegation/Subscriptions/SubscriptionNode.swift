@@ -80,10 +80,13 @@ final class SubscriptionNode: Sendable {
     self.serial = serial
   }
 
-  @usableFromInline
-  var inbox: Inbox { topic.inbox }
-
   // MARK: Life
+
+  /// Whether calls may still start, and the subscriber is alive.
+  ///
+  /// Must not be called under a lock or on the hub's actor: see ``WeakReference/isAlive``.
+  @usableFromInline
+  var isActive: Bool { isOpen && reference.isAlive }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
@@ -93,7 +96,7 @@ final class SubscriptionNode: Sendable {
   /// Must not be called under a lock or on the hub's actor.
   @usableFromInline
   func terminate(as termination: Termination) {
-    inbox.terminate(self, as: termination)
+    topic.owner.terminate(self, as: termination)
   }
 
   /// Forbids further calls, the first half of a termination.
@@ -140,7 +143,7 @@ final class SubscriptionNode: Sendable {
   ///   - attachments: what the user gave.
   ///   - policy: what to do when notifications come faster than they are handled.
   ///   - version: the order in which the options were given.
-  func setOptions(_ attachments: Attachments, policy: MailboxPolicy, version: Int) {
+  func setOptions(_ attachments: Attachments, policy: DelegateHub.MailboxPolicy, version: Int) {
     let former = contents.withLock { contents -> Attachments in
       guard version > contents.version, contents.mailbox.ending == nil else { return attachments }
       contents.version = version
@@ -189,7 +192,13 @@ final class SubscriptionNode: Sendable {
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
-    if word & Bits.awaited != 0 { inbox.reconsiderWaits() }
+    if word & Bits.awaited != 0 { resumeWaiters() }
+  }
+
+  /// Lets those go on who wait for this subscription's handlers.
+  @usableFromInline
+  func resumeWaiters() {
+    topic.resumeWaiters(for: self)
   }
 
   /// Whether a notification was addressed to this subscription and has not been passed.
@@ -198,6 +207,12 @@ final class SubscriptionNode: Sendable {
   func owes(_ number: Int) -> Bool {
     if contents.withLock({ $0.mailbox.owes(number) }) { return true }
     return heir?.owes(number) ?? false
+  }
+
+  /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
+  func owes(_ receipt: Receipt) -> Bool {
+    guard let place = receipt.place, place.key == topic.key else { return false }
+    return owes(place.number)
   }
 
   /// How many notifications have been posted, or `nil` if the subscription is closed.
@@ -244,9 +259,15 @@ final class SubscriptionNode: Sendable {
     }
   }
 
-  /// Makes the ends of calls be told to those who wait.
-  func announceEnds() {
-    state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
+  /// Makes the ends of calls be told to those who wait, or no longer.
+  ///
+  /// Called under the lock of the topic's waiters.
+  func announceEnds(_ isAwaited: Bool) {
+    if isAwaited {
+      state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
+    } else {
+      state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
+    }
   }
 }
 

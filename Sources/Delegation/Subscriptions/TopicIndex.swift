@@ -79,7 +79,7 @@ struct TopicIndex: Sendable {
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, in: topic, addressees: population)
+    content.receipt?.open(number: posted, to: topic.key, addressees: population)
     placeholder = next
     posted += 1
     addressed += population
@@ -99,7 +99,7 @@ struct TopicIndex: Sendable {
   // MARK: Subscriptions
 
   /// A mailbox that begins with what is posted next.
-  func makeMailbox(_ policy: MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
+  func makeMailbox(_ policy: DelegateHub.MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
     Mailbox(at: placeholder, number: posted, policy: policy, flags: flags)
   }
 

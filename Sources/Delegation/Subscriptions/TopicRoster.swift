@@ -11,7 +11,7 @@ struct TopicRoster {
   }
 
   /// Takes over what the inbox has heard.
-  mutating func settle(_ changes: TopicIndex.Changes) {
+  mutating func apply(_ changes: TopicIndex.Changes) {
     for node in changes.joined { roster.add(node) }
     for (former, successor) in changes.replaced { roster.replace(former, by: successor) }
     for (node, rank) in changes.ranked { roster.rank(node, rank) }

@@ -7,7 +7,7 @@ struct WaitersGivenUpTests {
   private let stage = Stage()
   private let gate = Gate()
   private let probe = Probe()
-  private let subscription: Subscription
+  private let subscription: DelegateHub.Subscription
 
   init() {
     subscription = stage.hub.subscribe(probe, to: Listener.self)

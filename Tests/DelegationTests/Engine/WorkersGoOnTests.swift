@@ -11,7 +11,7 @@ struct WorkersGoOnTests {
     let hub = DelegateHub(on: ThreadPool(threads: 1))
     let begun = Gate()
     let probes = Probe.many(2)
-    let subscriptions: [Subscription]
+    let subscriptions: [DelegateHub.Subscription]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
 
     init() {

@@ -36,7 +36,7 @@ final class Scenario: @unchecked Sendable {
   /// The subscribers that the scenario keeps alive, by slot.
   var players: [Player?]
   /// The latest subscription of each slot, and whose it is.
-  var subscriptions: [(subscription: Subscription, player: Int)?]
+  var subscriptions: [(subscription: DelegateHub.Subscription, player: Int)?]
   /// Who has been made, by number: whether it lives, and whether the scenario keeps it.
   var isAlive: [Bool] = []
   var isKept: [Bool] = []

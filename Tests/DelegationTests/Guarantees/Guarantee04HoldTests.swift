@@ -121,7 +121,7 @@ struct Guarantee04HoldTests {
 
   private func hold(
     by hub: DelegateHub, _ removal: Removal = .cancel
-  ) -> (Obituary, Subscription) {
+  ) -> (Obituary, DelegateHub.Subscription) {
     let probe = Probe("held")
     let subscription = removal.subscribe(probe, to: hub, hold: .strongly)
     return (Obituary(of: probe), subscription)

@@ -260,7 +260,7 @@ struct Guarantee10DeadlineTests {
   }
 }
 
-extension Reply {
+extension DelegateHub.Reply {
   /// The error, if it is one.
   var error: (any Error)? {
     if case .failure(let error) = result { error } else { nil }

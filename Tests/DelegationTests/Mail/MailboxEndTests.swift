@@ -6,8 +6,8 @@ import Testing
 struct MailboxEndTests {
   @Test(
     "what waits passes its receipt once, and neither what was taken nor what came later does",
-    arguments: [MailboxPolicy.unbounded, .dropOldest(limit: 5)])
-  func receipts(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 5)])
+  func receipts(policy: DelegateHub.MailboxPolicy) {
     let posts = 4
     for taken in 0...posts {
       for end in taken...posts {
@@ -66,7 +66,7 @@ struct MailboxEndTests {
 
   @Test("a successor goes by its own limit, in the order in which it was posted")
   func ownLimit() {
-    let policies: [MailboxPolicy] = [
+    let policies: [DelegateHub.MailboxPolicy] = [
       .unbounded, .dropOldest(limit: 2), .dropNewest(limit: 1), .latest,
     ]
     for former in policies {
@@ -92,7 +92,7 @@ struct MailboxEndTests {
 
   @Test("a mailbox that was succeeded keeps nothing of what was posted")
   func nothingKept() {
-    for (policy, seen) in [(MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
+    for (policy, seen) in [(DelegateHub.MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
       var scene = EndScene(posts: 3, policy: policy)
       scene.mailbox.store(upTo: seen)
       var successor = scene.mailbox.handOver(policy: policy, published: 3)
@@ -110,7 +110,7 @@ private struct EndScene {
   private(set) var receipts: [Receipt] = []
   var mailbox: Mailbox
 
-  init(posts: Int, policy: MailboxPolicy) {
+  init(posts: Int, policy: DelegateHub.MailboxPolicy) {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
     mailbox = topicIndex.makeMailbox(policy)
     for _ in 0..<posts {
@@ -152,7 +152,7 @@ private struct EndScene {
   }
 }
 
-extension MailboxPolicy {
+extension DelegateHub.MailboxPolicy {
   /// What is left of that which waits.
   fileprivate func kept(of numbers: [Int]) -> [Int] {
     guard let limit else { return numbers }

@@ -14,10 +14,10 @@ struct MailboxTests {
   @Test(
     "every history of eight steps under a limit drops what it should and strands nothing",
     arguments: [
-      MailboxPolicy.dropOldest(limit: 2), .dropNewest(limit: 1),
+      DelegateHub.MailboxPolicy.dropOldest(limit: 2), .dropNewest(limit: 1),
       .dropNewest(limit: 2), .latest,
     ])
-  func limited(policy: MailboxPolicy) {
+  func limited(policy: DelegateHub.MailboxPolicy) {
     let exploration = MailboxWorld(policy).explore(upTo: 8)
     #expect(exploration.fault == nil)
     #expect(exploration.histories > 10_000)
@@ -184,10 +184,10 @@ struct MailboxTests {
   @Test(
     "a smaller limit also holds for what waits already, once something more comes",
     arguments: [
-      (MailboxPolicy.latest, [4]), (.dropOldest(limit: 2), [3, 4]),
+      (DelegateHub.MailboxPolicy.latest, [4]), (.dropOldest(limit: 2), [3, 4]),
       (.dropNewest(limit: 2), [0, 1]),
     ])
-  func smallerLimit(policy: MailboxPolicy, left: [Int]) {
+  func smallerLimit(policy: DelegateHub.MailboxPolicy, left: [Int]) {
     let recorder = Recorder<Int>()
     var mailbox = Mailbox(
       at: Structures.chain(of: 5, handling: recorder.record), number: 0,

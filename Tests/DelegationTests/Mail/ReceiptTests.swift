@@ -10,8 +10,8 @@ struct ReceiptTests {
 
   @Test(
     "after every history of six steps, each addressee has passed what it was done with, once",
-    arguments: [MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
-  func passedOnce(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
+  func passedOnce(policy: DelegateHub.MailboxPolicy) {
     for history in words(of: Step.allCases, length: 6) {
       var run = ReceiptRun(policy)
       defer { run.inbox.clear() }
@@ -97,14 +97,14 @@ private struct ReceiptRun {
   let inbox = Inbox()
   private let subscribers = [Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
-  private let policy: MailboxPolicy
+  private let policy: DelegateHub.MailboxPolicy
   private var receipts: [Receipt] = []
   private var isOpen = true
   private var waiting: [Int] = []
   private var handling: (number: Int, content: Notification.Content)?
   private var othersWaiting: [Int] = []
 
-  init(_ policy: MailboxPolicy) {
+  init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     nodes = [
       Structures.subscribe(subscribers[0], in: inbox, policy: policy),

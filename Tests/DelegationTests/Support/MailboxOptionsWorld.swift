@@ -8,11 +8,11 @@ struct MailboxOptionsWorld: SmallWorld {
     case visit
     /// The handler has returned.
     case finish
-    case change(MailboxPolicy)
+    case change(DelegateHub.MailboxPolicy)
     case close
   }
 
-  private static let policies: [MailboxPolicy] = [
+  private static let policies: [DelegateHub.MailboxPolicy] = [
     .unbounded, .dropOldest(limit: 2), .dropNewest(limit: 1), .latest,
   ]
   private static let most = 6
@@ -22,7 +22,7 @@ struct MailboxOptionsWorld: SmallWorld {
   private var published = 0
 
   // The model: numbers of notifications.
-  private var policy: MailboxPolicy
+  private var policy: DelegateHub.MailboxPolicy
   private var waiting: [Int] = []
   private var handling: Int?
   private var handled = 0
@@ -33,7 +33,7 @@ struct MailboxOptionsWorld: SmallWorld {
   private var isCalledFor = false
   private var allowance = 0
 
-  init(_ policy: MailboxPolicy) {
+  init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     mailbox = Mailbox(
       at: Structures.chain(of: Self.most, handling: drawer.put), number: 0, policy: policy)

@@ -30,7 +30,7 @@ struct MailboxWorld: SmallWorld {
   /// What has just been handled or let go, by all histories in turn.
   private let drawer = Drawer()
   private var mailbox: Mailbox
-  private let policy: MailboxPolicy
+  private let policy: DelegateHub.MailboxPolicy
   private var old: Mailbox?
   private var published = 0
   private var isPending = false
@@ -60,7 +60,7 @@ struct MailboxWorld: SmallWorld {
   private var cancelled = 0
   private var taken: [Int] = []
 
-  init(_ policy: MailboxPolicy) {
+  init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     // One chain for all histories: each sees as much of it as it has posted.
     mailbox = Mailbox(

@@ -46,7 +46,7 @@ enum Structures {
   /// A subscription made through an inbox.
   static func subscribe(
     _ subscriber: Nobody, to type: Any.Type = Nobody.self, in inbox: Inbox,
-    identity: Identity? = nil, priority: Int = 0, policy: MailboxPolicy = .unbounded
+    identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded
   ) -> SubscriptionNode {
     inbox.subscribe(
       Newcomer(
