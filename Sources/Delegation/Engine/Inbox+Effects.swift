@@ -44,6 +44,27 @@ extension Inbox {
       effects.isWakeDue = wake.isDue
       return (result, effects)
     }
+    carryOut(effects)
+    return result
+  }
+
+  /// Runs one lock section after another, then does what all of them leave to be done.
+  ///
+  /// For what takes long as a whole: whoever waits for the lock waits for one section, and no user code
+  /// runs before the last one.
+  ///
+  /// - Parameter section: as with ``update(_:)``; returns whether it was the last one.
+  func updateInSections(_ section: (inout State, inout Effects) -> Bool) {
+    var effects = Effects()
+    var isOver = false
+    while !isOver {
+      isOver = state.withLock { section(&$0, &effects) }
+    }
+    effects.isWakeDue = wake.isDue
+    carryOut(effects)
+  }
+
+  private func carryOut(_ effects: Effects) {
     if effects.isWakeDue { sendWake() }
     for change in effects.changes {
       switch change {
@@ -54,6 +75,5 @@ extension Inbox {
       }
     }
     for ended in effects.terminated { ended.node.settle(at: ended.end, as: ended.termination) }
-    return result
   }
 }

@@ -46,20 +46,20 @@ extension Inbox {
 
   /// Ends all subscriptions of a protocol, or of all protocols, as cancelled, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
-    for key in keys(key) {
-      var bucket = 0
-      var isOver = false
-      while !isOver {
-        isOver = update { state, effects in
-          guard let place = state.indexes.index(forKey: key),
-            let nodes = state.indexes.values[place].members.values(at: &bucket)
-          else { return true }
-          change(at: place, &state) { state in
-            for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
-          }
-          return false
-        }
+    var keys = keys(key)[...]
+    var bucket = 0
+    updateInSections { state, effects in
+      guard let key = keys.first else { return true }
+      guard let place = state.indexes.index(forKey: key),
+        let nodes = state.indexes.values[place].members.values(at: &bucket)
+      else {
+        (keys, bucket) = (keys.dropFirst(), 0)
+        return false
       }
+      change(at: place, &state) { state in
+        for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
+      }
+      return false
     }
   }
 

@@ -72,6 +72,23 @@ struct TopicRosterTests {
     scene.settle()
     #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
   }
+
+  @Test("while others' ranks change, those that have one rank are served in their order")
+  func ranksThatChange() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<5).map { _ in Nobody() }
+    let nodes = subscribers.prefix(4).map { Structures.subscribe($0, in: inbox) }
+    var roster = TopicRoster(topic: nodes[0].topic)
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    _ = Structures.subscribe(subscribers[4], in: inbox, priority: 1)
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    // The roster has to sort, and has not been told of this one's rank.
+    _ = Structures.subscribe(subscribers[2], in: inbox, priority: 2)
+    #expect(roster.snapshot().map(\.serial) == [5, 1, 2, 3, 4])
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    #expect(roster.snapshot().map(\.serial) == [3, 5, 1, 2, 4])
+  }
 }
 
 /// A topicIndex, the roster that it tells, and subscribers each of which has handled something.
