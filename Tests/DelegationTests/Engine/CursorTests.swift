@@ -11,6 +11,8 @@ struct CursorTests {
     nodes = subscribers.map { Structures.node(of: $0) }
   }
 
+  private func claim(_ cursor: inout Cursor) -> Cursor.Claim? { cursor.claim() }
+
   /// Where a subscription is that has not begun; `nil` if there is none.
   private func notBegun(_ cursor: Cursor) -> [Int?] {
     nodes.indices.map { position in
@@ -18,35 +20,37 @@ struct CursorTests {
     }
   }
 
-  @Test("each position is given out once and in order, and with the last one the list")
+  @Test("each position is given out once and in order, and who gets the last one releases the list")
   func claims() {
     var cursor = Cursor(nodes)
     for position in nodes.indices {
       #expect(cursor.unclaimed == 3 - position)
-      let (claim, rest) = cursor.claim()
+      let claim = cursor.claim()
       #expect(claim?.position == position)
       #expect(claim?.node === nodes[position])
-      #expect(rest.count == (position == 2 ? 3 : 0))
+      #expect(claim?.isLast == (position == 2))
     }
-    #expect(cursor.unclaimed == 0)
+    #expect(cursor.claim() == nil)
+    #expect(cursor.release().count == 3)
     #expect(cursor.nodes.isEmpty)
-    let (claim, rest) = cursor.claim()
-    #expect(claim == nil)
-    #expect(rest.isEmpty)
+    #expect(cursor.unclaimed == 0)
+    #expect(cursor.claim() == nil)
     var empty = Cursor([])
     #expect(empty.unclaimed == 0)
-    #expect(empty.claim().claim == nil)
+    #expect(empty.claim() == nil)
   }
 
   @Test("after a halt nothing is given out, and the list is the one's who halts", arguments: 0...3)
   func halts(claimed: Int) {
     var cursor = Cursor(nodes)
-    for _ in 0..<claimed { _ = cursor.claim() }
+    for _ in 0..<claimed {
+      if cursor.claim()?.isLast == true { _ = cursor.release() }
+    }
     #expect(!cursor.isHalted)
     #expect(cursor.halt().count == (claimed == 3 ? 0 : 3))
     #expect(cursor.isHalted)
     #expect(cursor.unclaimed == 0)
-    #expect(cursor.claim().claim == nil)
+    #expect(cursor.claim() == nil)
     #expect(cursor.halt().count == 0)
   }
 
@@ -54,11 +58,11 @@ struct CursorTests {
   func elsewhere() throws {
     var cursor = Cursor(nodes)
     #expect(notBegun(cursor) == [0, 1, 2])
-    let first = try #require(cursor.claim().claim)
+    let first = try #require(claim(&cursor))
     #expect(notBegun(cursor) == [nil, 1, 2])
     cursor.sendElsewhere(first)
     #expect(notBegun(cursor) == [0, 1, 2])
-    let second = try #require(cursor.claim().claim)
+    let second = try #require(claim(&cursor))
     _ = cursor.claim()
     cursor.sendElsewhere(second)
     #expect(notBegun(cursor) == [0, 1, nil])
@@ -72,7 +76,7 @@ struct CursorTests {
   @Test("one that arrives after a halt is not asked, and is kept no longer")
   func tooLate() throws {
     var cursor = Cursor(nodes)
-    let first = try #require(cursor.claim().claim)
+    let first = try #require(claim(&cursor))
     cursor.sendElsewhere(first)
     #expect(cursor.halt().count == 4)
     #expect(cursor.arrive(0) == false)
