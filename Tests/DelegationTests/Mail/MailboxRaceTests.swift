@@ -145,7 +145,7 @@ struct MailboxRaceTests {
       for node in nodes { node.visit() }
       var account = Account()
       for node in nodes { account += node.account }
-      let addressed = inbox.state.withLock { $0.indexes[Structures.key]?.addressed }
+      let addressed = inbox.index(of: Structures.key)?.addressed
       #expect(account.total == addressed)
       #expect(account.handled == handled.value)
       #expect(account.waiting == 0)

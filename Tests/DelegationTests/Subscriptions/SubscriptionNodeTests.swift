@@ -13,11 +13,6 @@ struct SubscriptionNodeTests {
     inbox.post(Structures.content(), to: Structures.key)
   }
 
-  /// Removes the subscription without settling what waits; gives how much had been posted.
-  private func forbidCalls() -> Int? {
-    inbox.state.withLock { $0.indexes[Structures.key]?.remove(node)?.end }
-  }
-
   private func isResting(_ step: Mailbox.Step) -> Bool {
     if case .rest = step { true } else { false }
   }
@@ -25,7 +20,7 @@ struct SubscriptionNodeTests {
   @Test("no worker attends it, though what waited is not settled yet")
   func attending() throws {
     defer { inbox.clear() }
-    _ = try #require(forbidCalls())
+    _ = try #require(inbox.forbidCalls(on: node))
     #expect(!node.attend())
     #expect(isResting(node.attendAndProceed()))
   }
@@ -34,7 +29,7 @@ struct SubscriptionNodeTests {
   func attended() throws {
     defer { inbox.clear() }
     #expect(node.attend())
-    let end = try #require(forbidCalls())
+    let end = try #require(inbox.forbidCalls(on: node))
     #expect(isResting(node.proceed()))
     node.settle(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))

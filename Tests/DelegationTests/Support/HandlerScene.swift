@@ -32,7 +32,9 @@ final class HandlerScene {
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
     isRunning = parts.map { _ in false }
     // Nobody comes when the deliveries are posted: this scene begins them itself.
-    inbox.setWaker { false }
+    inbox.setWaker { [weak inbox] in
+      if let inbox, inbox.wake.claim() { inbox.workerEnded() }
+    }
     for index in parts.indices { begin(index) }
   }
 
@@ -71,18 +73,13 @@ final class HandlerScene {
 
   /// Decides the vote that a handler answers: nobody awaits that handler any more.
   func decideVote(of index: Int) {
-    let caller = origins[index]?.awaiting?.worker
     origins[index]?.clear()
-    if caller?.hasWaited.load(ordering: .relaxed) == true { waits.noteReturn() }
   }
 
   /// The handler returns.
   func end(_ index: Int) {
     let node = nodes[parts[index].node]
-    let worker = contexts[index].worker
-    // The library tells the graph of the whole process.
-    if worker.hasWaited.load(ordering: .relaxed) { waits.noteReturn() }
-    worker.end()
+    contexts[index].worker.end()
     isRunning[index] = false
     inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }

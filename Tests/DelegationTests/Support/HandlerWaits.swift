@@ -55,11 +55,6 @@ final class HandlerWaits {
     return true
   }
 
-  /// Does what the end of a handler does, or of the vote that it answers.
-  func noteReturn() {
-    graph.lock.withLock { $0.noteReturn() }
-  }
-
   /// How many wait within handlers.
   var count: Int { graph.lock.withLock { $0.count } }
 
