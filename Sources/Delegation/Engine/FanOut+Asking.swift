@@ -23,14 +23,14 @@ extension FanOut {
     var position = first
     while true {
       let node = nodes[position]
-      let watch = slowWatch?.begin(node)
-      let call = worker.begin(at: position)
+      let watch = slowWatch?.begin(node, in: call)
+      let number = worker.begin(at: position)
       let result: Result
-      if call == 1 {
+      if number == 1 {
         result = await ask(node)
       } else {
         // A task that an earlier handler left behind must not pass for a part of this one.
-        let context = HandlerContext(worker: worker, call: call)
+        let context = HandlerContext(worker: worker, call: number)
         result = await HandlerContext.binding.withValue(context) { await ask(node) }
       }
       worker.end()

@@ -59,11 +59,13 @@ extension FanOut {
         let fate: Mailbox.Fate
         switch (consume content).handler {
         case .synchronous(let handle):
-          fate = run(handle, on: node)
+          fate = run(handle, on: node, in: receipt == nil ? .notify : .notifyAndWait)
         case .asynchronous(let handle):
           let present = worker ?? makeWorker()
           worker = present
-          fate = await run(handle, on: node, at: position, as: present)
+          fate = await run(
+            handle, on: node, at: position, in: receipt == nil ? .notify : .notifyAndWait,
+            as: present)
         }
         step = node.advance(after: fate)
         receipt?.pass()
@@ -77,25 +79,25 @@ extension FanOut {
   }
 
   private func run(
-    _ handle: Notification.Synchronous, on node: SubscriptionNode
+    _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
       return try handle(node) ? .handled : .skipped
     } catch {
-      hub.report(error, in: node)
+      node.report(.failed, in: call, error: error)
       return .failed
     }
   }
 
   nonisolated(nonsending) private func run(
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, at position: Int,
-    as worker: Worker
+    in call: CallKind, as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     let context = HandlerContext(worker: worker, call: worker.begin(at: position))
     defer { worker.end() }
@@ -103,7 +105,7 @@ extension FanOut {
       let isAlive = try await HandlerContext.binding.withValue(context) { try await handle(node) }
       return isAlive ? .handled : .skipped
     } catch {
-      hub.report(error, in: node)
+      node.report(.failed, in: call, error: error)
       return .failed
     }
   }

@@ -24,6 +24,9 @@ final class FanOut: Sendable {
   let nodes: [SubscriptionNode]
   /// What to ask; `nil` to hand over the notifications that wait in the mailboxes.
   let question: Question?
+  /// The call that asks; `notify` to hand over notifications, each of which knows its own.
+  @usableFromInline
+  let call: CallKind
   /// Who awaits this fan-out; `nil` if notifications are handed over, which nobody awaits.
   let caller: Caller?
   /// Kept until the last worker is done: what was posted is delivered though the hub is let go.
@@ -46,16 +49,21 @@ final class FanOut: Sendable {
     self.hub = hub
     slowWatch = hub.slowWatch
     question = nil
+    call = .notify
     caller = nil
   }
 
   /// Fans out a question that the present code awaits.
   @usableFromInline
-  init(asking nodes: [SubscriptionNode], for hub: DelegateHub, _ question: @escaping Question) {
+  init(
+    asking nodes: [SubscriptionNode], for hub: DelegateHub, in call: CallKind,
+    _ question: @escaping Question
+  ) {
     self.nodes = nodes
     self.hub = hub
     slowWatch = hub.slowWatch
     self.question = question
+    self.call = call
     caller = Caller.present
   }
 

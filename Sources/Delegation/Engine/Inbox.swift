@@ -37,6 +37,8 @@ final class Inbox: Sendable {
 
   let state = Lock(State())
   let activity = Activity()
+  /// What is told of the incidents of this hub's subscriptions.
+  let incidents: IncidentReporter
   /// Whether there are changes that the actor has not taken.
   ///
   /// Written under the lock, set before the call that made the change returns: whoever looks after that
@@ -54,6 +56,13 @@ final class Inbox: Sendable {
   /// by each look at it.
   private struct Waker: Sendable {
     let start: @Sendable () -> Bool
+  }
+
+  init(
+    onIncident hook: @escaping IncidentReporter.Hook = { _ in },
+    executor: (any TaskExecutor)? = nil
+  ) {
+    incidents = IncidentReporter(hook, on: executor, activity: activity)
   }
 
   /// Sets what starts a wake's task.

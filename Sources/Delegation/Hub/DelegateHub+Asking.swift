@@ -38,13 +38,14 @@ extension DelegateHub {
     // As `ask`, which would see the answers through a conversion of `body`.
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
-    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Bool, E> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        guard let subscriber = node.beginCall(on: P.self, for: .vote) else { return .absence }
         defer { node.endCall() }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
+          node.noteFailure()
           return .failure(error)
         }
       } report: { answer, position in
@@ -81,13 +82,14 @@ extension DelegateHub {
   ) async throws(E) -> C.Outcome {
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<C.Response, E> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        guard let subscriber = node.beginCall(on: P.self, for: .ask) else { return .absence }
         defer { node.endCall() }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
+          node.noteFailure()
           return .failure(error)
         }
       } report: { answer, position in
@@ -132,7 +134,9 @@ extension DelegateHub {
     within duration: Duration? = nil, absent absence: Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await ask(`protocol`, combining: rule, within: duration, absent: absence, body)
+    if let duration { Self.requireNotNegative(duration, in: "vote(_:by:within:absent:_:)") }
+    return await ask(
+      `protocol`, combining: rule, within: duration, absent: absence, in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
@@ -159,30 +163,49 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
+    return await ask(
+      `protocol`, combining: combiner, within: duration, absent: absence, in: .ask, body)
+  }
+
+  @inlinable
+  nonisolated func ask<P, C: Combiner>(
+    _ protocol: P.Type, combining combiner: C, within duration: Duration?,
+    absent absence: Absence<C.Response>, in call: CallKind,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
     let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
-    let poll = Poll(ballot, absence: { _ in absent })
-    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
+    let poll = Poll(
+      ballot,
+      absence: { position in
+        Self.noteLate(nodes[position], by: deadline, in: call)
+        return absent
+      })
+    return await conduct(poll, among: nodes, by: deadline, in: call) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle) {
-        node -> Answer<C.Response, any Error> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+        node -> Answer<C.Response, Never> in
+        guard let subscriber = node.beginCall(on: P.self, for: call) else { return .absence }
         defer { node.endCall() }
         do throws(any Error) {
           return .response(try await body(subscriber))
         } catch {
-          return .failure(error)
+          node.noteFailure(error, in: call)
+          return absent
         }
       } report: { answer, position in
-        switch answer {
-        case .response(let response): poll.take(.response(response), from: position, in: fanOut)
-        case .absence: poll.take(.absence, from: position, in: fanOut)
-        case .failure: poll.take(absent, from: position, in: fanOut)
-        }
+        poll.take(answer, from: position, in: fanOut)
       }
     }.get()
+  }
+
+  /// Notes that a subscriber is late, unless there was no time at all: then nobody was asked.
+  @usableFromInline
+  static func noteLate(_ node: SubscriptionNode, by deadline: Deadline?, in call: CallKind) {
+    if deadline?.isPast != true { node.noteLate(in: call) }
   }
 
   /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
@@ -223,27 +246,22 @@ extension DelegateHub {
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
     let poll = Poll(ballot) { position in
-      .response(
-        Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
+      Self.noteLate(nodes[position], by: deadline, in: .collect)
+      return .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<R, any Error> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
+    return await conduct(poll, among: nodes, by: deadline, in: .collect) {
+      fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Reply<R>, Never> in
+        guard let subscriber = node.beginCall(on: P.self, for: .collect) else { return .absence }
         defer { node.endCall() }
         do throws(any Error) {
-          return .response(try await body(subscriber))
+          return .response(Reply(of: node, result: .success(try await body(subscriber))))
         } catch {
-          return .failure(error)
+          node.noteFailure()
+          return .response(Reply(of: node, result: .failure(error)))
         }
       } report: { answer, position in
-        let result: Result<R, any Error>
-        switch answer {
-        case .response(let response): result = .success(response)
-        case .failure(let error): result = .failure(error)
-        case .absence: return poll.take(.absence, from: position, in: fanOut)
-        }
-        let reply = Reply(subscriber: nodes[position].description, result: result)
-        poll.take(.response(reply), from: position, in: fanOut)
+        poll.take(answer, from: position, in: fanOut)
       }
     }.get()
   }

@@ -3,10 +3,10 @@ extension DelegateHub {
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
     _ poll: Poll<Count>, among nodes: [SubscriptionNode], by deadline: Deadline? = nil,
-    _ question: @escaping FanOut.Question
+    in call: CallKind, _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     if let decision = poll.open(isExpired: deadline?.isPast ?? false) { return decision }
-    let fanOut = FanOut(asking: nodes, for: self, question)
+    let fanOut = FanOut(asking: nodes, for: self, in: call, question)
     if nodes.count == 1, deadline == nil {
       // Nobody else is held up, and nothing can be decided before: no task is needed.
       await fanOut.runInTurn()
@@ -57,9 +57,12 @@ extension SubscriptionNode {
   /// - Returns: the subscriber, or `nil` if there is no call.
   @inlinable
   @inline(__always)
-  func beginCall<P>(on type: P.Type) -> P? {
+  func beginCall<P>(on type: P.Type, for call: CallKind) -> P? {
     guard beginCall() else { return nil }
-    if let subscriber = subscriber(as: type) { return subscriber }
+    if let subscriber = subscriber(as: type, for: call) {
+      noteHeard()
+      return subscriber
+    }
     endCall()
     return nil
   }

@@ -9,7 +9,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's, on no actor.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
   ///
   /// ```swift
@@ -26,7 +26,7 @@ extension DelegateHub {
   ) {
     guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
     let handler = Notification.Handler.synchronous { node in
-      guard let subscriber = node.subscriber(as: P.self) else { return false }
+      guard let subscriber = node.subscriber(as: P.self, for: .notify) else { return false }
       try body(subscriber)
       return true
     }
@@ -43,7 +43,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's; an `async` method of an actor runs on that actor.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
   ///
   /// - Parameters:
@@ -74,7 +74,7 @@ extension DelegateHub {
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once; the notification goes on.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure`` and counts as done.
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident`` and counts as done.
   ///
   /// ```swift
   /// await hub.notifyAndWait(ServerDelegate.self) { await $0.serverWillStop(server) }
@@ -88,7 +88,13 @@ extension DelegateHub {
   public nonisolated func notifyAndWait<P>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async {
-    await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`))
+    // As `asynchronous`, but for the call: a closure that captured it would be larger.
+    let handler = Notification.Handler.asynchronous { node in
+      guard let subscriber = node.subscriber(as: P.self, for: .notifyAndWait) else { return false }
+      try await body(subscriber)
+      return true
+    }
+    await postAndWait(handler, to: ObjectIdentifier(`protocol`))
   }
 
   @inlinable
@@ -96,7 +102,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) -> Notification.Handler {
     .asynchronous { node in
-      guard let subscriber = node.subscriber(as: P.self) else { return false }
+      guard let subscriber = node.subscriber(as: P.self, for: .notify) else { return false }
       try await body(subscriber)
       return true
     }

@@ -37,7 +37,7 @@ public actor DelegateHub {
 
   /// What synchronous code has said.
   @usableFromInline
-  nonisolated let inbox = Inbox()
+  nonisolated let inbox: Inbox
 
   /// Notices slow handlers, if the configuration wants it.
   nonisolated let slowWatch: SlowWatch?
@@ -50,6 +50,7 @@ public actor DelegateHub {
   /// - Parameter configuration: the hub's settings.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    inbox = Inbox(onIncident: configuration.onIncident, executor: configuration.executor)
     slowWatch = Self.makeSlowWatch(configuration)
     inbox.setWaker { [weak self, executor = configuration.executor] in
       guard let self else { return false }

@@ -115,6 +115,7 @@ struct Mailbox: Sendable {
 
   private mutating func rest() -> Step {
     isAttended = false
+    if !backlog.isEmpty { backlog[0].cameToRest() }
     return .rest
   }
 
@@ -177,6 +178,11 @@ struct Mailbox: Sendable {
   /// What was dropped since the last time, for the caller to let go outside the lock.
   mutating func takeRefuse() -> [Notification.Content] {
     backlog.isEmpty ? [] : backlog[0].takeRefuse()
+  }
+
+  /// How many were dropped, to be told if it has just begun to drop; otherwise 0.
+  mutating func takeDropped() -> Int {
+    backlog.isEmpty ? 0 : backlog[0].takeDropped()
   }
 
   // MARK: Ending
@@ -255,13 +261,13 @@ struct Mailbox: Sendable {
     account.handled = handled
     account.failed = failed
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
-    let settled = handled + failed + account.dropped
+    account.handling = isHandling ? 1 : 0
+    let settled = handled + failed + account.dropped + account.handling
     guard let ending else {
       account.waiting = published - start - settled
       return account
     }
-    account.waiting = isHandling ? 1 : 0
-    let lost = position - start - settled - account.waiting
+    let lost = position - start - settled
     switch ending {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost

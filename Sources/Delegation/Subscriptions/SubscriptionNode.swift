@@ -23,11 +23,14 @@ final class SubscriptionNode: Sendable {
     /// There is an executor among the attachments.
     @inlinable
     static var elsewhere: UInt32 { 4 }
+    /// The subscriber was called by a question.
+    @inlinable
+    static var heard: UInt32 { 8 }
     /// One call of the asking kind.
     ///
     /// The rest of the word counts them.
     @inlinable
-    static var call: UInt32 { 8 }
+    static var call: UInt32 { 16 }
   }
 
   @usableFromInline
@@ -84,21 +87,27 @@ final class SubscriptionNode: Sendable {
   /// Ends the subscription, if nobody has yet.
   ///
   /// Must not be called under a lock.
+  ///
+  /// - Parameters:
+  ///   - reason: how it ends.
+  ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
-  func close(as reason: Termination) {
+  func close(as reason: Termination, in call: CallKind? = nil) {
     guard let (end, wake) = inbox.remove(self) else { return }
     inbox.send(wake)
-    settle(at: end, as: reason)
+    settle(at: end, as: reason, in: call)
   }
 
   /// Accounts for what waits, and lets go of what was given to us, after ``forbidCalls()``.
   ///
   /// Foreign `deinit`s may run here: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as reason: Termination) {
-    let (remains, attachments) = contents.withLock { contents in
-      defer { contents.attachments = Attachments() }
-      return (contents.mailbox.close(at: end, as: reason), contents.attachments)
+  func settle(at end: Int, as reason: Termination, in call: CallKind? = nil) {
+    let (remains, attachments, account) = contents.withLock { contents in
+      let remains = contents.mailbox.close(at: end, as: reason)
+      defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
+      return (remains, contents.attachments, contents.mailbox.account(published: end))
     }
+    if reason == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
     remains.discard()
     withExtendedLifetime(attachments) {}
   }
@@ -106,9 +115,9 @@ final class SubscriptionNode: Sendable {
   /// The subscriber, or `nil` if it has died, in which case the subscription is closed as expired.
   @inlinable
   @inline(__always)
-  func subscriber<P>(as type: P.Type) -> P? {
+  func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
     if let subscriber = reference.load(as: type) { return subscriber }
-    close(as: .expired)
+    close(as: .expired, in: call)
     return nil
   }
 
@@ -125,7 +134,7 @@ final class SubscriptionNode: Sendable {
     }
     let published = topic.published.load(ordering: .acquiring)
     return contents.withLock { contents in
-      defer { contents.attachments = attachments }
+      defer { contents.attachments = attachments.with(contents.attachments.misses) }
       contents.mailbox.setPolicy(policy, published: published)
       return FormerOptions(
         attachments: contents.attachments, refuse: contents.mailbox.takeRefuse())
@@ -230,8 +239,11 @@ final class SubscriptionNode: Sendable {
 
   /// Does something to the mailbox, and lets go of what was dropped by that.
   private func touch<Result: Sendable>(_ body: (inout Mailbox) -> Result) -> Result {
-    let (result, refuse) = contents.withLock { (body(&$0.mailbox), $0.mailbox.takeRefuse()) }
+    let (result, refuse, dropped) = contents.withLock {
+      (body(&$0.mailbox), $0.mailbox.takeRefuse(), $0.mailbox.takeDropped())
+    }
     for content in refuse { content.receipt?.pass() }
+    if dropped > 0 { reportDropped(dropped) }
     return result
   }
 

@@ -20,7 +20,7 @@ struct Guarantee04SweepTests {
     let call = stage.start { await reach($0) { _ in Issue.record("the dead are called") } }
     #expect(call.result != nil)
     let isTold = !Reach.asking.contains(reach)
-    #expect(stage.accounts == Account(expired: isTold ? 1 : 0))
+    #expect(stage.accounts == .init(expired: isTold ? 1 : 0))
     #expect(population == 0)
   }
 
@@ -37,13 +37,13 @@ struct Guarantee04SweepTests {
       mourn(dying, on: still)
       handled += living.count
       #expect(population == 511)
-      #expect(stage.accounts == Account(handled: handled, expired: expired, waiting: dying))
+      #expect(stage.accounts == .init(handled: handled, expired: expired, waiting: dying))
       expired += dying
       stage.hub.subscribe(last, to: Listener.self)
       living.append(last)
       stage.run()
       #expect(population == living.count, "round \(round)")
-      #expect(stage.accounts == Account(handled: handled, expired: expired))
+      #expect(stage.accounts == .init(handled: handled, expired: expired))
     }
     still.run()
     #expect(stage.hub.inbox.activity.workers == 0)

@@ -53,7 +53,7 @@ struct TopicRosterTests {
     scene.end(0)
     scene.settle()
     #expect(scene.roster.overview().closed == Account())
-    #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, waiting: 1)])
+    #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, handling: 1)])
     #expect(scene.roster.snapshot().isEmpty)
     _ = node?.advance(after: .handled)
     scene.settle()
