@@ -80,7 +80,7 @@ extension Combiner where Self == Quorate<Unanimous> {
   /// Is true if at least `quorum` subscribers have answered and none of them says "no"; see
   /// ``Quorate``.
   ///
-  /// For votes that have to fail closed: ``unanimous`` is true if nobody is there to object.
+  /// For votes that have to fail closed: `.unanimous` is true if nobody is there to object.
   ///
   /// **Nobody to ask:** false, or true for 0.
   ///
