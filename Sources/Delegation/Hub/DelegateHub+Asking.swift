@@ -35,13 +35,18 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.vote(`protocol`, by: rule, body)
+      }
+    }
     // As `ask`, which would see the answers through a conversion of `body`.
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
     return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Bool, E> in
-        guard let subscriber = node.beginCall(on: P.self, for: .vote) else { return .absence }
-        defer { node.endCall() }
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<Bool, E> in
+        guard let subscriber = node.subscriber(as: P.self, for: .vote) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -80,12 +85,17 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async throws(E) in try await self.ask(`protocol`, combining: combiner, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
     return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<C.Response, E> in
-        guard let subscriber = node.beginCall(on: P.self, for: .ask) else { return .absence }
-        defer { node.endCall() }
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<C.Response, E> in
+        guard let subscriber = node.subscriber(as: P.self, for: .ask) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -135,8 +145,9 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
     if let duration { Self.requireNotNegative(duration, in: "vote(_:by:within:absent:_:)") }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
     return await ask(
-      `protocol`, combining: rule, within: duration, absent: absence, in: .vote, body)
+      `protocol`, combining: rule, by: deadline, absent: absence, in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
@@ -163,33 +174,36 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
     return await ask(
-      `protocol`, combining: combiner, within: duration, absent: absence, in: .ask, body)
+      `protocol`, combining: combiner, by: deadline, absent: absence, in: .ask, body)
   }
 
   @inlinable
   nonisolated func ask<P, C: Combiner>(
-    _ protocol: P.Type, combining combiner: C, within duration: Duration?,
+    _ protocol: P.Type, combining combiner: C, by deadline: Deadline?,
     absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async in
+        await self.ask(
+          `protocol`, combining: combiner, by: deadline, absent: absence, in: call, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
-      asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
-    let poll = Poll(
-      ballot,
-      absence: { position in
-        Self.noteLate(nodes[position], by: deadline, in: call)
-        return absent
-      })
-    return await conduct(poll, among: nodes, by: deadline, in: call) {
-      fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) {
+      asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
+    let poll = Poll(ballot)
+    return await conduct(
+      poll, among: nodes, by: deadline, counting: { _ in absent },
+      noting: Self.noteLate(nodes, by: deadline, in: call), in: call
+    ) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, Never> in
-        guard let subscriber = node.beginCall(on: P.self, for: call) else { return .absence }
-        defer { node.endCall() }
+        guard let subscriber = node.subscriber(as: P.self, for: call) else { return .absence }
         do throws(any Error) {
           return .response(try await body(subscriber))
         } catch {
@@ -202,10 +216,13 @@ extension DelegateHub {
     }.get()
   }
 
-  /// Notes that a subscriber is late, unless there was no time at all: then nobody was asked.
+  /// What notes that a subscriber is late, by its position; keeps nobody if there is no deadline.
   @usableFromInline
-  static func noteLate(_ node: SubscriptionNode, by deadline: Deadline?, in call: CallKind) {
-    if deadline?.isPast != true { node.noteLate(in: call) }
+  static func noteLate(
+    _ nodes: [SubscriptionNode], by deadline: Deadline?, in call: CallKind
+  ) -> @Sendable (Int) -> Void {
+    guard deadline != nil else { return { _ in } }
+    return { position in nodes[position].noteLate(in: call) }
   }
 
   /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
@@ -241,25 +258,42 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
-    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await collect(`protocol`, by: deadline, body)
+  }
+
+  @inlinable
+  nonisolated func collect<P, R: Sendable>(
+    _ protocol: P.Type, by deadline: Deadline?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+        () async in await self.collect(`protocol`, by: deadline, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
-      asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
-    let poll = Poll(ballot) { position in
-      Self.noteLate(nodes[position], by: deadline, in: .collect)
-      return .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
+      asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
+    let poll = Poll(ballot)
+    let isLate: @Sendable (Int) -> Answer<Reply<R>, Never> = { position in
+      .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, by: deadline, in: .collect) {
-      fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Reply<R>, Never> in
-        guard let subscriber = node.beginCall(on: P.self, for: .collect) else { return .absence }
-        defer { node.endCall() }
+    return await conduct(
+      poll, among: nodes, by: deadline, counting: isLate,
+      noting: Self.noteLate(nodes, by: deadline, in: .collect), in: .collect
+    ) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<Reply<R>, Never> in
+        guard let subscriber = node.subscriber(as: P.self, for: .collect) else { return .absence }
+        let result: Result<R, any Error>
         do throws(any Error) {
-          return .response(Reply(of: node, result: .success(try await body(subscriber))))
+          result = .success(try await body(subscriber))
         } catch {
           node.noteFailure()
-          return .response(Reply(of: node, result: .failure(error)))
+          result = .failure(error)
         }
+        return .response(Reply(of: node, result: result))
       } report: { answer, position in
         poll.take(answer, from: position, in: fanOut)
       }

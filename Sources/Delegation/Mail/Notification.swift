@@ -21,12 +21,12 @@ final class Notification: @unchecked Sendable {
   }
 
   @usableFromInline
-  typealias Synchronous = @Sendable (SubscriptionNode) throws -> Bool
+  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Bool
 
   /// Runs in the worker's place, without a hop of its own.
   @usableFromInline
   typealias Asynchronous =
-    nonisolated(nonsending) @Sendable (SubscriptionNode) async throws -> Bool
+    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Bool
 
   /// What a notification brings.
   struct Content: Sendable {
@@ -54,6 +54,21 @@ final class Notification: @unchecked Sendable {
       let following = rest?.next
       rest?.next = nil
       rest = following
+    }
+  }
+}
+
+extension Notification.Handler {
+  /// The handler with captured task-locals bound around it.
+  func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
+    captured.reduce(self) { handler, captured in
+      switch handler {
+      case .synchronous(let handle):
+        .synchronous { subscriber in try captured.bind { try handle(subscriber) } }
+      case .asynchronous(let handle):
+        .asynchronous { subscriber in try await captured.bindAsync { try await handle(subscriber) }
+        }
+      }
     }
   }
 }

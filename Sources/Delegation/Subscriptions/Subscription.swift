@@ -18,29 +18,7 @@ extension DelegateHub {
     /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
     ///   left to handle.
     public func cancel() {
-      node.close(as: .cancelled)
-    }
-
-    /// Ends the subscription and waits until none of its handlers is running.
-    ///
-    /// When it returns, no handler of the subscription is running, and none will.
-    ///
-    /// **Order.** No call starts from the moment at which it is called.
-    ///
-    /// **Isolation.** Works from everywhere, from every handler too.
-    ///
-    /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler,
-    /// nor for handlers that in turn wait for it.
-    ///
-    /// **Cancellation.** Its promise is one on which resources may be freed, so it keeps it even if the
-    /// caller's task is cancelled.
-    ///
-    /// **Errors.** It does not throw.
-    ///
-    /// - Complexity: as ``cancel()``.
-    public func cancelAndWait() async {
-      cancel()
-      await node.inbox.wait(for: .end(of: node))
+      node.terminate(as: .cancelled)
     }
 
     /// Whether calls may still start: it was not cancelled, and its subscriber and hub are alive.
@@ -49,7 +27,7 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1).
     public var isActive: Bool {
-      node.isOpen && node.reference.isAlive
+      node.isActive
     }
 
     /// Whether two values stand for the same subscription.

@@ -3,26 +3,9 @@ public import Synchronization
 extension SubscriptionNode {
   /// Reports what went wrong with this subscription.
   ///
-  /// Takes the lock of the contents.
-  func report(
-    _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil
-  ) {
-    report(kind, in: call, as: name, error: error)
-  }
-
-  private func report(
-    _ kind: DelegateHub.Incident.Kind, in call: CallKind, as name: SubscriberName,
-    error: (any Error)? = nil, dropped: Int = 0
-  ) {
-    inbox.incidents.report(
-      DelegateHub.Incident(
-        kind: kind, call: .init(kind: call), error: error, dropped: dropped,
-        subscription: .init(node: self), name: name))
-  }
-
-  /// Reports that the mailbox has begun to drop notifications.
-  func reportDropped(_ count: Int) {
-    report(.dropped, in: .notify, as: name, dropped: count)
+  /// Takes the lock of the contents; must not be called under a lock.
+  func report(_ mishap: Mishap, in call: CallKind) {
+    topic.owner.report(mishap, in: call, of: self, named: name)
   }
 
   /// How often the subscriber gave no answer to a question.
@@ -44,7 +27,7 @@ extension SubscriptionNode {
   func noteFailure(_ error: any Error, in call: CallKind) {
     guard !Task.isCancelled else { return }
     noteFailure()
-    report(.failed, in: call, error: error)
+    report(.failed(error), in: call)
   }
 
   /// Notes that the subscriber had not answered at a question's deadline, unless it was removed.
@@ -77,7 +60,8 @@ extension SubscriptionNode {
       account.handled == 0, account.failed == 0,
       call != nil || account.expired > 0 || account.dropped > 0
     else { return }
-    report(
-      .unheard, in: call ?? .notify, as: SubscriberName(type: subscriberType, id: id))
+    topic.owner.report(
+      .unheard, in: call ?? .notify, of: self,
+      named: SubscriberName(type: subscriberType, id: id))
   }
 }

@@ -55,6 +55,24 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Incident {
+  /// What the user is told of what went wrong.
+  init(
+    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+  ) {
+    self.call = Call(kind: call)
+    self.name = name
+    subscription = .init(node: node)
+    switch mishap {
+    case .failed(let error): (kind, self.error, dropped) = (.failed, error, 0)
+    case .late: (kind, error, dropped) = (.late, nil, 0)
+    case .slow: (kind, error, dropped) = (.slow, nil, 0)
+    case .dropped(let count): (kind, error, dropped) = (.dropped, nil, count)
+    case .unheard: (kind, error, dropped) = (.unheard, nil, 0)
+    }
+  }
+}
+
+extension DelegateHub.Incident {
   /// What went wrong; more kinds may be added.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
     enum Code {

@@ -39,10 +39,9 @@ final class IncidentReporter: Sendable {
     }
     guard starts else { return }
     activity.begin()
-    let inbox = incident.subscription.node.inbox
     Task.startDetached(on: executor) {
       await self.tell()
-      inbox.workerEnded()
+      self.activity.end()
     }
   }
 
