@@ -140,7 +140,7 @@ extension Inbox {
       mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
       subscriberType: newcomer.type, site: newcomer.site, priority: newcomer.priority, serial: 0)
     _ = node.forbidCalls()
-    node.settle(at: 0, as: .expired, in: nil)
+    node.settle(at: 0, as: .expired)
     return node
   }
 }

@@ -119,7 +119,7 @@ final class SubscriptionNode: Sendable {
   /// Accounts for what waits, and releases what was given to us: the second half of a termination.
   ///
   /// User code may run here, in `deinit`s: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as termination: Termination, in call: CallKind?) {
+  func settle(at end: Int, as termination: Termination, in call: CallKind? = nil) {
     let (remains, attachments, account) = contents.withLock { contents in
       let remains = contents.mailbox.terminate(at: end, as: termination)
       defer { contents.attachments = Attachments(misses: contents.attachments.misses) }

@@ -62,7 +62,7 @@ struct IncidentHookTests {
     let node = stage.hub.subscribe(probe, to: Listener.self).node
     let capacity = IncidentReporter.capacity
     for number in 0..<(capacity + more) {
-      node.report(.failed, in: .notify, error: Refusal(reason: "\(number)"))
+      node.report(.failed(Refusal(reason: "\(number)")), in: .notify)
     }
     stage.run()
     #expect(told.history.map(\.reason) == (0..<capacity).map { "\($0)" })
@@ -73,7 +73,7 @@ struct IncidentHookTests {
         told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
     }
     // There is room again, and what comes now is told.
-    node.report(.failed, in: .notify, error: Refusal(reason: "next"))
+    node.report(.failed(Refusal(reason: "next")), in: .notify)
     stage.run()
     #expect(told.history.last?.reason == "next")
     #expect(told.history.last?.leftOut == 0)
