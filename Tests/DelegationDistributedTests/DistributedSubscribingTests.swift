@@ -6,7 +6,7 @@ import LoopbackCluster
 import Testing
 
 /// Two systems in one process: what is remote to the one lives in the other.
-@Suite("Subscribing distributed actors", .timeLimit(.minutes(3)))
+@Suite("Subscribing distributed actors", .timeLimit(.minutes(10)))
 struct DistributedSubscribingTests {
   let here = LoopbackSystem()
   let there: LoopbackSystem

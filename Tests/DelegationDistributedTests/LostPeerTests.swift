@@ -4,7 +4,7 @@ import LoopbackCluster
 import Testing
 
 /// Peers that are killed, stopped, and come back.
-@Suite("Lost peers", .timeLimit(.minutes(3)))
+@Suite("Lost peers", .timeLimit(.minutes(10)))
 struct LostPeerTests {
   /// Far more than a loaded machine needs, and what a vote would take if nothing were noticed.
   static let patience = Duration.seconds(120)

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// Every combiner against a plain model: all answers, all absences, many orders of arrival.
-@Suite("Guarantee 9: combiners decide right, and neither late nor early")
+@Suite("Guarantee 9: combiners decide right, and neither late nor early", .inTurn(.heavy))
 struct CombinerBruteForceTests {
   @Test("unanimous: false at the first no")
   func unanimous() {

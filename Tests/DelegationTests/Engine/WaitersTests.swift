@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Waiters: those who wait for handlers to end")
+@Suite("Waiters: those who wait for handlers to end", .inTurn(.heavy))
 struct WaitersTests {
   /// Who waits, and for what.
   struct Want {

@@ -21,8 +21,7 @@
 /// The waits of all hubs are in one list, so another test could let one of ours go on: schedules with a
 /// hub are played in a process of their own.
 ///
-/// `DELEGATION_SCHEDULES` sets how many schedules all suites together try, and
-/// `DELEGATION_FIRST_SEED` which one is the first.
+/// How many schedules are tried, and which, says ``Effort``.
 ///
 /// `@unchecked Sendable`: all but `arrivals` is used by the driving thread alone.
 final class Explorer: TaskExecutor, @unchecked Sendable {

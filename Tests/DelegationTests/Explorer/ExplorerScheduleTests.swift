@@ -8,7 +8,7 @@ private final class Shared: @unchecked Sendable {
   var isFound = false
 }
 
-@Suite("Explorer: how schedules are chosen")
+@Suite("Explorer: how schedules are chosen", .inTurn)
 struct ExplorerScheduleTests {
   /// How many schedules it takes until something is found, up to a limit.
   private func search(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Faults: handlers that turn against their own hub", .timeLimit(.minutes(3)))
+@Suite("Faults: handlers that turn against their own hub", .inTurn(.heavy))
 struct FaultReentrancyTests {
   @Test("A handler calls the hub a thousand levels deep", arguments: [1, 3])
   func handlerRecurses(subscribers: Int) async {

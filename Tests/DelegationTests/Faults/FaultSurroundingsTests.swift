@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Faults: clocks and executors that are not what they should be", .timeLimit(.minutes(3)))
+@Suite("Faults: clocks and executors that are not what they should be", .inTurn)
 struct FaultSurroundingsTests {
   /// A question of three, one of whom hangs until the gate opens.
   private func ask(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 3: no lock, when handlers are cancelled", .timeLimit(.minutes(3)))
+@Suite("Guarantee 3: no lock, when handlers are cancelled", .inTurn)
 struct Guarantee03CancellationHandlerTests {
   @Test("a cancellation handler may cancel the task that asked")
   func cancellingTheAsker() async {

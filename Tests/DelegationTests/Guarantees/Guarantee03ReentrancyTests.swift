@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 3: no lock, no hub", .timeLimit(.minutes(3)))
+@Suite("Guarantee 3: no lock, no hub", .inTurn)
 struct Guarantee03ReentrancyTests {
   @Test("every call may be made from everywhere", arguments: Place.allCases, Call.allCases)
   func everyCall(place: Place, call: Call) async {

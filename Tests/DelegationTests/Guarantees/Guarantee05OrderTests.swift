@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 5: order", .timeLimit(.minutes(3)))
+@Suite("Guarantee 5: order", .inTurn)
 struct Guarantee05OrderTests {
   @Test("eight posters at once: one order for all subscribers, and each poster's own")
   func manyPosters() async {

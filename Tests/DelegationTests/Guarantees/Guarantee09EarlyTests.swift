@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 9: early", .timeLimit(.minutes(3)))
+@Suite("Guarantee 9: early", .inTurn)
 struct Guarantee09EarlyTests {
   @Test("a veto returns while the others hang", arguments: [0, 5, 9])
   func veto(place: Int) async {

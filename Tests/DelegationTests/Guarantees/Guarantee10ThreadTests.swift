@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 10: deadline and threads", .timeLimit(.minutes(3)))
+@Suite("Guarantee 10: deadline and threads", .inTurn)
 struct Guarantee10ThreadTests {
   @Test(
     "the deadline holds against one that blocks its thread while the pool has another",

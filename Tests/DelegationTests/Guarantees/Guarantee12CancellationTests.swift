@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 12: cancellation", .timeLimit(.minutes(3)))
+@Suite("Guarantee 12: cancellation", .inTurn)
 struct Guarantee12CancellationTests {
   @Test("cancelling the caller cancels the handlers that are suspended, and their answers count")
   func suspended() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Priority escalation", .timeLimit(.minutes(3)))
+@Suite("Priority escalation", .inTurn)
 struct PriorityEscalationTests {
   /// Gives way until the present task's priority is at least this one, or it is to end.
   private static func priority(atLeast priority: TaskPriority, until end: Gate) async -> Bool {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Slow handlers", .timeLimit(.minutes(3)))
+@Suite("Slow handlers", .inTurn)
 struct SlowHandlerTests {
   /// A hub whose handlers are slow after a second of its clock.
   private final class Watched: Sendable {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Ids of subscribers", .timeLimit(.minutes(3)))
+@Suite("Ids of subscribers", .inTurn)
 struct SubscriberIDTests {
   @Test("another object of the same id takes the place of the one before")
   func place() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Memory of mailboxes", .timeLimit(.minutes(3)))
+@Suite("Memory of mailboxes", .inTurn(.heavy))
 struct MailboxMemoryTests {
   @Test(
     "one that hangs with a limit costs bounded memory under a flood, and the others handle all",

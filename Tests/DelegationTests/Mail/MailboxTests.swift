@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Mailbox: a subscriber's place in the chain of notifications")
+@Suite("Mailbox: a subscriber's place in the chain of notifications", .inTurn(.heavy))
 struct MailboxTests {
   @Test("every history of nine steps keeps order and account, and strands nothing")
   func unbounded() {

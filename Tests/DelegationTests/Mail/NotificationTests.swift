@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Notification: a chain shared by all who are to handle it")
+@Suite("Notification: a chain shared by all who are to handle it", .inTurn(.heavy))
 struct NotificationTests {
   @Test("a chain of a million is let go without exhausting the stack")
   func longChain() {

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of back-pressure and overload", .timeLimit(.minutes(3)))
+@Suite("Samples of back-pressure and overload", .inTurn)
 struct OverloadSamples {
   private protocol Telemetry: AnyObject, Sendable {
     func didMeasure(_ value: Int) async

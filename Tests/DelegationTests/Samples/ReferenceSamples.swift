@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 /// The samples of the documentation comments that need no protocol of their own.
-@Suite("Samples of the reference", .timeLimit(.minutes(3)))
+@Suite("Samples of the reference", .inTurn)
 struct ReferenceSamples {
   private protocol Gatekeeper: AnyObject, Sendable {
     func mayEnter(_ guest: String) async throws -> Bool

@@ -2,7 +2,7 @@ import Delegation
 import Synchronization
 import Testing
 
-@Suite("Samples of testing", .timeLimit(.minutes(3)))
+@Suite("Samples of testing", .inTurn)
 struct TestingSamples {
   private protocol DoorDelegate: AnyObject, Sendable {
     func mayEnter(_ guest: String) async -> Bool

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Activity: how many workers there are, and whether somebody waits for them")
+@Suite("Activity: how many workers there are, and whether somebody waits for them", .inTurn)
 struct ActivityTests {
   enum Step: CaseIterable {
     case begin, end, announce, stop

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Deadline: a point in time by which a call has to return", .timeLimit(.minutes(3)))
+@Suite("Deadline: a point in time by which a call has to return", .inTurn)
 struct DeadlineTests {
   @Test("it is past from the start if there is no time at all")
   func isPast() {

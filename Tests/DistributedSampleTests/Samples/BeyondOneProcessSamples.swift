@@ -75,7 +75,7 @@ final class GateBridge: Gatekeeper {
 }
 // end of sample
 
-@Suite("Samples of beyond one process", .timeLimit(.minutes(3)))
+@Suite("Samples of beyond one process", .timeLimit(.minutes(10)))
 struct BeyondOneProcessSamples {
   private let hub = DelegateHub()
   private let system = ClusterSystem()
