@@ -231,7 +231,8 @@ struct ReferenceSamples {
     if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
     // end of sample
     #expect(logger.lines.history.count == 1)
-    #expect(logger.lines.history[0].hasSuffix("failed: Refusal(reason: \"overload\")"))
+    #expect(
+      logger.lines.history.first?.hasSuffix("failed: Refusal(reason: \"overload\")") == true)
   }
 
   @Test("handlers run on a queue, and a mailbox keeps the latest only")
