@@ -53,7 +53,7 @@ struct Guarantee03CancellationHandlerTests {
         await gate.pass()
       } onCancel: {
         // A bound for the case that the guarantee is broken; nobody waits for it to pass.
-        waited.record(returned.wait(timeout: .now() + 150))
+        waited.record(returned.wait(timeout: .now() + Double(InTurn.patience)))
       }
       return true
     }

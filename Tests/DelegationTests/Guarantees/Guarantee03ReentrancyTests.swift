@@ -40,7 +40,7 @@ struct Guarantee03ReentrancyTests {
     let block: @Sendable () -> Void = {
       entered.arrive()
       // A bound for the case that the guarantee is broken; nobody waits for it to pass.
-      outcome.record(served.wait(timeout: .now() + 50))
+      outcome.record(served.wait(timeout: .now() + Double(InTurn.patience)))
     }
     scene.trigger.set(synchronously: block, asynchronously: { block() })
     let other = Task(executorPreference: Self.pool) {

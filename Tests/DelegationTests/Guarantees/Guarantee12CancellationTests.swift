@@ -61,7 +61,7 @@ struct Guarantee12CancellationTests {
         await hub.ask(Listener.self, combining: .all()) { _ in
           started.signal()
           // A bound for the case that the guarantee is broken; nobody waits for it to pass.
-          let bound = ContinuousClock.now + .seconds(10)
+          let bound = ContinuousClock.now + .seconds(InTurn.patience)
           while !Task.isCancelled, ContinuousClock.now < bound {}
           return Task.isCancelled
         }

@@ -211,8 +211,10 @@ struct SlowHandlerTests {
       let hub = DelegateHub(configuration)
       let probe = Probe()
       hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 5)
-      // The handler is slow by being slow.
-      hub.notify(Listener.self) { _ in try await Task.sleep(for: .milliseconds(300)) }
+      // The handler is slow until it has been reported, however long that takes.
+      let reported = Gate()
+      StandardError.passOn { reported.open() }
+      hub.notify(Listener.self) { _ in await reported.pass() }
       await hub.drain()
       withExtendedLifetime(probe) {}
     }
