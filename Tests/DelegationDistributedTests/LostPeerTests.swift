@@ -1,5 +1,6 @@
 import Delegation
 import DelegationDistributed
+import DelegationTesting
 import LoopbackCluster
 import Testing
 

@@ -32,11 +32,12 @@ public struct DrainService: Service {
   /// Makes a service that drains hubs that come and go.
   ///
   /// - Parameters:
-  ///   - duration: how long to wait at most, for all of them together.
-  ///   - logger: is told who was left.
-  ///   - settle: waits for whoever is between two calls of the hubs, of which the hubs do not know: who
-  ///     has had the answer to a vote, for instance, and is about to notify.
-  ///   - hubs: the hubs that there are then.
+  ///   - duration: how long to wait at most, for all of them together and for `settle`, which comes first.
+  ///   - logger: is told who was left, and if `settle` was not done in time.
+  ///   - settle: waits for those that are between two calls of the hubs, of which the hubs do not know:
+  ///     one that has had the answer to a vote, for instance, and is about to notify. If it is not done
+  ///     in time it is cancelled and left behind.
+  ///   - hubs: the hubs that there are then. This closure's own time is not limited.
   public init(
     within duration: Duration, logger: Logger,
     after settle: @escaping @Sendable () async -> Void = {},
@@ -50,13 +51,22 @@ public struct DrainService: Service {
 
   /// Waits for the shutdown, then for the hubs.
   ///
+  /// When it returns the hubs are at rest, or the time is up and the logger knows what was left.
+  ///
   /// - Throws: `CancellationError` if the group is cancelled instead; then nothing is drained.
   public func run() async throws {
     try await gracefulShutdown()
-    await settle()
+    let end = ContinuousClock.now + duration
+    let isSettled = await withDeadline(duration, else: false) { [settle] answer in
+      await settle()
+      answer(true)
+    }
+    if !isSettled { logger.warning("not settled: something may be told after the drain") }
+    // If nothing is left of it, a drain that does not wait still says who has not been told everything.
+    let rest = max(.zero, ContinuousClock.now.duration(to: end))
     await withTaskGroup { group in
       for hub in await hubs() {
-        group.addTask { await hub.drain(within: duration) }
+        group.addTask { await hub.drain(within: rest) }
       }
       for await leftovers in group where !leftovers.isEmpty {
         for subscriber in leftovers.subscribers {

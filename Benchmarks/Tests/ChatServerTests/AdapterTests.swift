@@ -7,7 +7,7 @@ import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
-@Suite("Adapters", .timeLimit(.minutes(1)))
+@Suite("Adapters", .timeLimit(.minutes(10)))
 struct AdapterTests {
   private protocol Listener: AnyObject, Sendable {
     func hear(_ number: Int) async throws
@@ -71,12 +71,12 @@ struct AdapterTests {
     let patient = Patient()
     hub.subscribe(patient, to: (any Listener).self)
     let service = DrainService(
-      within: .seconds(30), logger: Logger(label: "test"),
+      within: .seconds(3600), logger: Logger(label: "test"),
       after: {
         hub.notify((any Listener).self) { try await $0.hear(2) }
-        // Late enough for who does not wait to be found out.
         Task {
-          try? await Task.sleep(for: .milliseconds(50))
+          // Late enough for a service that does not wait to be found out.
+          for _ in 0..<1000 { await Task.yield() }
           patient.open()
         }
       }, hubs: { [hub] })
@@ -87,6 +87,49 @@ struct AdapterTests {
       try await run
     }
     #expect(patient.heard.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("a drain service returns at its deadline though what it settles never is, and says so")
+  func settling() async throws {
+    let hub = Self.makeQuietHub()
+    let patient = Patient()
+    hub.subscribe(patient, to: (any Listener).self)
+    hub.notify((any Listener).self) { try await $0.hear(1) }
+    let log = LogBook()
+    let service = DrainService(
+      within: .milliseconds(20), logger: Logger(label: "test") { _ in log },
+      after: { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } },
+      hubs: { [hub] })
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
+    #expect(
+      log.messages == ["not settled: something may be told after the drain", "not drained"])
+    patient.open()
+    #expect(await hub.drain().isEmpty)
+  }
+
+  @Test("a drain service that is cancelled leaves what it settles behind")
+  func cancelledSettling() async throws {
+    let hub = Self.makeQuietHub()
+    let (settling, begin) = AsyncStream<Void>.makeStream()
+    let log = LogBook()
+    let service = DrainService(
+      within: .seconds(3600), logger: Logger(label: "test") { _ in log },
+      after: {
+        begin.finish()
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+      }, hubs: { [hub] })
+    try await testGracefulShutdown { trigger in
+      let run = Task { try await service.run() }
+      trigger.triggerGracefulShutdown()
+      for await _ in settling {}
+      run.cancel()
+      try await run.value
+    }
+    #expect(log.messages == ["not settled: something may be told after the drain"])
   }
 
   @Test("a drain service returns at its deadline though a handler never does")

@@ -2,7 +2,7 @@ import ChatLoadKit
 import Foundation
 import Testing
 
-@Suite("The chat server, typed at", .timeLimit(.minutes(1)))
+@Suite("The chat server, typed at", .timeLimit(.minutes(10)))
 struct ConversationTests {
   @Test("a conversation")
   func conversation() async throws {
@@ -21,6 +21,10 @@ struct ConversationTests {
       _ = try await bob.next()
       #expect(try await bob.ask("login bob secret") == ["ok you are bob, member"])
       #expect(try await bob.ask("join staff") == ["ok 0"])
+      #expect(try await ann.ask("who staff") == ["no staff does not let you in"])
+      #expect(try await bob.ask("who staff").last?.hasPrefix("ok") == true)
+      #expect(try await ann.ask("who tea").last?.hasPrefix("ok") == true)
+      #expect(try await ann.ask("who coffee") == ["ok "])
       #expect(try await bob.ask("join tea") == ["ok 1"])
       #expect(try await bob.ask("say tea cheap spam") == ["no \"spam\" is not welcome here"])
       #expect(try await bob.ask("say tea    ") == ["no there is nothing left to say"])
@@ -38,9 +42,49 @@ struct ConversationTests {
     }
   }
 
+  @Test(
+    "who comes and goes through many rooms leaves room for others, who may not be in all of them")
+  func manyRooms() async throws {
+    try await Server.run { server in
+      var ann = try await Dialogue(port: server.port)
+      _ = try await ann.next()
+      #expect(try await ann.ask("login ann") == ["ok you are ann, guest"])
+      for number in 1...1001 {
+        #expect(try await ann.ask("join room\(number)") == ["ok 0"])
+        #expect(try await ann.ask("leave room\(number)") == ["ok"])
+      }
+      for number in 1...50 { #expect(try await ann.ask("join room\(number)") == ["ok 0"]) }
+      #expect(try await ann.ask("join room51") == ["no you are in too many rooms"])
+      var bob = try await Dialogue(port: server.port)
+      _ = try await bob.next()
+      #expect(try await bob.ask("login bob") == ["ok you are bob, guest"])
+      #expect(try await bob.ask("join tea") == ["ok 0"])
+    }
+  }
+
+  @Test("a room ends when the last one has left it, and begins anew")
+  func endOfRoom() async throws {
+    try await Server.run { server in
+      var ann = try await Dialogue(port: server.port)
+      _ = try await ann.next()
+      #expect(try await ann.ask("login ann") == ["ok you are ann, guest"])
+      #expect(try await ann.ask("join tea") == ["ok 0"])
+      try await ann.write("say tea hello")
+      #expect(
+        Set([try await ann.next(), try await ann.next()]) == ["ok 1", "msg tea 1 ann hello"])
+      #expect(try await ann.ask("leave tea") == ["ok"])
+      #expect(try await ann.ask("join tea") == ["ok 0"])
+      #expect(try await ann.ask("history tea") == ["ok"])
+      try await ann.write("say tea again")
+      #expect(
+        Set([try await ann.next(), try await ann.next()]) == ["ok 1", "msg tea 1 ann again"])
+    }
+  }
+
   @Test("extensions come and go while the server runs")
   func extensions() async throws {
-    try await Server.run(["--admin", "root:secret"]) { server in
+    // One extension is to be too late, the others are not, however busy the machine is.
+    try await Server.run(["--admin", "root:secret", "--deadline", "5000"]) { server in
       var root = try await Dialogue(port: server.port)
       try await root.write("login root secret", "join tea")
       _ = try await root.lines(upTo: "ok 0")
@@ -138,10 +182,18 @@ struct ConversationTests {
   @Test("who closes its side has its answers first")
   func halfClosed() async throws {
     try await Server.run { server in
-      var ann = try await Dialogue(port: server.port)
-      try await ann.write("login ann", "ping")
-      try await ann.closeOutput()
-      #expect(try await ann.rest().suffix(3) == ["ok you are ann, guest", "ok", "bye"])
+      // So many at once that some have closed their side before the server has begun with them.
+      try await withThrowingTaskGroup { group in
+        for _ in 1...200 {
+          group.addTask {
+            var ann = try await Dialogue(port: server.port)
+            try await ann.write("login ann", "ping")
+            try await ann.closeOutput()
+            #expect(try await ann.rest().suffix(3) == ["ok you are ann, guest", "ok", "bye"])
+          }
+        }
+        try await group.waitForAll()
+      }
     }
   }
 }

@@ -2,7 +2,7 @@ import ChatLoadKit
 import ChatServerKit
 import Testing
 
-@Suite("The chat server's end", .serialized, .timeLimit(.minutes(1)))
+@Suite("The chat server's end", .serialized, .timeLimit(.minutes(10)))
 struct ShutdownTests {
   @Test("SIGTERM under load: what was accepted is heard by everybody, then all connections end")
   func underLoad() async throws {
@@ -37,8 +37,13 @@ struct ShutdownTests {
 
   @Test("clients that misbehave and an extension that hangs harm nobody, and the accounts add up")
   func misbehaviour() async throws {
-    let options = ["--flood-limit", "50", "--admin", "root:root", "--drain-time", "500"]
-    try await Server.run(options) { server in
+    // Some read nothing, to the end.
+    let options = [
+      "--flood-limit", "50", "--admin", "root:root", "--drain-time", "500", "--farewell-time",
+      "2000",
+    ]
+    // One extension is to be too late, the others are not.
+    try await Server.run(options + ["--deadline", "1000"]) { server in
       var plan = LoadPlan()
       plan.port = server.port
       plan.clients = 20
@@ -73,6 +78,8 @@ struct ShutdownTests {
       plan.rooms = 2
       plan.rate = 0
       plan.duration = .milliseconds(300)
+      // Of those that are said at once, whatever comes of the time.
+      plan.unwelcomeEvery = 3
       plan.patience = .seconds(30)
       let result = try await Load(plan).run()
       #expect(result.faults == [])
@@ -80,6 +87,37 @@ struct ShutdownTests {
       #expect(result.refusedRightly > 0)
       server.terminate()
       #expect(try await server.end().status == 0)
+    }
+  }
+
+  @Test("connections that arrive at SIGTERM are served or closed, and the server ends as it should")
+  func newcomers() async throws {
+    // The moment has to be met, so more than once.
+    for _ in 1...6 {
+      try await Server.run { server in
+        try await withThrowingTaskGroup { group in
+          let (arrivals, arrive) = AsyncStream<Void>.makeStream()
+          for _ in 1...8 {
+            group.addTask {
+              // Connects until nobody listens any more.
+              while let dialogue = try? await Dialogue(port: server.port) {
+                arrive.yield()
+                try? await dialogue.close()
+              }
+            }
+          }
+          var count = 0
+          for await _ in arrivals {
+            count += 1
+            if count == 50 { break }
+          }
+          server.terminate()
+          let end = try await server.end()
+          #expect(end.hasExited)
+          #expect(end.status == 0)
+          #expect(Balance(end.output)?.isCalledBalanced == true)
+        }
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import stress
 
-@Suite("The audit of stress: what is wrong is found", .timeLimit(.minutes(1)))
+@Suite("The audit of stress: what is wrong is found", .timeLimit(.minutes(10)))
 struct AuditTests {
   /// A world in which a few notifications were posted, counted and handled.
   private struct Scene {

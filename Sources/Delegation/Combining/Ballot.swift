@@ -15,10 +15,13 @@ protocol Countable: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
+  /// What comes in from one who was not asked.
+  static var absence: Event { get }
   var isComplete: Bool { get }
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
   mutating func expire(counting absence: (Int) -> Event) -> Decision
+  mutating func close()
 }
 
 /// The count of one call of the asking kind: how many are outstanding, and what is decided.
@@ -47,6 +50,9 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     outstanding = count
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
+
+  @inlinable
+  static var absence: Event { .absence }
 
   /// Whether nobody is left to answer.
   @inlinable
@@ -91,5 +97,11 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
       if let decision = count(absence(position), from: position) { return decision }
     }
     return .success(combiner.finish())
+  }
+
+  /// Releases what was only needed to decide: a handler that is late keeps the ballot.
+  @inlinable
+  mutating func close() {
+    isOutstanding = nil
   }
 }

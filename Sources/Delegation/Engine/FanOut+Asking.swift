@@ -1,84 +1,110 @@
-internal import Synchronization
-
 extension FanOut {
-  /// Asks the subscriber at a position and those claimed after it, in the worker's place.
+  /// Asks a claimed subscription and those claimed after it, in the worker's place.
   ///
   /// The part of a worker that runs for every subscriber: inlined into the question, with the closures
   /// given to it, for each level of asynchronous calls costs as much as the weak load itself.
   ///
   /// - Parameters:
-  ///   - first: the position to begin with.
+  ///   - first: the subscription to begin with.
   ///   - worker: who asks, within the context of its first call.
   ///   - isSingle: whether to ask only the first.
+  ///   - absence: what is reported for a subscription that has ended.
   ///   - ask: asks one subscriber.
   ///   - report: takes the result, when the handler is over.
-  /// - Returns: a position that is claimed and has an executor of its own, or `nil` when done.
+  /// - Returns: a claimed subscription that has an executor of its own, or `nil` when done.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func run<Result>(
-    from first: Int, as worker: Worker, only isSingle: Bool,
+    from first: Claim, as worker: Worker, only isSingle: Bool, absence: Result,
     asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Result,
     report: (Result, Int) -> Void
-  ) async -> Int? {
-    var position = first
+  ) async -> Claim? {
+    var claim = first
     while true {
-      let node = nodes[position]
-      let watch = slowWatch?.begin(node)
-      let call = worker.begin(at: position)
-      let result: Result
-      if call == 1 {
-        result = await ask(node)
-      } else {
-        // A task that an earlier handler left behind must not pass for a part of this one.
-        let context = HandlerContext(worker: worker, call: call)
-        result = await HandlerContext.binding.withValue(context) { await ask(node) }
+      let node = claim.node
+      var result = absence
+      if runningTasks.isCancelled { cancelCurrentTask() }
+      if node.beginCall() {
+        let watch = slowWatch?.begin(node)
+        let call = worker.begin()
+        if call == 1 {
+          result = await ask(node)
+        } else {
+          // A task that an earlier handler left behind must not pass for a part of this one.
+          let context = HandlerContext(worker: worker, call: call, node: node)
+          result = await HandlerContext.binding.withValue(context) { await ask(node) }
+        }
+        worker.end()
+        node.endCall()
+        if let watch { slowWatch?.end(watch) }
       }
-      worker.end()
-      if let watch { slowWatch?.end(watch) }
-      report(result, position)
-      guard !isSingle, let next = claim() else { return nil }
-      if nodes[next].isElsewhere { return next }
-      position = next
+      report(result, claim.position)
+      guard !isSingle, !isSpoiled(worker), let next = self.claim() else { return nil }
+      if next.node.isElsewhere { return next }
+      claim = next
     }
+  }
+
+  /// Cancels the task of a worker whom the cancelling has not reached yet.
+  @usableFromInline
+  func cancelCurrentTask() {
+    withUnsafeCurrentTask { $0?.cancel() }
+  }
+
+  /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.
+  @inlinable
+  func isSpoiled(_ worker: Worker) -> Bool {
+    worker.hasOwnTask && Task.isCancelled && handOver()
+  }
+
+  /// Lets another worker go on, unless it is the fan-out that was cancelled.
+  ///
+  /// - Returns: whether it does.
+  @usableFromInline
+  func handOver() -> Bool {
+    guard !runningTasks.isCancelled else { return false }
+    if unclaimed > 0 { summonWorker() }
+    return true
   }
 
   /// Does one worker's part of a question, elsewhere as well as in place.
-  func ask(_ question: @escaping Question, from first: Int, staying: Bool) async {
-    await enlisted(cancellable: !staying) { worker in
-      var next: Int? = first
-      while let position = next {
-        if let executor = nodes[position].executor {
-          await ask(question, at: position, as: worker, on: executor, staying: staying)
-          next = claim()
+  nonisolated(nonsending) func ask(
+    _ question: @escaping Question, from first: Claim, in employment: Employment
+  ) async {
+    await asWorker(in: employment, beginningWith: first) { worker in
+      var next: Claim? = first
+      while let claim = next {
+        if let executor = claim.node.executor {
+          await ask(question, at: claim, as: worker, on: executor, in: employment)
+          next = self.claim()
         } else {
-          next = await question(self, worker, position, false)
+          next = await question(self, worker, claim, false)
         }
       }
     }
   }
 
-  /// Asks on the subscription's own executor, in a task of its own unless the worker is to stay.
+  /// Asks on the subscription's own executor, in a task of its own unless it is the caller's to await.
   nonisolated(nonsending) private func ask(
-    _ question: @escaping Question, at position: Int, as worker: Worker,
-    on executor: any TaskExecutor, staying: Bool
+    _ question: @escaping Question, at claim: Claim, as worker: Worker,
+    on executor: any TaskExecutor, in employment: Employment
   ) async {
-    if staying {
-      _ = await withTaskExecutorPreference(executor) {
-        // A preference by itself moves nothing before the next suspension.
-        await Task.yield()
-        return await question(self, worker, position, true)
+    switch employment {
+    case .callersTask:
+      // A child task is one job there; a change of the caller's own preference would be three.
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask(executorPreference: executor) {
+          _ = await question(self, worker, claim, true)
+        }
       }
-      // Nor does its end, and the next subscriber may have no executor of its own.
-      await Task.yield()
-    } else {
+    case .ownTask:
+      cursor.withLock { $0.sendElsewhere(claim) }
       summon(on: executor) {
         // The executor may have taken its time.
-        if !self.isHalted {
-          await self.enlisted(cancellable: true) { worker in
-            _ = await question(self, worker, position, true)
-          }
+        guard self.cursor.withLock({ $0.arrive(claim.position) }) else { return }
+        await self.asWorker(in: .ownTask, beginningWith: claim) { worker in
+          _ = await question(self, worker, claim, true)
         }
-        self.hub.inbox.workerEnded()
       }
     }
   }
@@ -86,18 +112,22 @@ extension FanOut {
   /// Does a worker's part of a question, within the context of the worker's first call.
   ///
   /// - Parameters:
-  ///   - cancellable: whether the task is one of the running tasks's, rather than the caller's own.
+  ///   - employment: whose task it is.
+  ///   - first: the subscription that is asked first.
   ///   - body: its part.
-  private func enlisted(cancellable: Bool, _ body: (Worker) async -> Void) async {
-    let worker = makeWorker()
-    let context = HandlerContext(worker: worker, call: 1)
-    guard cancellable else {
-      return await HandlerContext.binding.withValue(context) { await body(worker) }
-    }
-    await withUnsafeCurrentTask { task in
-      let place = task.map { runningTasks.join(RunningTasks.Member(task: $0)) }
+  nonisolated(nonsending) private func asWorker(
+    in employment: Employment, beginningWith first: Claim,
+    _ body: nonisolated(nonsending) (Worker) async -> Void
+  ) async {
+    let worker = makeWorker(in: employment)
+    let context = HandlerContext(worker: worker, call: 1, node: first.node)
+    switch employment {
+    case .callersTask:
       await HandlerContext.binding.withValue(context) { await body(worker) }
-      if let place { await runningTasks.leave(place) }
+    case .ownTask:
+      let place = runningTasks.join()
+      await HandlerContext.binding.withValue(context) { await body(worker) }
+      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

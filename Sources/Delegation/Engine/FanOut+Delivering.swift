@@ -1,53 +1,62 @@
 extension FanOut {
-  /// Hands over what waits for the subscriber at a position and for those claimed after it.
-  func deliver(from first: Int) async {
+  /// Hands over what waits for a claimed subscription and for those claimed after it.
+  nonisolated(nonsending) func deliver(from first: Claim) async {
     // Made for the first asynchronous handler: a synchronous one cannot wait for anything.
     var worker: Worker?
     var batches = ExecutorBatches()
-    var next: Int? = first
-    while let position = next {
-      let node = nodes[position]
-      if let executor = node.executor {
-        if node.attend() { sendOff(batches.add(node, on: executor)) }
+    var next: Claim? = first
+    while let claim = next {
+      let node = claim.node
+      let step = node.attendAndProceed()
+      if case .rest = step {
+      } else if case .relocate = step, let executor = node.executor {
+        sendOff(batches.add(node, on: executor))
       } else {
         if !batches.isEmpty { sendOff(batches.takeAll()) }
-        let step = node.attendAndProceed()
-        if case .rest = step {
-        } else {
-          // Not kept here: what was handled is let go before the next one is.
-          await serve(node, at: position, from: consume step, as: &worker)
+        // Not kept here: what was handled is released before the next one is.
+        await serve(node, from: consume step, as: &worker)
+        if Task.isCancelled {
+          if unclaimed > 0 { summonWorker() }
+          return
         }
       }
-      next = claim()
+      next = self.claim()
     }
     sendOff(batches.takeAll())
   }
 
   private func sendOff(_ batches: [ExecutorBatches.Batch]) {
     for batch in batches {
-      FanOut(delivering: batch.nodes, for: hub).summonAttendant(on: batch.executor)
+      FanOut(delivering: batch.nodes, for: workplace).summonAttendant(on: batch.executor)
     }
   }
 
-  /// Asks for a worker elsewhere, for subscriptions all of which are attended already.
+  /// Has a subscription that is attended already served by another worker, where its handlers run now.
+  private func sendOff(_ node: SubscriptionNode) {
+    let executor = node.executor ?? workplace.executor
+    FanOut(delivering: [node], for: workplace).summonAttendant(on: executor)
+  }
+
+  /// Asks for a worker for subscriptions all of which are attended already.
   ///
   /// It asks for the next before it claims, as every standby does.
-  private func summonAttendant(on executor: any TaskExecutor) {
+  private func summonAttendant(on executor: (any TaskExecutor)?) {
     summon(on: executor) {
       if self.unclaimed > 1 { self.summonAttendant(on: executor) }
       var worker: Worker?
-      while let position = self.claim() {
-        let node = self.nodes[position]
-        await self.serve(node, at: position, from: node.proceed(), as: &worker)
+      while let claim = self.claim() {
+        await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
+        if Task.isCancelled {
+          if self.unclaimed > 0 { self.summonAttendant(on: executor) }
+          return
+        }
       }
-      self.hub.inbox.workerEnded()
     }
   }
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, at position: Int, from first: consuming Mailbox.Step,
-    as worker: inout Worker?
+    _ node: SubscriptionNode, from first: consuming Mailbox.Step, as worker: inout Worker?
   ) async {
     var step = consume first
     while true {
@@ -63,13 +72,17 @@ extension FanOut {
         case .asynchronous(let handle):
           let present = worker ?? makeWorker()
           worker = present
-          fate = await run(handle, on: node, at: position, as: present)
+          fate = await run(handle, on: node, as: present)
         }
+        // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
+        if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
       case .yield:
         await Task.yield()
         step = node.proceed()
+      case .relocate:
+        return sendOff(node)
       case .rest:
         return
       }
@@ -83,28 +96,35 @@ extension FanOut {
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try handle(node) ? .handled : .skipped
+      return try fate(of: handle(node.reference), on: node)
     } catch {
-      hub.report(error, in: node)
+      workplace.report(error, in: node)
       return .failed
     }
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode, at position: Int,
-    as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode, as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
-    let context = HandlerContext(worker: worker, call: worker.begin(at: position))
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
-      let isAlive = try await HandlerContext.binding.withValue(context) { try await handle(node) }
-      return isAlive ? .handled : .skipped
+      let isAlive = try await HandlerContext.binding.withValue(context) {
+        try await handle(node.reference)
+      }
+      return fate(of: isAlive, on: node)
     } catch {
-      hub.report(error, in: node)
+      workplace.report(error, in: node)
       return .failed
     }
+  }
+
+  private func fate(of isAlive: Bool, on node: SubscriptionNode) -> Mailbox.Fate {
+    if isAlive { return .handled }
+    node.terminate(as: .expired)
+    return .skipped
   }
 }

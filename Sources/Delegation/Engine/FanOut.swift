@@ -1,108 +1,154 @@
-public import Synchronization
-
 /// One call on many subscribers: the library's only call loop, for notifications and questions alike.
 ///
-/// *Workers* claim positions from a shared index, one at a time and in order, and run each handler in
-/// place. Whenever something is unclaimed there is one worker that has been asked for and not started,
-/// the *standby*; one that starts with more than one position left asks for the next before it claims.
-/// So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are paid for
-/// by the suspension rather than by the subscriber. Two exceptions: a question without a deadline
-/// starts its first worker in the caller's place and asks for the standby when that comes back
+/// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler
+/// in place. Whenever something is unclaimed there is one worker that has been asked for and not
+/// started, the *standby*; one that starts with more than one subscription left asks for the next before
+/// it claims. So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are
+/// paid for by the suspension rather than by the subscriber. Two exceptions: a question without a
+/// deadline starts its first worker in the caller's place and asks for the standby when that comes back
 /// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
 /// question that is asked of one after another has one worker, the caller itself.
 @usableFromInline
 final class FanOut: Sendable {
-  /// One worker's part of a question: asks the subscriber at a position and those claimed after it.
+  @usableFromInline
+  typealias Claim = Cursor.Claim
+
+  /// One worker's part of a question: asks a claimed subscription, and those that it claims after it.
   ///
-  /// Returns the position of one that is claimed and not asked, for it is to be asked elsewhere, or
-  /// `nil` when nothing is left. It asks the first one even so, and no other if `isSingle`.
+  /// Returns one that is claimed and to be asked elsewhere, or `nil` when nothing is left. It asks the
+  /// first one even so, and no other if `isSingle`.
   @usableFromInline
   typealias Question =
-    nonisolated(nonsending) @Sendable (FanOut, Worker, _ first: Int, _ isSingle: Bool) async -> Int?
+    nonisolated(nonsending) @Sendable (FanOut, Worker, _ first: Claim, _ isSingle: Bool) async
+    -> Claim?
 
-  @usableFromInline
-  let nodes: [SubscriptionNode]
-  /// What to ask; `nil` to hand over the notifications that wait in the mailboxes.
-  let question: Question?
-  /// Who awaits this fan-out; `nil` if notifications are handed over, which nobody awaits.
-  let caller: Caller?
-  /// Kept until the last worker is done: what was posted is delivered though the hub is let go.
-  let hub: DelegateHub
+  /// What workers do with a subscription.
+  enum Purpose: Sendable {
+    /// They run the handlers that wait in its mailbox, which nobody awaits.
+    case delivery
+    /// They ask it; the caller awaits the answers.
+    case question(Question, for: Caller)
+  }
+
+  /// Whose task a worker runs in.
+  enum Employment: Sendable {
+    /// One of the fan-out's own, which is cancelled and escalated with the others.
+    case ownTask
+    /// The caller's: even a handler with an executor of its own is this worker's to await.
+    case callersTask
+  }
+
+  let workplace: any Workplace
+  let purpose: Purpose
   @usableFromInline
   let slowWatch: SlowWatch?
-  /// The next position to claim; beyond the last one when all are claimed or the fan-out is halted.
   @usableFromInline
-  let next = Atomic<Int>(0)
+  let cursor: Lock<Cursor>
+  @usableFromInline
   let runningTasks = RunningTasks()
 
-  /// What `next` is set to when nothing more may begin.
-  private static let halted = Int.max / 2
   /// From this depth on, workers are not started in the caller's place: it would use up the stack.
   private static let deepest = 16
 
+  private init(
+    _ purpose: Purpose, of nodes: consuming [SubscriptionNode], for workplace: any Workplace
+  ) {
+    self.workplace = workplace
+    self.purpose = purpose
+    slowWatch = workplace.slowWatch
+    cursor = Lock(Cursor(nodes))
+  }
+
   /// Fans out the notifications that wait.
-  init(delivering nodes: [SubscriptionNode], for hub: DelegateHub) {
-    self.nodes = nodes
-    self.hub = hub
-    slowWatch = hub.slowWatch
-    question = nil
-    caller = nil
+  convenience init(delivering nodes: consuming [SubscriptionNode], for workplace: any Workplace) {
+    self.init(.delivery, of: nodes, for: workplace)
   }
 
   /// Fans out a question that the present code awaits.
   @usableFromInline
-  init(asking nodes: [SubscriptionNode], for hub: DelegateHub, _ question: @escaping Question) {
-    self.nodes = nodes
-    self.hub = hub
-    slowWatch = hub.slowWatch
-    self.question = question
-    caller = Caller.present
+  convenience init(
+    asking nodes: consuming [SubscriptionNode], for workplace: any Workplace,
+    _ question: @escaping Question
+  ) {
+    self.init(.question(question, for: Caller.present), of: nodes, for: workplace)
   }
 
-  // MARK: Starting and stopping
+  // MARK: Starting
 
   /// Starts the first worker in the caller's place, and returns when it is done or has suspended.
   @usableFromInline
   func startInPlace() {
-    guard hub.configuration.executor == nil, caller?.depth ?? 0 < Self.deepest,
+    guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return summonWorker() }
-    hub.inbox.activity.begin()
+    workplace.activity.begin()
     // In a loop, for only there does the compiler see that no executor is preferred: else it passes
     // on that there is none, and each of the task's switches takes a lock to find that out.
-    for _ in 0..<1 { Task.immediate { await self.work() } }
+    for _ in 0..<1 {
+      Task.immediate { await self.workAndCountOff { await self.work(in: .ownTask) } }
+    }
     if unclaimed > 0 { summonWorker() }
   }
 
   /// Is the only worker, in the caller's task.
   @usableFromInline
   nonisolated(nonsending) func runInTurn() async {
-    hub.inbox.activity.begin()
-    if let executor = hub.configuration.executor {
-      await withTaskExecutorPreference(executor) { await work(staying: true) }
+    workplace.activity.begin()
+    if let executor = workplace.executor {
+      await withTaskExecutorPreference(executor) { await work(in: .callersTask) }
     } else {
-      await work(staying: true)
+      await work(in: .callersTask)
     }
     halt()
+    workplace.activity.end()
   }
 
   /// Asks for one more worker.
   @usableFromInline
   func summonWorker() {
-    summon(on: hub.configuration.executor) { await self.workAsStandby() }
+    summon(on: workplace.executor) { await self.workAsStandby() }
   }
 
-  /// Lets no further handler begin; whoever awaited the fan-out does so no longer.
+  /// Starts a task for a worker, counted from here until its work is done.
+  func summon(
+    on executor: (any TaskExecutor)?,
+    _ work: nonisolated(nonsending) @escaping @Sendable () async -> Void
+  ) {
+    workplace.activity.begin()
+    switch purpose {
+    case .delivery:
+      // Nobody asked: the poster's task-locals are not the handlers'.
+      Task.startDetached(on: executor) { await self.workAndCountOff(work) }
+    case .question:
+      Task.start(on: executor) { await self.workAndCountOff(work) }
+    }
+  }
+
+  /// Does a worker's work, and counts the worker off.
+  nonisolated(nonsending) func workAndCountOff(
+    _ work: nonisolated(nonsending) @Sendable () async -> Void
+  ) async {
+    await work()
+    workplace.activity.end()
+  }
+
+  // MARK: Stopping
+
+  /// Lets no further handler begin; the caller awaits the fan-out no longer.
   @usableFromInline
   func halt() {
-    next.store(Self.halted, ordering: .sequentiallyConsistent)
+    let rest = cursor.withLock { $0.halt() }
+    withExtendedLifetime(rest) {}
     caller?.clear()
   }
 
   /// Cancels the handlers that run or will.
+  ///
+  /// - Parameter isInPlace: whether the present thread may run their cancellation handlers, which may
+  ///   block it.
   @usableFromInline
-  func cancel() {
-    runningTasks.cancel()
+  func cancel(inPlace isInPlace: Bool) {
+    runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
   /// Raises the priority of the handlers that run.
@@ -111,59 +157,63 @@ final class FanOut: Sendable {
     runningTasks.escalate(to: priority)
   }
 
-  /// Starts a task for a worker, and counts it.
-  func summon(on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void) {
-    hub.inbox.activity.begin()
-    // Detached if nobody asked: the poster's task-locals are not the handlers'.
-    if question == nil {
-      Task.startDetached(on: executor, work)
-    } else {
-      Task.start(on: executor, work)
-    }
+  /// Raises it to the caller's, if that was raised while the first worker ran in its place.
+  @usableFromInline
+  func escalateToCaller() {
+    guard let base = Task<Never, Never>.basePriority else { return }
+    let present = Task.currentPriority
+    if present > base { escalate(to: present) }
   }
 
   // MARK: Working
 
-  @inlinable
-  var unclaimed: Int { nodes.count - next.load(ordering: .relaxed) }
-
-  var isHalted: Bool { next.load(ordering: .sequentiallyConsistent) >= Self.halted }
-
-  /// The next position that is nobody's yet, or `nil` if none is left.
-  @inlinable
-  func claim() -> Int? {
-    // Without this look the index would grow with each worker that finds nothing.
-    guard unclaimed > 0 else { return nil }
-    let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
-    return position < nodes.count ? position : nil
+  /// Who awaits this fan-out; `nil` if notifications are handed over, which nobody awaits.
+  var caller: Caller? {
+    if case .question(_, let caller) = purpose { caller } else { nil }
   }
 
-  func makeWorker() -> Worker {
-    Worker(for: nodes, caller: caller, inbox: hub.inbox)
+  var unclaimed: Int { cursor.withLock { $0.unclaimed } }
+
+  /// The next subscription that is nobody's yet, or `nil` if none is left.
+  @inlinable
+  func claim() -> Claim? {
+    guard let claim = cursor.withLock({ $0.claim() }) else { return nil }
+    if claim.isLast { releaseRest() }
+    return claim
+  }
+
+  @usableFromInline
+  func releaseRest() {
+    let rest = cursor.withLock { $0.release() }
+    withExtendedLifetime(rest) {}
+  }
+
+  /// Whether a subscription was asked, or could have been: not if it has ended before its turn.
+  ///
+  /// For one that has not answered, before the fan-out is halted.
+  @usableFromInline
+  func isLate(at position: Int) -> Bool {
+    // Looked at outside the lock: the look may take a subscriber's last reference.
+    cursor.withLock { $0.notBegun(position) }?.isActive ?? true
+  }
+
+  func makeWorker(in employment: Employment = .ownTask) -> Worker {
+    let hasOwnTask = if case .ownTask = employment { true } else { false }
+    return Worker(activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask)
   }
 
   /// One worker that provides for its successor first.
-  ///
-  /// It was counted when it was asked for.
-  func workAsStandby() async {
+  nonisolated(nonsending) func workAsStandby() async {
     if unclaimed > 1 { summonWorker() }
-    await work()
+    await work(in: .ownTask)
   }
 
   /// One worker, from its first claim to its last.
-  ///
-  /// It was counted when it was asked for.
-  ///
-  /// - Parameter staying: whether even the handlers of subscribers with an executor of their own are
-  ///   this worker's to await.
-  func work(staying: Bool = false) async {
-    if let first = claim() {
-      if let question {
-        await ask(question, from: first, staying: staying)
-      } else {
-        await deliver(from: first)
-      }
+  nonisolated(nonsending) private func work(in employment: Employment) async {
+    guard let first = claim() else { return }
+    switch purpose {
+    case .delivery: await deliver(from: first)
+    case .question(let question, _): await ask(question, from: first, in: employment)
     }
-    hub.inbox.workerEnded()
   }
 }

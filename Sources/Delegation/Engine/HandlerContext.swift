@@ -13,7 +13,7 @@ final class Caller: Sendable {
 
   /// The handler that the present code runs in, if it has not returned.
   static var present: Caller {
-    guard let current = HandlerContext.current, current.node != nil else { return outermost }
+    guard let current = HandlerContext.current, current.isRunning else { return outermost }
     return Caller(current)
   }
 
@@ -27,65 +27,84 @@ final class Caller: Sendable {
   func clear() {
     // The one that all share has nothing to clear, and its lock would be in everybody's way.
     if self === Self.outermost { return }
-    // Let go outside the lock.
-    let former = context.withLock { context in
-      defer { context = nil }
-      return context
-    }
-    withExtendedLifetime(former) {}
+    // Released outside the lock.
+    let former = context.withLock { $0.take() }
+    former?.worker.noteReturn()
   }
 }
 
-/// One worker's presence in a fan-out: which subscription's handler it is running.
+/// One worker's presence in a fan-out: which of its calls is running.
 ///
-/// Handlers' tasks keep it as long as they live, so it does not keep the fan-out, nor the hub.
+/// Handlers' tasks keep it as long as they live, so it keeps neither the fan-out, nor its subscriptions,
+/// nor the hub.
 @usableFromInline
 final class Worker: Sendable {
-  let inbox: Inbox
+  let activity: Activity
   /// Who awaits the fan-out; `nil` if handlers of notifications are run, which nobody awaits.
   let caller: Caller?
-  private let nodes: [SubscriptionNode]
-  /// The number of the latest call in the upper half; in the lower one the position, plus 1, of the
-  /// subscription whose handler is running, or 0.
+  /// Whether it runs in a task of the fan-out's own, rather than in the caller's.
+  @usableFromInline
+  let hasOwnTask: Bool
+  /// The number of the latest call, doubled; odd while its handler is running.
   ///
-  /// One word, so that a position is never taken for another call's. Written by the worker alone.
+  /// One word, so that a call is never taken for another one. Written by the worker alone.
   @usableFromInline
   let word = Atomic<UInt64>(0)
+  /// How many waits of the running handler, and of those that work for it, are not over.
+  @usableFromInline
+  let waits = Atomic<Int>(0)
 
-  init(for nodes: [SubscriptionNode], caller: Caller?, inbox: Inbox) {
-    self.nodes = nodes
+  init(activity: Activity, caller: Caller?, hasOwnTask: Bool = true) {
+    self.activity = activity
     self.caller = caller
-    self.inbox = inbox
+    self.hasOwnTask = hasOwnTask
   }
 
   /// Notes that a handler begins.
   ///
-  /// - Parameter position: its subscription's position.
   /// - Returns: the call's number, from 1.
   @inlinable
-  func begin(at position: Int) -> UInt64 {
-    let call = word.load(ordering: .relaxed) >> 32 &+ 1
-    word.store(call << 32 | UInt64(truncatingIfNeeded: position &+ 1), ordering: .releasing)
+  func begin() -> UInt64 {
+    let call = word.load(ordering: .relaxed) >> 1 &+ 1
+    word.store(call << 1 | 1, ordering: .releasing)
     return call
   }
 
   /// Notes that the handler has returned.
+  ///
+  /// To be called before the subscription's or the hub's count of handlers falls: a wait must not
+  /// excuse a handler that is no longer counted.
   @inlinable
   func end() {
-    word.store(word.load(ordering: .relaxed) & ~0xFFFF_FFFF, ordering: .releasing)
+    word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
+    noteReturn()
   }
 
-  /// The subscription whose handler a call is, or `nil` if that call is over.
-  func node(in call: UInt64) -> SubscriptionNode? {
-    let word = word.load(ordering: .acquiring)
-    let position = Int(word & 0xFFFF_FFFF)
-    return word >> 32 == call && position > 0 ? nodes[position - 1] : nil
+  /// How many handlers have returned, or gone on, that waits may excuse.
+  ///
+  /// By it the waits notice that what they have counted may be out of date.
+  static let returns = Atomic<Int>(0)
+
+  /// Tells waits that are not over that the handler, or the one that awaits it, has gone on.
+  @inlinable
+  func noteReturn() {
+    if waits.load(ordering: .sequentiallyConsistent) > 0 { Self.countReturn() }
+  }
+
+  @usableFromInline
+  static func countReturn() {
+    returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Whether a call's handler is running.
+  func isRunning(_ call: UInt64) -> Bool {
+    word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
   }
 }
 
 /// The handler that the present code runs in, inherited by the tasks that the handler starts.
 ///
-/// Lets `drain()`, `notifyAndWait` and `cancelAndWait()` not wait for the handler that calls them.
+/// By it `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them.
 @usableFromInline
 struct HandlerContext: Sendable {
   /// Not by the macro, whose binding could not be used in inlined code.
@@ -97,26 +116,29 @@ struct HandlerContext: Sendable {
   let worker: Worker
   /// Which of the worker's calls this is.
   let call: UInt64
+  /// The subscription whose handler this is.
+  let node: SubscriptionNode
 
   @usableFromInline
-  init(worker: Worker, call: UInt64) {
+  init(worker: Worker, call: UInt64, node: SubscriptionNode) {
     self.worker = worker
     self.call = call
+    self.node = node
   }
 
-  /// The subscription whose handler this is, or `nil` if that handler has returned.
-  var node: SubscriptionNode? { worker.node(in: call) }
+  /// Whether the handler has not returned.
+  var isRunning: Bool { worker.isRunning(call) }
 
-  /// The same if the handler is one of a notification, so that what waits in the subscription's mailbox
+  /// Whether the handler is one of a notification, so that what waits in the subscription's mailbox
   /// waits for it.
-  var attendedNode: SubscriptionNode? { worker.caller == nil ? node : nil }
+  var isAttending: Bool { worker.caller == nil }
 
   /// The handlers that cannot go on before this one does: itself, the one that awaits its fan-out, and
   /// so on; none if it has returned.
   var chain: [HandlerContext] {
     var chain: [HandlerContext] = []
     var next: HandlerContext? = self
-    while let context = next, context.node != nil {
+    while let context = next, context.isRunning {
       chain.append(context)
       next = context.worker.caller?.awaiting
     }

@@ -2,9 +2,9 @@ public import Synchronization
 
 /// Carries one ballot from many workers to one caller.
 ///
-/// The combiner is the user's code, so it never runs under a lock: whoever brings an answer while nobody
-/// counts has the ballot until it has counted; what comes meanwhile queues up and is counted by the one
-/// who has the ballot.
+/// The combiner is the user's code, so it never runs under a lock: a worker that brings an answer while
+/// nobody counts has the ballot until it has counted; what comes meanwhile queues up and is counted by
+/// the one who has the ballot.
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
 /// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
@@ -22,7 +22,8 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
   enum Input: Sendable {
     case answer(Event, position: Int)
-    case deadline
+    /// The time is up, with what to count for those who have not answered.
+    case deadline(counting: @Sendable (Int) -> Event)
   }
 
   @usableFromInline
@@ -37,14 +38,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   let turn = Atomic<UInt8>(PollTurn.free)
   @usableFromInline
   let desk = Lock(PollDesk())
-  /// What to count at the deadline for those who have not answered.
-  @usableFromInline
-  let absence: @Sendable (Int) -> Event
 
   @inlinable
-  init(_ ballot: Count, absence: @escaping @Sendable (Int) -> Event) {
+  init(_ ballot: Count) {
     self.ballot = ballot
-    self.absence = absence
   }
 
   @inlinable
@@ -52,13 +49,16 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   /// Starts the count, before anybody else knows of the poll.
   ///
-  /// - Parameter isExpired: whether the deadline is past already.
   /// - Returns: the decision if nobody need be asked.
   @inlinable
-  func open(isExpired: Bool) -> Decision? {
-    if let decision = ballot.begin() { return decision }
-    return isExpired ? ballot.expire(counting: absence) : nil
-  }
+  func open() -> Decision? { ballot.begin() }
+
+  /// Ends the count before anybody is asked, for the deadline is past.
+  ///
+  /// - Parameter absence: what to count, by position.
+  /// - Returns: the decision.
+  @inlinable
+  func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
 
   /// The decision, if there is one.
   @inlinable
@@ -87,9 +87,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   }
 
   /// Counts those who have not answered as absent, which decides.
+  ///
+  /// - Parameters:
+  ///   - fanOut: who has been asked.
+  ///   - absence: what to count, by position.
   @inlinable
-  func expire(in fanOut: FanOut) {
-    take(.deadline, in: fanOut)
+  func expire(in fanOut: FanOut, counting absence: @escaping @Sendable (Int) -> Event) {
+    take(.deadline(counting: absence), in: fanOut)
   }
 
   @inlinable
@@ -133,9 +137,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     fanOut.halt()
     // Read first: the caller may be done with everything as soon as it goes on.
     let isComplete = ballot.isComplete
+    ballot.close()
     publish()
-    // After the caller was let go: cancelling runs the handlers' own cancellation handlers.
-    if !isComplete { fanOut.cancel() }
+    if !isComplete { fanOut.cancel(inPlace: true) }
   }
 
   /// Counts one input.
@@ -145,7 +149,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   func count(_ input: Input) -> Bool {
     switch input {
     case .answer(let answer, let position): outcome = ballot.count(answer, from: position)
-    case .deadline: outcome = ballot.expire(counting: absence)
+    case .deadline(let absence): outcome = ballot.expire(counting: absence)
     }
     return outcome != nil
   }
@@ -164,7 +168,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   /// Tells the caller that the poll is decided.
   @inlinable
   func publish() {
-    // What came too late is let go after the lock is released.
+    // What came too late is released after the lock.
     let (caller, late) = desk.withLock { desk in
       desk.isDecided = true
       defer { desk.caller = nil }
@@ -172,14 +176,6 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     }
     withExtendedLifetime(late) {}
     caller?.resume()
-  }
-}
-
-extension Poll {
-  /// A poll without a deadline.
-  @inlinable
-  convenience init<C, Failure>(_ ballot: Count) where Count == Ballot<C, Failure> {
-    self.init(ballot) { _ in .absence }
   }
 }
 

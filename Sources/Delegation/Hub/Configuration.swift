@@ -74,13 +74,29 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, on: configuration.clock, executor: configuration.executor) {
+    return SlowWatch(
+      after: limit, on: configuration.clock, executor: handlerExecutor(for: configuration.executor)
+    ) {
       node in
       configuration.onSlow(node.description, node.site.description)
     }
   }
 
+  /// What sets the deadlines that a configuration's clock goes by.
+  ///
+  /// Real time is kept apart from the hub's executor, which may be busy. Any other clock is a test's:
+  /// then the executor runs all of the hub, so that a test has the last word on what happens when.
+  static func makeDeadlines(_ configuration: Configuration) -> any DeadlineSource {
+    func source<C: Clock<Duration>>(_ clock: C) -> any DeadlineSource {
+      let isReal = clock is ContinuousClock || clock is SuspendingClock
+      return DeadlineQueue(
+        clock: clock, executor: isReal ? nil : handlerExecutor(for: configuration.executor))
+    }
+    return source(configuration.clock)
+  }
+
   /// Tells the user of a notification's failure.
+  @usableFromInline
   nonisolated func report(_ error: any Error, in node: SubscriptionNode) {
     configuration.onFailure(node.description, node.site.description, error)
   }

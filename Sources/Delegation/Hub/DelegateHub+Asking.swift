@@ -35,13 +35,18 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(ownExecutor) {
+        () async throws(E) in try await self.vote(`protocol`, by: rule, body)
+      }
+    }
     // As `ask`, which would see the answers through a conversion of `body`.
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
     return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<Bool, E> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
-        defer { node.endCall() }
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<Bool, E> in
+        guard let subscriber = node.subscriber(as: P.self) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -79,12 +84,17 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(ownExecutor) {
+        () async throws(E) in try await self.ask(`protocol`, combining: combiner, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
     return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<C.Response, E> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
-        defer { node.endCall() }
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<C.Response, E> in
+        guard let subscriber = node.subscriber(as: P.self) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -159,17 +169,33 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
-    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await ask(`protocol`, combining: combiner, by: deadline, absent: absence, body)
+  }
+
+  @inlinable
+  nonisolated func ask<P, C: Combiner>(
+    _ protocol: P.Type, combining combiner: C, by deadline: Deadline?,
+    absent absence: Absence<C.Response>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(ownExecutor) {
+        () async in
+        await self.ask(
+          `protocol`, combining: combiner, by: deadline, absent: absence, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
-      asking: nodes.count, combiner: combiner, hasDeadline: duration != nil)
-    let poll = Poll(ballot, absence: { _ in absent })
-    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) {
+      asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
+    let poll = Poll(ballot)
+    return await conduct(poll, among: nodes, by: deadline, counting: { _ in absent }) {
+      fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, any Error> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
-        defer { node.endCall() }
+        guard let subscriber = node.subscriber(as: P.self) else { return .absence }
         do throws(any Error) {
           return .response(try await body(subscriber))
         } catch {
@@ -218,32 +244,42 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
-    let deadline = duration.map { Deadline(after: $0, on: configuration.clock) }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await collect(`protocol`, by: deadline, body)
+  }
+
+  @inlinable
+  nonisolated func collect<P, R: Sendable>(
+    _ protocol: P.Type, by deadline: Deadline?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(ownExecutor) {
+        () async in await self.collect(`protocol`, by: deadline, body)
+      }
+    }
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
-      asking: nodes.count, combiner: .all(), hasDeadline: duration != nil)
-    let poll = Poll(ballot) { position in
+      asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
+    let poll = Poll(ballot)
+    let isLate: @Sendable (Int) -> Answer<Reply<R>, Never> = { position in
       .response(
         Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, by: deadline) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Answer<R, any Error> in
-        guard let subscriber = node.beginCall(on: P.self) else { return .absence }
-        defer { node.endCall() }
-        do throws(any Error) {
-          return .response(try await body(subscriber))
-        } catch {
-          return .failure(error)
-        }
-      } report: { answer, position in
+    return await conduct(poll, among: nodes, by: deadline, counting: isLate) {
+      fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
+        node -> Answer<Reply<R>, Never> in
+        guard let subscriber = node.subscriber(as: P.self) else { return .absence }
         let result: Result<R, any Error>
-        switch answer {
-        case .response(let response): result = .success(response)
-        case .failure(let error): result = .failure(error)
-        case .absence: return poll.take(.absence, from: position, in: fanOut)
+        do throws(any Error) {
+          result = .success(try await body(subscriber))
+        } catch {
+          result = .failure(error)
         }
-        let reply = Reply(subscriber: nodes[position].description, result: result)
-        poll.take(.response(reply), from: position, in: fanOut)
+        return .response(Reply(subscriber: node.description, result: result))
+      } report: { answer, position in
+        poll.take(answer, from: position, in: fanOut)
       }
     }.get()
   }

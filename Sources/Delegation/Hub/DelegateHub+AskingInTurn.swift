@@ -29,9 +29,13 @@ extension DelegateHub {
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(ownExecutor) {
+        () async throws(E) in try await self.askInTurn(`protocol`, body)
+      }
+    }
     let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
-      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(nil) }
-      defer { node.endCall() }
+      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(nil) }
       do throws(E) {
         let answer = try await body(subscriber)
         return answer == nil ? .goOn(nil) : .stop(.success(answer))
@@ -68,10 +72,14 @@ extension DelegateHub {
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
+    if isCalledFromElsewhere {
+      return try await withTaskExecutorPreference(ownExecutor) {
+        () async throws(E) in try await self.pass(value, through: `protocol`, body)
+      }
+    }
     let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
       guard let value else { return .stop(.success(nil)) }
-      guard let subscriber = node.beginCall(on: P.self) else { return .goOn(value) }
-      defer { node.endCall() }
+      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(value) }
       do throws(E) {
         let changed = try await body(subscriber, value)
         return changed == nil ? .stop(.success(nil)) : .goOn(changed)
@@ -99,7 +107,8 @@ extension DelegateHub {
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
     let fanOut = FanOut(asking: nodes, for: self) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle) { node -> Turn<Value, E>? in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
+        node -> Turn<Value, E>? in
         guard case .success(let value) = state.withLock({ $0 }) else { return nil }
         return await take(node, value)
       } report: { turn, _ in

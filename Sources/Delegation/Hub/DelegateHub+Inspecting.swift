@@ -12,7 +12,9 @@ extension DelegateHub {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
     // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
-    await snapshot(of: ObjectIdentifier(`protocol`)).count { $0.isOpen && $0.reference.isAlive }
+    await subscriptions(of: ObjectIdentifier(`protocol`)).count {
+      $0.isOpen && $0.reference.isAlive
+    }
   }
 
   /// The live subscribers of a protocol, in the order in which they are served.
@@ -30,7 +32,7 @@ extension DelegateHub {
   /// - Returns: those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
-    await snapshot(of: ObjectIdentifier(`protocol`)).compactMap { node in
+    await subscriptions(of: ObjectIdentifier(`protocol`)).compactMap { node in
       node.isOpen ? node.reference.load(as: P.self) : nil
     }
   }
@@ -62,12 +64,11 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
-    let isAtRest = await inbox.wait(
-      for: .rest(of: inbox), atMost: duration, on: configuration.clock,
-      executor: configuration.executor)
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
     return await Leftovers(
-      subscribers: overview().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
+      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
   }
 
   /// What has become of the notifications so far, per protocol and subscriber.
@@ -84,7 +85,7 @@ extension DelegateHub {
   /// - Returns: the counts at the moment of the call.
   /// - Complexity: O(*n*) in the hub's *n* subscriptions.
   public nonisolated func statistics() async -> Statistics {
-    let overviews = await overview()
+    let overviews = await allSubscriptions()
     return Statistics(
       protocols: overviews.map { overview in
         let accounts = overview.nodes.map { ($0, $0.account) }

@@ -2,37 +2,64 @@ extension DelegateHub {
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: [SubscriptionNode], by deadline: Deadline? = nil,
+    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
-    if let decision = poll.open(isExpired: deadline?.isPast ?? false) { return decision }
+    if let decision = poll.open() { return decision }
+    let isSingle = nodes.count == 1
     let fanOut = FanOut(asking: nodes, for: self, question)
-    if nodes.count == 1, deadline == nil {
+    if isSingle {
       // Nobody else is held up, and nothing can be decided before: no task is needed.
       await fanOut.runInTurn()
       if let decision = poll.decision { return decision }
     }
     return await withTaskCancellationHandler {
-      guard let deadline else {
-        fanOut.startInPlace()
-        if let decision = poll.decision { return decision }
-        return await waitForDecision(of: poll, by: fanOut)
-      }
-      // Not in the caller's place: a handler that blocks its thread must not keep the caller.
-      fanOut.summonWorker()
-      let timer = Task.startDetached(on: configuration.executor) {
-        // If it is cancelled the poll is decided already.
-        await deadline.wait()
-        poll.expire(in: fanOut)
-      }
-      defer { timer.cancel() }
+      fanOut.startInPlace()
+      if let decision = poll.decision { return decision }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
-      fanOut.cancel()
+      fanOut.cancel(inPlace: true)
     }
   }
 
-  /// Waiters for a decision, handing the urgency of whoever waits on to those who work for it.
+  /// Conducts a poll among subscriptions, side by side and by a deadline.
+  ///
+  /// - Parameters:
+  ///   - poll: the poll.
+  ///   - nodes: whom to ask.
+  ///   - deadline: when to decide at the latest; `nil` for never.
+  ///   - absence: what to count then for those who have not answered, by position. Those who were not
+  ///     asked and have ended meanwhile count as absent all the same.
+  ///   - question: what to ask.
+  /// - Returns: the decision.
+  @inlinable
+  nonisolated(nonsending) func conduct<Count>(
+    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], by deadline: Deadline?,
+    counting absence: @escaping @Sendable (Int) -> Count.Event,
+    _ question: @escaping FanOut.Question
+  ) async -> Count.Decision {
+    guard let deadline else { return await conduct(poll, among: nodes, question) }
+    if let decision = poll.open() { return decision }
+    if deadline.isPast, let decision = poll.close(counting: absence) { return decision }
+    let fanOut = FanOut(asking: nodes, for: self, question)
+    return await withTaskCancellationHandler {
+      // Not in the caller's place: a handler that blocks its thread must not keep the caller.
+      fanOut.summonWorker()
+      let alarm = deadline.schedule {
+        poll.expire(in: fanOut) { position -> Count.Event in
+          if fanOut.isLate(at: position) { return absence(position) }
+          return Count.absence
+        }
+      }
+      defer { alarm.cancel() }
+      return await waitForDecision(of: poll, by: fanOut)
+    } onCancel: {
+      // Not in the canceller's place, which the caller could not leave before they have run.
+      fanOut.cancel(inPlace: false)
+    }
+  }
+
+  /// Waits for a decision, handing the urgency of whoever waits on to those who work for it.
   @inlinable
   nonisolated(nonsending) func waitForDecision<Count>(
     of poll: Poll<Count>, by fanOut: FanOut
@@ -41,26 +68,10 @@ extension DelegateHub {
       return await poll.waitForDecision()
     }
     return await withTaskPriorityEscalationHandler {
-      await poll.waitForDecision()
+      fanOut.escalateToCaller()
+      return await poll.waitForDecision()
     } onPriorityEscalated: { _, priority in
       fanOut.escalate(to: priority)
     }
-  }
-}
-
-extension SubscriptionNode {
-  /// Begins a call of the asking kind, which ``endCall()`` has to end.
-  ///
-  /// The call itself is the asker's: through a generic function, each result would go by way of a
-  /// conversion that is one more asynchronous call.
-  ///
-  /// - Returns: the subscriber, or `nil` if there is no call.
-  @inlinable
-  @inline(__always)
-  func beginCall<P>(on type: P.Type) -> P? {
-    guard beginCall() else { return nil }
-    if let subscriber = subscriber(as: type) { return subscriber }
-    endCall()
-    return nil
   }
 }

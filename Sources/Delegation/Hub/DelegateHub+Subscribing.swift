@@ -59,7 +59,7 @@ extension DelegateHub {
       object: Self.object(of: subscriber, as: type), type: type,
       attachments: .init(
         subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
-        executor: executor),
+        executor: handlerExecutor(for: executor)),
       priority: priority, policy: mailbox, site: site)
     let node = inbox.subscribe(
       newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: `protocol`)
@@ -69,7 +69,7 @@ extension DelegateHub {
   /// Ends an object's subscription to a protocol.
   ///
   /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``Subscription/cancel()``. Does nothing if it is not subscribed.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -79,7 +79,7 @@ extension DelegateHub {
   /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
     let identity = ObjectIdentifier(Self.object(of: subscriber, as: type(of: subscriber as Any)))
-    inbox.close(of: ObjectIdentifier(`protocol`)) { $0.subscriptions(at: identity) }
+    inbox.terminate(at: identity, of: ObjectIdentifier(`protocol`))
   }
 
   /// Ends all subscriptions of an object.
@@ -93,8 +93,7 @@ extension DelegateHub {
   /// - Complexity: O(*p*) in the hub's *p* protocols, and O(*n*) in the *n* subscriptions that were
   ///   given an id.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
-    let identity = ObjectIdentifier(subscriber)
-    inbox.close { $0.subscriptions(at: identity) }
+    inbox.terminate(at: ObjectIdentifier(subscriber))
   }
 
   /// Ends all subscriptions that were made with an id.
@@ -108,12 +107,7 @@ extension DelegateHub {
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
-    let identity = Identity(id)
-    inbox.close {
-      $0.identified[identity.hash] ?? []
-    } where: { node in
-      node.identity?.matches(identity) ?? false
-    }
+    inbox.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to a protocol.
@@ -125,7 +119,7 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    inbox.closeAll(of: ObjectIdentifier(`protocol`))
+    inbox.terminateAll(of: ObjectIdentifier(`protocol`))
   }
 
   /// The object that a value of a protocol's type is.

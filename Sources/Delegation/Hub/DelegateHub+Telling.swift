@@ -25,8 +25,8 @@ extension DelegateHub {
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
     guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
-    let handler = Notification.Handler.synchronous { node in
-      guard let subscriber = node.subscriber(as: P.self) else { return false }
+    let handler = Notification.Handler.synchronous { reference in
+      guard let subscriber = reference.load(as: P.self) else { return false }
       try body(subscriber)
       return true
     }
@@ -95,8 +95,8 @@ extension DelegateHub {
   nonisolated func asynchronous<P>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) -> Notification.Handler {
-    .asynchronous { node in
-      guard let subscriber = node.subscriber(as: P.self) else { return false }
+    .asynchronous { reference in
+      guard let subscriber = reference.load(as: P.self) else { return false }
       try await body(subscriber)
       return true
     }
@@ -106,10 +106,9 @@ extension DelegateHub {
   nonisolated(nonsending) func postAndWait(
     _ handler: Notification.Handler, to key: ObjectIdentifier
   ) async {
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     post(handler, to: key, receipt: receipt)
-    _ = await inbox.wait(
-      for: .passing(of: receipt), atMost: nil, on: configuration.clock, executor: nil)
+    _ = await WaitGoal.passing(of: receipt).wait(until: nil)
   }
 
   @usableFromInline
@@ -125,5 +124,7 @@ extension DelegateHub {
       content.handler = handler.binding(configuration.propagating.map { $0.capture() })
     }
     inbox.post(content, to: key)
+    // Until then: whoever finds a wake to be sent has to have the hub to send it for.
+    withExtendedLifetime(self) {}
   }
 }

@@ -15,7 +15,7 @@
 /// **Order.** Synchronous calls of one thread take effect in program order, and all calls on one hub in
 /// one total order.
 ///
-/// **Lifetime.** What was posted is delivered even if the hub is let go; then the subscriptions end.
+/// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///
 /// ```swift
 /// protocol WorkerDelegate: AnyObject, Sendable {
@@ -40,9 +40,18 @@ public actor DelegateHub {
   nonisolated let inbox = Inbox()
 
   /// Notices slow handlers, if the configuration wants it.
+  @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
-  /// Who is subscribed to what, as of the last time the inbox was settled.
+  /// Where the hub's work and handlers run; `nil` for the default.
+  @usableFromInline
+  nonisolated let executor: (any TaskExecutor)?
+
+  /// Sets the deadlines of calls.
+  @usableFromInline
+  nonisolated let deadlines: any DeadlineSource
+
+  /// Who is subscribed to what, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
   /// Makes a hub without subscribers.
@@ -50,11 +59,14 @@ public actor DelegateHub {
   /// - Parameter configuration: the hub's settings.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    let executor = handlerExecutor(for: configuration.executor)
+    self.executor = executor
     slowWatch = Self.makeSlowWatch(configuration)
-    inbox.setWaker { [weak self, executor = configuration.executor] in
-      guard let self else { return false }
+    deadlines = Self.makeDeadlines(configuration)
+    inbox.setWaker { [weak self] in
+      // Claimed by somebody who has the hub, so that what is claimed is done.
+      guard let self, self.inbox.wake.claim() else { return }
       Task.startDetached(on: executor) { await self.work() }
-      return true
     }
   }
 
@@ -62,7 +74,7 @@ public actor DelegateHub {
     inbox.clear()
   }
 
-  // MARK: Settling the inbox
+  // MARK: Applying the inbox's changes
 
   /// What a wake has to do.
   struct Duties: Sendable {
@@ -73,7 +85,7 @@ public actor DelegateHub {
   /// The subscriptions of a protocol, in order.
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    if inbox.hasChanges { settle(inbox.takeNews(asWake: false)) }
+    if inbox.hasChanges { apply(inbox.takeNews(asWake: false)) }
     return inOrder(key)
   }
 
@@ -84,46 +96,43 @@ public actor DelegateHub {
 
   private func takeDuties() -> Duties {
     let news = inbox.takeNews(asWake: true)
-    settle(news)
-    return Duties(
-      fanOuts: news.pending.map { inOrder($0.key) },
-      sweeps: news.sweeps.map { ($0, inOrder($0.key)) })
+    apply(news)
+    var fanOuts = news.duties.pending.map { inOrder($0.key) }
+    if !news.duties.due.isEmpty { fanOuts.append(news.duties.due) }
+    return Duties(fanOuts: fanOuts, sweeps: news.duties.sweeps.map { ($0, inOrder($0.key)) })
   }
 
-  private func settle(_ news: Inbox.News) {
+  private func apply(_ news: Inbox.News) {
     for changes in news.changes {
       rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
-        .settle(changes)
+        .apply(changes)
     }
   }
 
   /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
-  /// let go by that.
+  /// released by that.
   func overview() -> [TopicRoster.Overview] {
-    settle(inbox.takeNews(asWake: false))
+    apply(inbox.takeNews(asWake: false))
     // By index, so that none is copied while it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
   }
 
   // MARK: Waking
 
-  /// Settles the inbox, then is the first worker of the first fan-out itself.
+  /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
   private nonisolated func work() async {
     let duties = await takeDuties()
     for sweep in duties.sweeps {
       inbox.activity.begin()
-      Task.startDetached(on: configuration.executor) {
-        for node in sweep.nodes where !node.reference.isAlive { node.close(as: .expired) }
+      Task.startDetached(on: executor) {
+        for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
         self.inbox.didSweep(sweep.topic)
-        self.inbox.workerEnded()
+        self.inbox.activity.end()
       }
     }
     let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
     for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
-    if let first = fanOuts.first {
-      await first.workAsStandby()
-    } else {
-      inbox.workerEnded()
-    }
+    if let first = fanOuts.first { await first.workAsStandby() }
+    inbox.activity.end()
   }
 }

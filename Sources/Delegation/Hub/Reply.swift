@@ -1,14 +1,16 @@
-/// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
-public struct Reply<Value: Sendable>: Sendable {
-  /// The subscriber's type, and the id it was subscribed with.
-  public let subscriber: String
-  /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
-  public let result: Result<Value, any Error>
+extension DelegateHub {
+  /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
+  public struct Reply<Value: Sendable>: Sendable {
+    /// The subscriber's type, and the id it was subscribed with.
+    public let subscriber: String
+    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
+    public let result: Result<Value, any Error>
 
-  @usableFromInline
-  init(subscriber: String, result: Result<Value, any Error>) {
-    self.subscriber = subscriber
-    self.result = result
+    @usableFromInline
+    init(subscriber: String, result: Result<Value, any Error>) {
+      self.subscriber = subscriber
+      self.result = result
+    }
   }
 }
 

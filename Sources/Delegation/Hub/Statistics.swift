@@ -82,6 +82,15 @@ extension DelegateHub.Statistics.Counts: CustomStringConvertible {
       + "cancelled \(cancelled), waiting \(waiting)"
   }
 
+  init(_ account: Account) {
+    handled = account.handled
+    failed = account.failed
+    expired = account.expired
+    dropped = account.dropped
+    cancelled = account.cancelled
+    waiting = account.waiting
+  }
+
   static func += (counts: inout Self, other: Self) {
     counts.handled += other.handled
     counts.failed += other.failed
@@ -115,13 +124,13 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     counts.waiting = 0
     counts.waiting = addressed - counts.total
     self.init(
-      name: overview.topic.name, posted: posted, addressed: addressed, counts: counts,
+      name: overview.topic.name, posted: posted, addressed: addressed, counts: .init(counts),
       subscribers: accounts.compactMap { node, account in
         let running = node.runningCalls
         guard node.isOpen || running > 0 else { return nil }
         return .init(
           name: node.name, place: node.site, running: running,
-          counts: account)
+          counts: .init(account))
       })
   }
 }

@@ -1,35 +1,69 @@
-/// What becomes of notifications when they come faster than a subscriber handles them.
-///
-/// Those that wait are counted, the one being handled is not. Whatever is dropped is counted as
-/// dropped, for the subscriber and for its protocol. A limit bounds the hub's memory even if the
-/// subscriber hangs for ever.
-///
-/// ```swift
-/// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
-/// ```
-public enum MailboxPolicy: Sendable, Hashable {
-  /// All of them wait.
-  case unbounded
-  /// At most `limit` wait; the oldest makes room. A limit below 1 stops the program.
-  case dropOldest(limit: Int)
-  /// At most `limit` wait; what comes then is dropped. A limit below 1 stops the program.
-  case dropNewest(limit: Int)
-  /// Only the latest one waits, as with `dropOldest(limit: 1)`.
-  case latest
-
-  /// How many may wait; `nil` for any number.
-  var limit: Int? {
-    switch self {
-    case .unbounded: nil
-    case .dropOldest(let limit), .dropNewest(let limit): limit
-    case .latest: 1
+extension DelegateHub {
+  /// What becomes of notifications when they come faster than a subscriber handles them.
+  ///
+  /// Those that wait are counted, the one being handled is not. Whatever is dropped is counted as
+  /// dropped, for the subscriber and for its protocol. A limit bounds the hub's memory even if the
+  /// subscriber hangs for ever.
+  ///
+  /// ```swift
+  /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
+  /// ```
+  public struct MailboxPolicy: Sendable, Hashable, CustomStringConvertible {
+    private enum Code: Hashable {
+      case unbounded
+      case dropOldest(limit: Int)
+      case dropNewest(limit: Int)
+      case latest
     }
-  }
 
-  var dropsOldest: Bool {
-    switch self {
-    case .unbounded, .dropNewest: false
-    case .dropOldest, .latest: true
+    private let code: Code
+
+    /// All of them wait.
+    public static let unbounded = MailboxPolicy(code: .unbounded)
+
+    /// At most a number of them wait; the oldest makes room.
+    ///
+    /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
+    /// - Returns: the policy.
+    public static func dropOldest(limit: Int) -> MailboxPolicy {
+      MailboxPolicy(code: .dropOldest(limit: limit))
+    }
+
+    /// At most a number of them wait; what comes then is dropped.
+    ///
+    /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
+    /// - Returns: the policy.
+    public static func dropNewest(limit: Int) -> MailboxPolicy {
+      MailboxPolicy(code: .dropNewest(limit: limit))
+    }
+
+    /// Only the latest one waits, as with ``dropOldest(limit:)`` and a limit of 1.
+    public static let latest = MailboxPolicy(code: .latest)
+
+    /// The policy, as one writes it.
+    public var description: String {
+      switch code {
+      case .unbounded: "unbounded"
+      case .dropOldest(let limit): "dropOldest(limit: \(limit))"
+      case .dropNewest(let limit): "dropNewest(limit: \(limit))"
+      case .latest: "latest"
+      }
+    }
+
+    /// How many may wait; `nil` for any number.
+    var limit: Int? {
+      switch code {
+      case .unbounded: nil
+      case .dropOldest(let limit), .dropNewest(let limit): limit
+      case .latest: 1
+      }
+    }
+
+    var dropsOldest: Bool {
+      switch code {
+      case .unbounded, .dropNewest: false
+      case .dropOldest, .latest: true
+      }
     }
   }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One notification, shared by all who are to handle it, and a link to the one posted after it.
 ///
 /// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
@@ -21,12 +23,12 @@ final class Notification: @unchecked Sendable {
   }
 
   @usableFromInline
-  typealias Synchronous = @Sendable (SubscriptionNode) throws -> Bool
+  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Bool
 
   /// Runs in the worker's place, without a hop of its own.
   @usableFromInline
   typealias Asynchronous =
-    nonisolated(nonsending) @Sendable (SubscriptionNode) async throws -> Bool
+    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Bool
 
   /// What a notification brings.
   struct Content: Sendable {
@@ -46,14 +48,31 @@ final class Notification: @unchecked Sendable {
     next = placeholder
   }
 
-  /// Lets a long chain go link by link: recursion would exhaust the stack.
+  /// Releases a long chain link by link: recursion would exhaust the stack.
   deinit {
     var rest = next
     next = nil
     while isKnownUniquelyReferenced(&rest) {
+      // The look is relaxed: what the others did to the link before they released it is seen from here.
+      atomicMemoryFence(ordering: .acquiring)
       let following = rest?.next
       rest?.next = nil
       rest = following
+    }
+  }
+}
+
+extension Notification.Handler {
+  /// The handler with captured task-locals bound around it.
+  func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
+    captured.reduce(self) { handler, captured in
+      switch handler {
+      case .synchronous(let handle):
+        .synchronous { subscriber in try captured.bind { try handle(subscriber) } }
+      case .asynchronous(let handle):
+        .asynchronous { subscriber in try await captured.bindAsync { try await handle(subscriber) }
+        }
+      }
     }
   }
 }

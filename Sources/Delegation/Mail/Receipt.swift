@@ -4,42 +4,31 @@ internal import Synchronization
 ///
 /// A subscription passes it once: by handling it, by failing, or by never getting to it.
 final class Receipt: Sendable {
-  private struct Place: Sendable {
-    var topic: Topic
+  /// Which notification this is for.
+  struct Place: Sendable {
+    /// The topic's protocol.
+    var key: ObjectIdentifier
     var number: Int
   }
 
-  let inbox: Inbox
-  /// Which notification this is for; `nil` as long as it is not posted.
-  private let place = Lock<Place?>(nil)
-  private let remaining = Atomic<Int>(0)
-
-  init(inbox: Inbox) {
-    self.inbox = inbox
-  }
+  /// Set once, under the inbox's lock, before anyone can pass; `nil` if it was posted to nobody.
+  private let postedAt = Lock<Place?>(nil)
+  let outstanding = AwaitedCount()
 
   /// Sets what there is to wait for.
   ///
   /// Called under the inbox's lock, before anyone can pass.
-  func open(number: Int, in topic: Topic, addressees: Int) {
-    place.withLock { $0 = Place(topic: topic, number: number) }
-    remaining.store(addressees, ordering: .sequentiallyConsistent)
+  func open(number: Int, to key: ObjectIdentifier, addressees: Int) {
+    postedAt.withLock { $0 = Place(key: key, number: number) }
+    outstanding.rise(by: addressees)
   }
 
   /// Counts one subscription that has passed.
   ///
   /// Must not be called under a lock.
   func pass() {
-    remaining.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-    inbox.receiptPassed()
+    outstanding.fall()
   }
 
-  /// How many subscriptions have yet to pass.
-  var outstanding: Int { remaining.load(ordering: .sequentiallyConsistent) }
-
-  /// Whether a subscription is among those that have yet to pass.
-  func isOutstanding(at node: SubscriptionNode) -> Bool {
-    guard let place = place.withLock({ $0 }), place.topic === node.topic else { return false }
-    return node.owes(place.number)
-  }
+  var place: Place? { postedAt.withLock { $0 } }
 }

@@ -6,6 +6,3 @@ enum Termination: Sendable {
   /// Its subscriber died.
   case expired
 }
-
-/// What became of the notifications that were addressed to one subscription.
-typealias Account = DelegateHub.Statistics.Counts

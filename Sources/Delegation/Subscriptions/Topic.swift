@@ -1,6 +1,17 @@
 internal import Synchronization
 
-/// What the subscriptions of one protocol share without a lock.
+/// The inbox, as subscriptions know it.
+protocol SubscriptionOwner: AnyObject, Sendable {
+  /// Ends a subscription, if nobody has yet.
+  ///
+  /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
+  func terminate(_ node: SubscriptionNode, as termination: Termination)
+
+  /// Sees to it that a worker comes by at a subscription that something waits for.
+  func summonWorker(for node: SubscriptionNode)
+}
+
+/// What the subscriptions of one protocol share without the inbox's lock.
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
@@ -15,14 +26,62 @@ final class Topic: Sendable {
   /// The hub's inbox.
   ///
   /// They refer to each other until the hub is released.
-  let inbox: Inbox
+  let owner: any SubscriptionOwner
 
-  init(_ type: Any.Type, inbox: Inbox) {
+  /// Which subscriptions follow others.
+  ///
+  /// Under a lock of its own, within which nothing is locked: it may be taken under any other.
+  let succession = Lock(Succession())
+
+  /// Those who wait for the handlers of a subscription to end, by the subscription.
+  ///
+  /// Invariant: a subscription with an entry has its `awaited` bit set from before the entry's first
+  /// look at the subscription's handlers until after the last waiter has gone.
+  private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
+
+  init(_ type: Any.Type, owner: any SubscriptionOwner) {
     self.type = type
-    self.inbox = inbox
+    self.owner = owner
     key = ObjectIdentifier(type)
   }
 
   /// The protocol's name.
   var name: String { String(reflecting: type) }
+
+  // MARK: Waiting for a subscription's handlers
+
+  /// Adds one who waits for the handlers of a subscription to end.
+  func add(_ waiter: Waiter, for node: SubscriptionNode) {
+    endWaiters.withLock { waiters in
+      waiters[ObjectIdentifier(node), default: WaitList()].add(waiter)
+      node.announceEnds(true)
+    }
+    _ = waiter.tryFulfil { node.runningCalls }
+  }
+
+  /// Removes one who has gone on.
+  func remove(_ waiter: Waiter, for node: SubscriptionNode) {
+    update(node) { $0.remove(CollectionOfOne(waiter)) }
+  }
+
+  /// Lets those go on who waited for a handler that has ended.
+  func resumeWaiters(for node: SubscriptionNode) {
+    let running = node.runningCalls
+    let fulfilled = endWaiters.withLock {
+      $0[ObjectIdentifier(node)]?.candidates(at: running) ?? []
+    }.filter { $0.tryFulfil { node.runningCalls } }
+    if !fulfilled.isEmpty { update(node) { $0.remove(fulfilled) } }
+  }
+
+  private func update(_ node: SubscriptionNode, _ change: (inout WaitList) -> Void) {
+    endWaiters.withLock { waiters in
+      guard var list = waiters.removeValue(forKey: ObjectIdentifier(node)) else { return }
+      change(&list)
+      if list.isEmpty {
+        node.announceEnds(false)
+      } else {
+        waiters[ObjectIdentifier(node)] = list
+      }
+    }
+  }
 }

@@ -14,12 +14,15 @@ public import Dispatch
 public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   /// The queue that everything runs on.
   public let queue: DispatchQueue
+  /// What runs handlers on it.
+  let tasks: DispatchQueueTaskExecutor
 
   /// Makes an executor for a queue.
   ///
   /// - Parameter queue: the queue that everything runs on.
   public init(_ queue: DispatchQueue) {
     self.queue = queue
+    tasks = DispatchQueueTaskExecutor(queue)
   }
 
   /// Runs a job on the queue, after those that were enqueued before.
@@ -44,4 +47,31 @@ public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
     UnownedSerialExecutor(ordinary: self)
   }
+}
+
+/// Runs handlers on a dispatch queue.
+///
+/// Apart from ``DispatchQueueExecutor``, whose jobs are isolated to the queue as an actor's have to be: a
+/// task would leave that isolation, and so the queue, at each call of a nonisolated function, and come
+/// back to it, by one more job each time.
+final class DispatchQueueTaskExecutor: TaskExecutor {
+  let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// The executor that handlers of a subscription run on, for the one that it was given.
+///
+/// - Parameter executor: what the user gave.
+/// - Returns: the same, or what runs tasks on the same queue with fewer jobs.
+func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
+  guard let executor = executor as? DispatchQueueExecutor else { return executor }
+  return executor.tasks
 }

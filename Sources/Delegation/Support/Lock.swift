@@ -1,71 +1,137 @@
-#if DELEGATION_PTHREAD_LOCK
+public import Synchronization
+
+#if os(Linux) || os(Android)
   #if canImport(Glibc)
     internal import Glibc
   #elseif canImport(Musl)
     internal import Musl
-  #else
-    internal import Darwin
+  #elseif canImport(Android)
+    internal import Android
+  #endif
+#endif
+
+/// The library's lock.
+///
+/// The rule for every use: what runs under it is the library's own code and short. Closures,
+/// handlers and anything whose release could run a `deinit` from outside leave the lock first.
+///
+/// On Linux a ``Contention`` stands beside `Mutex`. Elsewhere `Mutex` is the system's own lock, which
+/// needs nothing of the kind.
+@usableFromInline
+struct Lock<State: Sendable>: ~Copyable, Sendable {
+  @usableFromInline
+  let mutex: Mutex<State>
+
+  #if os(Linux) || os(Android)
+    @usableFromInline
+    let contention = Contention()
   #endif
 
-  /// The library's lock as the thread sanitizer's build has it.
-  ///
-  /// On Linux the sanitizer does not see the futex operations of `Synchronization.Mutex` and reports
-  /// races that are none; it does see pthread's. `.ci/run` builds with this variant for that lane.
-  ///
-  /// `@unchecked Sendable`: `state` is reached only between lock and unlock of `mutex`.
-  @usableFromInline
-  struct Lock<State>: ~Copyable, @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let state: UnsafeMutablePointer<State>
-
-    @usableFromInline
-    init(_ state: consuming State) {
-      pthread_mutex_init(mutex, nil)
-      self.state = .allocate(capacity: 1)
-      self.state.initialize(to: state)
-    }
-
-    deinit {
-      pthread_mutex_destroy(mutex)
-      mutex.deallocate()
-      state.deinitialize(count: 1)
-      state.deallocate()
-    }
-
-    @usableFromInline
-    borrowing func withLock<Result, Failure>(
-      _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-      pthread_mutex_lock(mutex)
-      defer { pthread_mutex_unlock(mutex) }
-      return try body(&state.pointee)
-    }
+  @inlinable
+  init(_ state: consuming sending State) {
+    mutex = Mutex(state)
   }
-#else
-  public import Synchronization
 
-  /// The library's lock.
+  /// Runs a closure that has the state to itself.
   ///
-  /// The rule for every use: what runs under it is the library's own code and short. Closures,
-  /// handlers and anything whose release could run a `deinit` from outside leave the lock first.
-  @usableFromInline
-  struct Lock<State: Sendable>: ~Copyable, Sendable {
-    @usableFromInline
-    let mutex: Mutex<State>
-
-    @inlinable
-    init(_ state: consuming sending State) {
-      mutex = Mutex(state)
-    }
-
-    @inlinable
-    @inline(__always)
-    borrowing func withLock<Result: Sendable, Failure>(
-      _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+  /// The closure stands here once, and its result is not wrapped in an optional: `withLockIfAvailable`
+  /// would need a second place and the optional, and made each notification a third slower.
+  @inlinable
+  @inline(__always)
+  borrowing func withLock<Result: Sendable, Failure>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    #if os(Linux) || os(Android)
+      let hasClaim = contention.claim() || contention.waitToClaim()
+      defer { if hasClaim { contention.releaseClaim() } }
+      return try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
+        contention.beginSection()
+        defer { contention.endSection() }
+        return try body(&state)
+      }
+    #else
       try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
         try body(&state)
       }
+    #endif
+  }
+}
+
+#if os(Linux) || os(Android)
+  /// Keeps threads that want a lock awake for a while, and shows its sections to the thread sanitizer.
+  ///
+  /// It keeps nobody from the state; the mutex does that. A thread claims the lock before it goes to the
+  /// mutex. One thread at a time has the claim. A thread that has waited too long goes to the mutex
+  /// without it, and sleeps there.
+  ///
+  /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
+  ///   want it, each section costs a switch of threads, so few threads may sleep.
+  /// - The thread sanitizer does not see the system calls of `Mutex`, and would report races that are
+  ///   none, in our users' tests as well. It sees atomics.
+  @usableFromInline
+  struct Contention: ~Copyable, Sendable {
+    /// Whether a thread has the claim.
+    ///
+    /// Only that thread clears it.
+    @usableFromInline
+    let isClaimed = Atomic(false)
+    /// Loaded first and stored last in each section, by the thread that has the mutex.
+    ///
+    /// So a load sees the store of the section before. The value means nothing.
+    @usableFromInline
+    let handover = Atomic(false)
+
+    @inlinable
+    init() {}
+
+    /// Claims the lock if no other thread does.
+    @inlinable
+    @inline(__always)
+    func claim() -> Bool {
+      isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+    }
+
+    /// Tries to claim the lock, at once and then with the core given to others between the tries.
+    ///
+    /// Not inlinable: a thread that comes here waits in any case, and what is inlined at each use of
+    /// a lock stays short.
+    ///
+    /// - Returns: whether the thread has the claim; if not, it goes to sleep.
+    @usableFromInline
+    func waitToClaim() -> Bool {
+      for attempt in 0..<60 {
+        if attempt >= 20 { Self.yield() }
+        if !isClaimed.load(ordering: .relaxed), claim() { return true }
+      }
+      return false
+    }
+
+    /// Lets another thread claim the lock; called after the section.
+    @inlinable
+    @inline(__always)
+    func releaseClaim() {
+      isClaimed.store(false, ordering: .releasing)
+    }
+
+    /// Called first in a section.
+    @inlinable
+    @inline(__always)
+    func beginSection() {
+      _ = handover.load(ordering: .acquiring)
+    }
+
+    /// Called last in a section.
+    @inlinable
+    @inline(__always)
+    func endSection() {
+      handover.store(true, ordering: .releasing)
+    }
+
+    /// Gives the core to another thread that is ready to run, if there is a C library to do that.
+    private static func yield() {
+      #if canImport(Glibc) || canImport(Musl) || canImport(Android)
+        _ = sched_yield()
+      #endif
     }
   }
 #endif

@@ -1,13 +1,17 @@
+internal import Synchronization
+
 /// The tasks at work for one caller's fan-out, so that they can be cancelled or hurried together.
 ///
-/// Cancelling a task runs the cancellation handlers within it, which are user's code, so it happens
-/// outside the lock; a task that leaves meanwhile waits, suspended, until that is over.
+/// Cancelling a task runs the cancellation handlers within it, which are user code. So it happens in
+/// tasks of its own: one that blocks holds up neither whoever cancels nor the cancelling of the others.
+/// A task that leaves meanwhile waits, suspended, until nobody uses its handle.
+@usableFromInline
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
-  /// `@unchecked Sendable`: it is used only while its task is in the scope that
-  /// `withUnsafeCurrentTask` gave it out for, which ``leave(_:)`` sees to; of its methods only those
-  /// are called that `Task` has as well, which any thread may call.
+  /// `@unchecked Sendable`: it is used only while its task is at work, which ``leave(_:)`` and
+  /// ``waitForUsers()`` see to; of its methods only those are called that `Task` has as well, which any
+  /// thread may call.
   struct Member: @unchecked Sendable {
     let task: UnsafeCurrentTask
   }
@@ -22,51 +26,87 @@ struct RunningTasks: ~Copyable, Sendable {
     var vacancies: [Place] = []
     var isCancelled = false
     /// The priority that the members have been raised to, and those to come will be.
-    var priority: TaskPriority?
-    /// How many are calling the members' tasks at the moment.
-    var callers = 0
-    /// Those that have left and wait for the callers to be done.
+    ///
+    /// As its raw value: an optional of the type itself is looked up at run time.
+    var priority: UInt8 = 0
+    /// How many are using the members' handles at the moment.
+    var users = 0
+    /// Those that have left and wait for the users to be done.
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
   let state = Lock(State())
+  /// Whether all are to be cancelled.
+  ///
+  /// Written under the lock.
+  private let isCancelledFlag = Atomic<Bool>(false)
 
-  /// Adds the current task, to which at once happens what has happened to the running tasks.
-  func join(_ member: Member) -> Place {
-    let (place, isCancelled, priority) = state.withLock { state in
-      (state.add(member), state.isCancelled, state.priority)
+  /// Whether all are to be cancelled.
+  @usableFromInline
+  var isCancelled: Bool { isCancelledFlag.load(ordering: .acquiring) }
+
+  /// Adds the current task, to which at once happens what has happened to the others.
+  ///
+  /// - Returns: what to ``leave(_:)`` by, before the task ends.
+  func join() -> Place {
+    withUnsafeCurrentTask { task in
+      guard let task else { fatalError("Delegation: a worker runs outside of any task") }
+      let member = Member(task: task)
+      let (place, isCancelled, priority) = state.withLock { state in
+        (state.add(member), state.isCancelled, state.priority)
+      }
+      if isCancelled { task.cancel() }
+      if priority > 0 { Self.escalate(task, to: TaskPriority(rawValue: priority)) }
+      return place
     }
-    if isCancelled { member.task.cancel() }
-    if let priority { Self.escalate(member.task, to: priority) }
-    return place
   }
 
-  /// Removes the current task, and returns when nobody uses its handle any more.
-  nonisolated(nonsending) func leave(_ place: Place) async {
-    let isFree = state.withLock { state in
+  /// Removes the current task.
+  ///
+  /// - Returns: whether nobody uses its handle; else it has to ``waitForUsers()``.
+  func leave(_ place: Place) -> Bool {
+    state.withLock { state in
       state.remove(place)
-      return state.callers == 0
+      return state.users == 0
     }
-    if isFree { return }
+  }
+
+  /// Returns when nobody uses the handle of a task that has left.
+  nonisolated(nonsending) func waitForUsers() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
-        if state.callers > 0 { state.leaving.append(continuation) }
-        return state.callers == 0
+        if state.users > 0 { state.leaving.append(continuation) }
+        return state.users == 0
       }
       if isFree { continuation.resume() }
     }
   }
 
   /// Cancels all that are at work and all that will join.
-  func cancel() {
-    call(noting: { $0.isCancelled = true }) { $0.cancel() }
+  ///
+  /// - Parameters:
+  ///   - executor: where their cancellation handlers run, but for those that run in place.
+  ///   - isInPlace: whether the present thread may run some. If not, it returns before they have run.
+  ///   - onEnd: is called when all have run, and calls ``endUse()``.
+  func cancel(
+    on executor: (any TaskExecutor)?, inPlace isInPlace: Bool,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    let members = beginUse { state in
+      state.isCancelled = true
+      isCancelledFlag.store(true, ordering: .releasing)
+    }
+    if members.isEmpty { return }
+    let cancelling = Cancelling(members, on: executor, onEnd: onEnd)
+    if isInPlace { cancelling.work() } else { cancelling.start() }
   }
 
   /// Raises the priority of all that are at work and all that will join.
   func escalate(to priority: TaskPriority) {
-    call(noting: { $0.priority = max($0.priority ?? priority, priority) }) {
-      Self.escalate($0, to: priority)
-    }
+    let members = beginUse { $0.priority = max($0.priority, priority.rawValue) }
+    guard !members.isEmpty else { return }
+    for member in members { Self.escalate(member.task, to: priority) }
+    endUse()
   }
 
   private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
@@ -74,21 +114,62 @@ struct RunningTasks: ~Copyable, Sendable {
     task.escalatePriority(to: priority)
   }
 
-  private func call(noting note: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
-    let members = state.withLock { state in
+  /// Notes something, and keeps the handles of those at work valid until ``endUse()`` if there are any.
+  private func beginUse(noting note: (inout State) -> Void) -> [Member] {
+    state.withLock { state in
       note(&state)
-      if !state.members.isEmpty { state.callers += 1 }
-      return state.members
+      let members = state.members.compactMap(\.self)
+      if !members.isEmpty { state.users += 1 }
+      return members
     }
-    guard !members.isEmpty else { return }
-    for member in members { if let member { body(member.task) } }
+  }
+
+  /// Lets those end whose handles were used.
+  func endUse() {
     let leaving = state.withLock { state in
-      state.callers -= 1
-      guard state.callers == 0 else { return [CheckedContinuation<Void, Never>]() }
+      state.users -= 1
+      guard state.users == 0 else { return [CheckedContinuation<Void, Never>]() }
       defer { state.leaving = [] }
       return state.leaving
     }
     for continuation in leaving { continuation.resume() }
+  }
+}
+
+/// The cancelling of several tasks, by workers with a standby.
+///
+/// As long as somebody is left to cancel there is a task that has been asked for to do it: a
+/// cancellation handler that blocks takes one thread, and the others are cancelled by the next.
+private final class Cancelling: Sendable {
+  private let members: [RunningTasks.Member]
+  private let executor: (any TaskExecutor)?
+  private let onEnd: @Sendable () -> Void
+  private let next = Atomic<Int>(0)
+  private let cancelled = Atomic<Int>(0)
+
+  init(
+    _ members: [RunningTasks.Member], on executor: (any TaskExecutor)?,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    self.members = members
+    self.executor = executor
+    self.onEnd = onEnd
+  }
+
+  func start() {
+    Task.startDetached(on: executor) { self.work() }
+  }
+
+  func work() {
+    if members.count - next.load(ordering: .relaxed) > 1 { start() }
+    while true {
+      let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
+      guard position < members.count else { return }
+      members[position].task.cancel()
+      if cancelled.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue == members.count {
+        onEnd()
+      }
+    }
   }
 }
 
@@ -103,7 +184,7 @@ extension RunningTasks.State {
   }
 
   mutating func remove(_ place: RunningTasks.Place) {
-    // Most running tasks have one member: no list of vacancies is needed then.
+    // Mostly there is one member: no list of vacancies is needed then.
     guard place == members.count - 1, vacancies.isEmpty else {
       members[place] = nil
       vacancies.append(place)

@@ -30,17 +30,3 @@ public struct TaskLocalPropagation: Sendable {
     }
   }
 }
-
-extension Notification.Handler {
-  /// The handler with captured values bound around it.
-  func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
-    captured.reduce(self) { handler, captured in
-      switch handler {
-      case .synchronous(let handle):
-        .synchronous { node in try captured.bind { try handle(node) } }
-      case .asynchronous(let handle):
-        .asynchronous { node in try await captured.bindAsync { try await handle(node) } }
-      }
-    }
-  }
-}

@@ -4,14 +4,14 @@ import Testing
 @testable import Delegation
 
 /// A worker runs many handlers: who waits for one of them does not wait for the worker.
-@Suite("Waiters: for handlers, not for those who run them", .inTurn)
+@Suite("Waiting: for handlers, not for those who run them", .inTurn)
 struct WorkersGoOnTests {
   /// Where the only worker there can be stands: in the first subscriber's handler, then in the second's.
   private final class Lane: Sendable {
     let hub = DelegateHub(on: ThreadPool(threads: 1))
     let begun = Gate()
     let probes = Probe.many(2)
-    let subscriptions: [Subscription]
+    let subscriptions: [DelegateHub.Subscription]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
 
     init() {
@@ -56,7 +56,7 @@ struct WorkersGoOnTests {
     lane.hub.notify(Listener.self) { lane.block($0) }
     await lane.begun.arrivals(1)
     let delivered = Task { await lane.hub.notifyAndWait(Listener.self) { _ in } }
-    while !lane.hub.inbox.activity.isAwaited { await Task.yield() }
+    while !lane.hub.inbox.activity.workers.isAwaited { await Task.yield() }
     lane.hub.notify(Listener.self) { lane.block($0) }
     // One worker handles both of those that came meanwhile.
     lane.release(0)

@@ -94,8 +94,8 @@ extension Scenario {
     model.succeed(index, by: player.number)
   }
 
-  private func subscribe(_ player: Player, _ options: Script.Options) -> Subscription {
-    let policy: MailboxPolicy =
+  private func subscribe(_ player: Player, _ options: Script.Options) -> DelegateHub.Subscription {
+    let policy: DelegateHub.MailboxPolicy =
       switch (options.limit, options.dropsOldest) {
       case (nil, _): .unbounded
       case (1, true): .latest

@@ -1,4 +1,5 @@
 @testable import Delegation
+@testable import DelegationTesting
 
 /// One schedule of a script: a hub, its subscribers and its callers on an explorer, and the model that
 /// watches them.
@@ -28,7 +29,7 @@ final class Scenario: @unchecked Sendable {
 
   let script: Script
   let explorer: Explorer
-  let lane: Explorer.Lane
+  let lane: SeededExecutor.Lane
   let clock = ManualClock()
   var model = Model()
   var history = History()
@@ -36,7 +37,7 @@ final class Scenario: @unchecked Sendable {
   /// The subscribers that the scenario keeps alive, by slot.
   var players: [Player?]
   /// The latest subscription of each slot, and whose it is.
-  var subscriptions: [(subscription: Subscription, player: Int)?]
+  var subscriptions: [(subscription: DelegateHub.Subscription, player: Int)?]
   /// Who has been made, by number: whether it lives, and whether the scenario keeps it.
   var isAlive: [Bool] = []
   var isKept: [Bool] = []
@@ -68,12 +69,12 @@ final class Scenario: @unchecked Sendable {
     self.script = script
     self.explorer = explorer
     self.lifetimes = lifetimes
-    lane = explorer.makeLane()
+    lane = explorer.lane
     dice = Dice(seed: seed)
     players = Array(repeating: nil, count: script.slots)
     subscriptions = Array(repeating: nil, count: script.slots)
     var configuration = DelegateHub.Configuration()
-    configuration.executor = explorer
+    configuration.executor = explorer.executor
     configuration.clock = clock
     configuration.propagating = [.taskLocal(Self.$named)]
     configuration.onFailure = { [reports] _, _, _ in reports.count += 1 }
@@ -84,6 +85,9 @@ final class Scenario: @unchecked Sendable {
     guard let ownHub else { fatalError("a call after the end") }
     return ownHub
   }
+
+  /// How many deadlines are set and have not come.
+  private var alarms: Int { hub.deadlines.pending }
 
   var time: Int { Int(clock.now.offset.components.seconds) }
 
@@ -111,7 +115,7 @@ final class Scenario: @unchecked Sendable {
       }
     }
     if explorer.hasForeignJobs { model.violate(0, "not everything runs on the executor") }
-    if model.violation == nil, clock.sleepers > 0 { model.violate(10, "an alarm is left set") }
+    if model.violation == nil, alarms > 0 { model.violate(10, "an alarm is left set") }
     return model.violation
   }
 
@@ -127,7 +131,7 @@ final class Scenario: @unchecked Sendable {
   private func start(_ steps: [Script.Step], as index: Int) {
     tasksLeft += 1
     handles.append(
-      Task(executorPreference: explorer) {
+      Task(executorPreference: explorer.executor) {
         for step in steps { await self.perform(step, in: index) }
         self.tasksLeft -= 1
       })
@@ -135,7 +139,7 @@ final class Scenario: @unchecked Sendable {
 
   private func runJobs() {
     while model.violation == nil, let entry = explorer.next() {
-      history.note(.choice, entry.task)
+      history.note(.choice, entry.task ?? -1)
       explorer.run(entry)
       if explorer.steps > Self.mostSteps { model.violate(3, "the schedule does not end") }
     }
@@ -143,9 +147,9 @@ final class Scenario: @unchecked Sendable {
 
   /// Lets one that hangs go on, or time pass.
   private func goOn() -> Bool {
-    let sleepers = clock.sleepers
-    guard sleepers > 0 || !hanging.isEmpty else { return false }
-    if hanging.isEmpty || sleepers > 0 && dice.roll(2) == 0 {
+    let alarms = alarms
+    guard alarms > 0 || !hanging.isEmpty else { return false }
+    if hanging.isEmpty || alarms > 0 && dice.roll(2) == 0 {
       clock.advance(by: .seconds(1))
     } else {
       release(hanging[dice.roll(hanging.count)].ticket)

@@ -29,9 +29,9 @@ struct Schedules {
   }
 
   let theme: Script.Theme
-  let strategy: Strategy.Kind
+  let strategy: SchedulingStrategy
 
-  init(_ theme: Script.Theme, _ strategy: Strategy.Kind) {
+  init(_ theme: Script.Theme, _ strategy: SchedulingStrategy) {
     self.theme = theme
     self.strategy = strategy
   }
@@ -83,7 +83,7 @@ struct Schedules {
 
   private func play(_ seed: UInt64, _ lifetimes: Lifetimes) -> Play {
     let script = Script(theme, seed: seed / Self.schedulesOfOneScript)
-    let explorer = Explorer(Strategy(strategy, seed: seed))
+    let explorer = Explorer(strategy, seed: seed)
     let scenario = Scenario(script, on: explorer, seed: seed, lifetimes: lifetimes)
     defer { scenario.end() }
     let violation = scenario.play()

@@ -70,11 +70,11 @@ struct FaultHandlerTests {
       return probe.name
     }
     await gate.arrivals(2)
-    await passTime(of: clock) { await !clock.alarms().isEmpty }
+    await passTime(of: clock)
     #expect(await answers == ["late", "other"])
 
     async let left = hub.drain(within: .seconds(5))
-    await passTime(of: clock) { true }
+    await passTime(of: clock)
     let leftover = try #require(await left.subscribers.first)
     #expect(leftover.site == "hung:1")
     #expect(leftover.running == 2)
@@ -91,9 +91,8 @@ struct FaultHandlerTests {
   }
 
   /// Lets time pass, until nobody sleeps.
-  private func passTime(of clock: ManualClock, unless isReady: () async -> Bool) async {
-    _ = await isReady()
-    while clock.sleepers == 0 { await Task.yield() }
+  private func passTime(of clock: ManualClock) async {
+    await clock.waitForSleepers()
     while clock.sleepers > 0 {
       clock.advance(by: .seconds(5))
       await Task.yield()

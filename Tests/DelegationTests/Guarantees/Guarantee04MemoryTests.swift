@@ -6,7 +6,9 @@ import Testing
 @Suite("Guarantee 4: weak, and the dead cost bounded memory", .inTurn(.heavy))
 struct Guarantee04MemoryTests {
   /// Subscribes and ends many subscriptions, and gives the most that were kept at a time.
-  private func churn(_ hub: DelegateHub, _ end: (Subscription) -> Void = { _ in }) async -> Int {
+  private func churn(_ hub: DelegateHub, _ end: (DelegateHub.Subscription) -> Void = { _ in }) async
+    -> Int
+  {
     let lifetimes = Lifetimes()
     var most = 0
     for number in 0..<Self.count {

@@ -15,7 +15,7 @@ struct Guarantee10AbsenceTests {
   enum Substitute: CaseIterable {
     case nothing, yes, no
 
-    var absence: Absence<Bool> {
+    var absence: DelegateHub.Absence<Bool> {
       switch self {
       case .nothing: .abstains
       case .yes: .counts(as: true)
@@ -111,7 +111,7 @@ struct Guarantee10AbsenceTests {
 
   /// Asks three, of whom "1" throws and "2" is late.
   private func ask<C: Combiner<Int, Outcome>, Outcome>(
-    _ combiner: C, absent absence: Absence<Int>
+    _ combiner: C, absent absence: DelegateHub.Absence<Int>
   ) -> Outcome? {
     let stage = Stage()
     let gate = Gate()
@@ -162,7 +162,7 @@ struct Guarantee10AbsenceTests {
         return probe.name
       }
     }
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
     stage.advance(by: .seconds(1_000))
     #expect(ask.result == nil)
     stage.open(gate)

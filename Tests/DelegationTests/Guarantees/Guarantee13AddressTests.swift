@@ -13,8 +13,8 @@ struct Guarantee13AddressTests {
 
   /// Lets one tenant move in, does something, lets it die, and makes another at the same address.
   private func moveIn(
-    _ log: Recorder<Int> = Recorder(), _ arrange: (Tenant) -> Subscription
-  ) throws -> (tenant: Tenant, earlier: Subscription) {
+    _ log: Recorder<Int> = Recorder(), _ arrange: (Tenant) -> DelegateHub.Subscription
+  ) throws -> (tenant: Tenant, earlier: DelegateHub.Subscription) {
     var others: [Tenant] = []
     for _ in 0..<10_000 {
       let (address, earlier) = liveAndDie(arrange)
@@ -27,7 +27,9 @@ struct Guarantee13AddressTests {
 
   private struct NoSuchAddress: Error {}
 
-  private func liveAndDie(_ arrange: (Tenant) -> Subscription) -> (ObjectIdentifier, Subscription) {
+  private func liveAndDie(_ arrange: (Tenant) -> DelegateHub.Subscription) -> (
+    ObjectIdentifier, DelegateHub.Subscription
+  ) {
     let tenant = Tenant(Recorder())
     return (ObjectIdentifier(tenant), arrange(tenant))
   }

@@ -10,7 +10,7 @@ private final class Twins {
   /// The model's members, by the same index.
   private var probes: [Probe?] = []
   private var logs: [Recorder<Int>] = []
-  private var subscriptions: [Subscription] = []
+  private var subscriptions: [DelegateHub.Subscription] = []
   private var gates: [Int: [Gate]] = [:]
   private var lastNumber = 0
   private static let mostMembers = 40
@@ -24,7 +24,7 @@ private final class Twins {
     model.members.indices.filter { isSuitable(model.members[$0]) }.randomElement(using: &dice)
   }
 
-  private var policy: MailboxPolicy {
+  private var policy: DelegateHub.MailboxPolicy {
     let limit = dice.roll(4) + 1
     return [.unbounded, .dropOldest(limit: limit), .dropNewest(limit: limit), .latest]
       .randomElement(using: &dice)!

@@ -24,7 +24,7 @@ private final class Storm: Sendable {
   /// Subscribed to both protocols from beginning to end, so that every posting counts.
   private let witness = Probe("witness")
   private let pool = Lock<[Probe]>(Probe.many(30))
-  private let subscriptions = Lock<[Subscription]>([])
+  private let subscriptions = Lock<[DelegateHub.Subscription]>([])
 
   init(on executor: (any TaskExecutor)?) {
     hub = DelegateHub { configuration in
@@ -117,10 +117,12 @@ private final class Storm: Sendable {
 
   private func subscribe(toListeners: Bool, _ dice: inout Dice) {
     guard let probe = pick(&dice) else { return }
-    let policy: MailboxPolicy = [.unbounded, .unbounded, .dropOldest(limit: 2), .latest][
+    let policy: DelegateHub.MailboxPolicy = [
+      .unbounded, .unbounded, .dropOldest(limit: 2), .latest,
+    ][
       dice.roll(4)]
     let (priority, id) = (dice.roll(3), dice.roll(4) == 0 ? dice.roll(5) : nil)
-    let hold: Hold = dice.roll(10) == 0 ? .strongly : .weakly
+    let hold: DelegateHub.Hold = dice.roll(10) == 0 ? .strongly : .weakly
     let subscription =
       toListeners
       ? hub.subscribe(
@@ -132,7 +134,7 @@ private final class Storm: Sendable {
 
   private func cancel(_ dice: inout Dice) {
     let choice = dice.next()
-    let subscription = subscriptions.withLock { subscriptions -> Subscription? in
+    let subscription = subscriptions.withLock { subscriptions -> DelegateHub.Subscription? in
       if subscriptions.isEmpty { return nil }
       return subscriptions.remove(at: Int(choice % UInt64(subscriptions.count)))
     }

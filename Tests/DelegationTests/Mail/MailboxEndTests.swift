@@ -6,8 +6,8 @@ import Testing
 struct MailboxEndTests {
   @Test(
     "what waits passes its receipt once, and neither what was taken nor what came later does",
-    arguments: [MailboxPolicy.unbounded, .dropOldest(limit: 5)])
-  func receipts(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 5)])
+  func receipts(policy: DelegateHub.MailboxPolicy) {
     let posts = 4
     for taken in 0...posts {
       for end in taken...posts {
@@ -15,8 +15,8 @@ struct MailboxEndTests {
           var scene = EndScene(posts: posts, policy: policy)
           scene.take(taken)
           scene.mailbox.store(upTo: seen)
-          scene.mailbox.close(at: end, as: .cancelled).discard()
-          scene.mailbox.close(at: posts, as: .cancelled).discard()
+          scene.mailbox.terminate(at: end, as: .cancelled).discard()
+          scene.mailbox.terminate(at: posts, as: .cancelled).discard()
           let expected = (0..<posts).map { $0 >= taken && $0 < end ? 1 : 0 }
           #expect(scene.passes == expected, "\(taken) taken, ended at \(end), seen up to \(seen)")
         }
@@ -28,7 +28,7 @@ struct MailboxEndTests {
   func refuse() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 2)
-    scene.mailbox.close(at: 3, as: .cancelled).discard()
+    scene.mailbox.terminate(at: 3, as: .cancelled).discard()
     #expect(scene.passes == [1, 1, 1])
   }
 
@@ -37,18 +37,16 @@ struct MailboxEndTests {
     var scene = EndScene(posts: 4, policy: .unbounded)
     let alive = Recorder<Int>()
     let lifetimes = scene.lifetimes
-    scene.inbox.activity.announceEnds()
     for receipt in scene.receipts {
-      receipt.open(number: 0, in: Topic(Nobody.self), addressees: 1)
-      Waiters.shared.withLock { waits in
-        let ticket = waits.makeTicket()
-        _ = waits.add(
-          .init(ticket: ticket, goal: .passing(of: receipt), context: nil) { _ in
-            alive.record(lifetimes.alive)
-          })
+      // Two are to pass, and somebody waits who excuses one: that is looked into at the first pass.
+      receipt.open(number: 0, to: Structures.key, addressees: 2)
+      let excuse = Waiter.Excuse(most: 1) {
+        alive.record(lifetimes.alive)
+        return 1
       }
+      receipt.outstanding.add(Waiter(excusing: excuse))
     }
-    scene.mailbox.close(at: 4, as: .expired).discard()
+    scene.mailbox.terminate(at: 4, as: .expired).discard()
     #expect(alive.history == [4, 3, 2, 1])
     #expect(lifetimes.alive == 0)
   }
@@ -57,7 +55,7 @@ struct MailboxEndTests {
   func refuseHandedOver() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 3)
-    var successor = scene.mailbox.handOver(policy: .latest)
+    var successor = scene.mailbox.handOver(policy: .latest, published: 3)
     #expect(scene.mailbox.takeRefuse().isEmpty)
     let refuse = successor?.takeRefuse().map { $0.receipt.map(ObjectIdentifier.init) }
     #expect(refuse == scene.receipts.prefix(2).map(ObjectIdentifier.init))
@@ -66,14 +64,14 @@ struct MailboxEndTests {
 
   @Test("a successor goes by its own limit, in the order in which it was posted")
   func ownLimit() {
-    let policies: [MailboxPolicy] = [
+    let policies: [DelegateHub.MailboxPolicy] = [
       .unbounded, .dropOldest(limit: 2), .dropNewest(limit: 1), .latest,
     ]
     for former in policies {
       for policy in policies {
         var scene = EndScene(posts: 4, policy: former)
         scene.mailbox.store(upTo: 3)
-        guard var successor = scene.mailbox.handOver(policy: policy) else {
+        guard var successor = scene.mailbox.handOver(policy: policy, published: 4) else {
           Issue.record("no successor")
           return
         }
@@ -92,11 +90,11 @@ struct MailboxEndTests {
 
   @Test("a mailbox that was succeeded keeps nothing of what was posted")
   func nothingKept() {
-    for (policy, seen) in [(MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
+    for (policy, seen) in [(DelegateHub.MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
       var scene = EndScene(posts: 3, policy: policy)
       scene.mailbox.store(upTo: seen)
-      var successor = scene.mailbox.handOver(policy: policy)
-      successor?.close(at: 3, as: .cancelled).discard()
+      var successor = scene.mailbox.handOver(policy: policy, published: 3)
+      successor?.terminate(at: 3, as: .cancelled).discard()
       #expect(scene.lifetimes.alive == 0)
       #expect(scene.mailbox.account(published: 3).total == 0)
     }
@@ -110,13 +108,13 @@ private struct EndScene {
   private(set) var receipts: [Receipt] = []
   var mailbox: Mailbox
 
-  init(posts: Int, policy: MailboxPolicy) {
+  init(posts: Int, policy: DelegateHub.MailboxPolicy) {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
     mailbox = topicIndex.makeMailbox(policy)
     for _ in 0..<posts {
       let captured = lifetimes.make()
       var content = Structures.content { withExtendedLifetime(captured) {} }
-      let receipt = Receipt(inbox: inbox)
+      let receipt = Receipt()
       content.receipt = receipt
       receipts.append(receipt)
       _ = topicIndex.post(content, followedBy: Notification())
@@ -124,7 +122,7 @@ private struct EndScene {
   }
 
   /// How often each receipt has been passed: nobody was to pass it.
-  var passes: [Int] { receipts.map { -$0.outstanding } }
+  var passes: [Int] { receipts.map { -$0.outstanding.value } }
 
   /// Handles all that waits, and gives the numbers.
   func handleAll(in mailbox: inout Mailbox, published: Int) -> [Int] {
@@ -152,7 +150,7 @@ private struct EndScene {
   }
 }
 
-extension MailboxPolicy {
+extension DelegateHub.MailboxPolicy {
   /// What is left of that which waits.
   fileprivate func kept(of numbers: [Int]) -> [Int] {
     guard let limit else { return numbers }

@@ -6,8 +6,8 @@ import Testing
 struct MailboxMemoryTests {
   @Test(
     "one that hangs with a limit costs bounded memory under a flood, and the others handle all",
-    arguments: [MailboxPolicy.dropOldest(limit: 10), .dropNewest(limit: 10), .latest])
-  func flood(policy: MailboxPolicy) async throws {
+    arguments: [DelegateHub.MailboxPolicy.dropOldest(limit: 10), .dropNewest(limit: 10), .latest])
+  func flood(policy: DelegateHub.MailboxPolicy) async throws {
     let (bursts, burst) = (50, 4_000)
     let hub = DelegateHub()
     let gate = Gate()

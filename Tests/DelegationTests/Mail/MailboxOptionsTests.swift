@@ -6,8 +6,8 @@ import Testing
 struct MailboxOptionsTests {
   @Test(
     "after every history of seven steps it holds, drops and owes what a list would",
-    arguments: [MailboxPolicy.unbounded, .dropOldest(limit: 2)])
-  func agreesWithList(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 2)])
+  func agreesWithList(policy: DelegateHub.MailboxPolicy) {
     let exploration = MailboxOptionsWorld(policy).explore(upTo: 7)
     #expect(exploration.fault == nil)
     #expect(exploration.histories > 30_000)

@@ -6,7 +6,7 @@ import Testing
 struct MailboxPolicyTests {
   /// What a policy makes of 0, which is being handled, and 1 to 10, which wait.
   struct Case: Sendable, CustomTestStringConvertible {
-    let policy: MailboxPolicy
+    let policy: DelegateHub.MailboxPolicy
     let handled: [Int]
 
     var testDescription: String { "\(policy)" }
@@ -100,7 +100,7 @@ struct MailboxPolicyTests {
 
   /// Lets nine wait under one policy, changes to another, lets four more come, and opens the gate.
   private func history(
-    from before: MailboxPolicy, to after: MailboxPolicy
+    from before: DelegateHub.MailboxPolicy, to after: DelegateHub.MailboxPolicy
   ) -> (handled: [Int], dropped: Int?, mostWaiting: Int?) {
     let stage = Stage()
     let gate = Gate()
@@ -121,7 +121,7 @@ struct MailboxPolicyTests {
 
   @Test("subscribing again lifts a limit, and keeps what waits")
   func liftingALimit() {
-    for policy in [MailboxPolicy.dropOldest(limit: 3), .dropNewest(limit: 3)] {
+    for policy in [DelegateHub.MailboxPolicy.dropOldest(limit: 3), .dropNewest(limit: 3)] {
       let outcome = history(from: policy, to: .unbounded)
       let waiting = policy == .dropOldest(limit: 3) ? [7, 8, 9] : [1, 2, 3]
       #expect(outcome.handled == waiting + Array(10...13))

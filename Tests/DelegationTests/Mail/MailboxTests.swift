@@ -14,10 +14,10 @@ struct MailboxTests {
   @Test(
     "every history of eight steps under a limit drops what it should and strands nothing",
     arguments: [
-      MailboxPolicy.dropOldest(limit: 2), .dropNewest(limit: 1),
+      DelegateHub.MailboxPolicy.dropOldest(limit: 2), .dropNewest(limit: 1),
       .dropNewest(limit: 2), .latest,
     ])
-  func limited(policy: MailboxPolicy) {
+  func limited(policy: DelegateHub.MailboxPolicy) {
     let exploration = MailboxWorld(policy).explore(upTo: 8)
     #expect(exploration.fault == nil)
     #expect(exploration.histories > 10_000)
@@ -55,7 +55,7 @@ struct MailboxTests {
       case .yield:
         pauses += 1
         next = mailbox.proceed(published: published)
-      case .rest:
+      case .relocate, .rest:
         next = nil
       }
     }
@@ -83,10 +83,10 @@ struct MailboxTests {
   func closed() {
     let recorder = Recorder<Int>()
     var mailbox = Mailbox(at: Structures.chain(of: 3, handling: recorder.record), number: 0)
-    mailbox.close(at: 3, as: .expired).discard()
+    mailbox.terminate(at: 3, as: .expired).discard()
     #expect(mailbox.begin(published: 3) == nil)
     #expect(mailbox.account(published: 3) == Account(expired: 3))
-    mailbox.close(at: 2, as: .cancelled).discard()
+    mailbox.terminate(at: 2, as: .cancelled).discard()
     #expect(mailbox.account(published: 3) == Account(expired: 3))
     #expect(recorder.history == [])
   }
@@ -100,10 +100,68 @@ struct MailboxTests {
     #expect(owed() == [0, 1, 2, 3])
     _ = mailbox.advance(after: .handled, published: 4)
     #expect(owed() == [1, 2, 3])
-    mailbox.close(at: 3, as: .cancelled).discard()
+    mailbox.terminate(at: 3, as: .cancelled).discard()
     #expect(owed() == [1])
     _ = mailbox.advance(after: .failed, published: 0)
     #expect(owed() == [])
+  }
+
+  @Test("a worker takes nothing more once calls are forbidden, so that a successor has it")
+  func forbidden() {
+    for policy in [MailboxPolicy.unbounded, .dropOldest(limit: 9)] {
+      var mailbox = Mailbox(at: Structures.chain(of: 5), number: 0, policy: policy)
+      _ = mailbox.begin(published: 5)
+      guard case .rest = mailbox.advance(after: .skipped, published: nil) else {
+        Issue.record("it goes on")
+        return
+      }
+      let successor = mailbox.handOver(policy: policy, published: 5)
+      #expect(mailbox.account(published: 5) == Account(cancelled: 1))
+      #expect(successor?.account(published: 5) == Account(waiting: 4))
+    }
+  }
+
+  @Test("one that has yet to inherit is kept shut, and passes on what comes too late")
+  func inheritingLate() {
+    let end = Structures.chain(of: 0)
+    var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
+    var second = Mailbox(at: end, number: 3, flags: .expectant)
+    var third = Mailbox(at: end, number: 3, flags: .expectant)
+    #expect(!second.attend(published: 3))
+    let inheritance = first.handOver()
+    // It is succeeded before it has what the first one left.
+    #expect(second.handOver() == nil)
+    #expect(!second.isSettled)
+    guard let inheritance, case .passedOn(let passed) = second.inherit(inheritance, published: 3),
+      case .kept(isDue: true) = third.inherit(passed, published: 3)
+    else {
+      Issue.record("not passed on")
+      return
+    }
+    #expect(first.isFinal && second.isFinal)
+    #expect([first, second].map { $0.account(published: 3) } == [Account(), Account()])
+    #expect(third.account(published: 3) == Account(waiting: 3))
+    #expect(third.begin(published: 3) != nil)
+  }
+
+  @Test("what comes after the end counts as the end says, and is given back")
+  func inheritingAfterTheEnd() {
+    let end = Structures.chain(of: 0)
+    var first = Mailbox(
+      at: Structures.chain(of: 3, before: end), number: 0, policy: .dropOldest(limit: 2))
+    first.store(upTo: 2)
+    var second = Mailbox(at: end, number: 3, flags: .expectant)
+    second.terminate(at: 3, as: .expired).discard()
+    #expect(!second.isSettled)
+    guard let inheritance = first.handOver(),
+      case .refused(let remains) = second.inherit(inheritance, published: nil)
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(remains.stored.count == 2 && remains.length == 1)
+    #expect(second.isFinal)
+    #expect(second.account(published: 3) == Account(expired: 3))
   }
 
   @Test("what was posted before the subscription began is never owed")
@@ -117,8 +175,9 @@ struct MailboxTests {
     _ = mailbox.advance(after: .handled, published: 3)
     #expect(owed() == [3])
     // A successor owes what its predecessor had taken in and not handled, from there on.
-    mailbox.setPolicy(.latest, published: 4)
-    let successor = mailbox.handOver(policy: .latest)
+    mailbox.setPolicy(.latest)
+    mailbox.store(upTo: 4)
+    let successor = mailbox.handOver(policy: .latest, published: 4)
     #expect(owed() == [])
     #expect((0..<4).filter { successor?.owes($0) == true } == [3])
   }
@@ -126,17 +185,18 @@ struct MailboxTests {
   @Test(
     "a smaller limit also holds for what waits already, once something more comes",
     arguments: [
-      (MailboxPolicy.latest, [4]), (.dropOldest(limit: 2), [3, 4]),
+      (DelegateHub.MailboxPolicy.latest, [4]), (.dropOldest(limit: 2), [3, 4]),
       (.dropNewest(limit: 2), [0, 1]),
     ])
-  func smallerLimit(policy: MailboxPolicy, left: [Int]) {
+  func smallerLimit(policy: DelegateHub.MailboxPolicy, left: [Int]) {
     let recorder = Recorder<Int>()
     var mailbox = Mailbox(
       at: Structures.chain(of: 5, handling: recorder.record), number: 0,
       policy: .dropOldest(limit: 4))
     mailbox.store(upTo: 4)
     #expect(mailbox.account(published: 4) == Account(waiting: 4))
-    mailbox.setPolicy(policy, published: 4)
+    mailbox.setPolicy(policy)
+    mailbox.store(upTo: 4)
     handleAll(in: &mailbox, published: 5)
     #expect(recorder.history == left)
     #expect(mailbox.account(published: 5) == Account(handled: left.count, dropped: 5 - left.count))

@@ -10,8 +10,8 @@ struct ReceiptTests {
 
   @Test(
     "after every history of six steps, each addressee has passed what it was done with, once",
-    arguments: [MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
-  func passedOnce(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
+  func passedOnce(policy: DelegateHub.MailboxPolicy) {
     for history in words(of: Step.allCases, length: 6) {
       var run = ReceiptRun(policy)
       defer { run.inbox.clear() }
@@ -30,44 +30,37 @@ struct ReceiptTests {
     defer { inbox.clear() }
     let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
-    let results = Recorder<Bool>()
-    inbox.activity.announceEnds()
-    Waiters.shared.withLock { waits in
-      let ticket = waits.makeTicket()
-      let goal = Waiters.Goal.passing(of: receipt)
-      _ = waits.add(.init(ticket: ticket, goal: goal, context: nil, resume: results.record))
-    }
+    let waiter = Waiter()
+    receipt.outstanding.add(waiter)
     let taken = nodes[0].begin()
-    nodes[1].close(as: .cancelled)
-    nodes[2].close(as: .expired)
-    #expect(receipt.outstanding == 1)
-    #expect(results.history == [])
+    nodes[1].terminate(as: .cancelled)
+    nodes[2].terminate(as: .expired)
+    #expect(receipt.outstanding.value == 1)
+    #expect(waiter.outcome == nil)
     _ = nodes[0].advance(after: .failed)
     taken?.receipt?.pass()
-    #expect(results.history == [true])
+    #expect(waiter.outcome == true)
   }
 
   @Test("a handler that waits for its own subscriber to pass does not wait for itself")
   func ownHandler() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
     let receipt = scene.postWithReceipt()
-    var waits = Waiters()
+    let waits = scene.waits
     // The answer to a vote has no part in the order of the other one's notifications.
     for handler in [1, 0] {
-      let context = scene.contexts[handler]
-      _ = waits.add(
-        .init(ticket: handler, goal: .passing(of: receipt), context: context) { _ in })
+      waits.begin(handler, .passing(of: receipt), in: scene.contexts[handler])
     }
-    #expect(waits.takeFulfilled().isEmpty)
-    scene.nodes[1].close(as: .cancelled)
-    #expect(receipt.outstanding == 1)
-    #expect(waits.takeFulfilled().map(\.ticket) == [0])
-    scene.nodes[0].close(as: .cancelled)
-    #expect(waits.takeFulfilled().map(\.ticket) == [1])
+    #expect(waits.takeFulfilled() == [])
+    scene.nodes[1].terminate(as: .cancelled)
+    #expect(receipt.outstanding.value == 1)
+    #expect(waits.takeFulfilled() == [0])
+    scene.nodes[0].terminate(as: .cancelled)
+    #expect(waits.takeFulfilled() == [1])
   }
 
   @Test("before it is posted nobody has to pass it, and nobody of another protocol ever has")
@@ -80,15 +73,15 @@ struct ReceiptTests {
     for key in [ObjectIdentifier(Gate.self), Structures.key] {
       inbox.post(Structures.content(), to: key)
     }
-    let receipt = Receipt(inbox: inbox)
-    #expect(receipt.outstanding == 0)
-    #expect([node, other].map(receipt.isOutstanding) == [false, false])
+    let receipt = Receipt()
+    #expect(receipt.outstanding.value == 0)
+    #expect([node, other].map { $0.owes(receipt) } == [false, false])
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
     #expect(other.owes(1))
-    #expect([node, other].map(receipt.isOutstanding) == [true, false])
+    #expect([node, other].map { $0.owes(receipt) } == [true, false])
   }
 }
 
@@ -97,14 +90,14 @@ private struct ReceiptRun {
   let inbox = Inbox()
   private let subscribers = [Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
-  private let policy: MailboxPolicy
+  private let policy: DelegateHub.MailboxPolicy
   private var receipts: [Receipt] = []
   private var isOpen = true
   private var waiting: [Int] = []
   private var handling: (number: Int, content: Notification.Content)?
   private var othersWaiting: [Int] = []
 
-  init(_ policy: MailboxPolicy) {
+  init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     nodes = [
       Structures.subscribe(subscribers[0], in: inbox, policy: policy),
@@ -122,7 +115,7 @@ private struct ReceiptRun {
       if isAlone, let fault = follow(content) { return fault }
     case .advance: if let fault = advance() { return fault }
     case .close:
-      if isOpen { nodes[0].close(as: .expired) }
+      if isOpen { nodes[0].terminate(as: .expired) }
       isOpen = false
       waiting = []
     case .otherHandlesAll:
@@ -134,7 +127,7 @@ private struct ReceiptRun {
 
   private mutating func post() {
     var content = Structures.content()
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     if isOpen { waiting.append(receipts.count) }
@@ -176,10 +169,10 @@ private struct ReceiptRun {
         waiting.contains(number) || handling?.number == number, othersWaiting.contains(number),
       ]
       let outstanding = owing.count { $0 }
-      if receipt.outstanding != outstanding {
-        return "\(receipt.outstanding) have yet to pass \(number), expected \(outstanding)"
+      if receipt.outstanding.value != outstanding {
+        return "\(receipt.outstanding.value) have yet to pass \(number), expected \(outstanding)"
       }
-      if nodes.map(receipt.isOutstanding) != owing { return "\(number) is owed by others" }
+      if nodes.map({ $0.owes(receipt) }) != owing { return "\(number) is owed by others" }
     }
     return nil
   }

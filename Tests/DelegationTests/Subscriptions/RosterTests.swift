@@ -69,27 +69,101 @@ struct RosterTests {
     roster.remove(count: 1)
     #expect(looks() == 10)
     #expect(looks() == 0)
-    roster.reorder()
+    roster.rank(members[4], 0)
+    #expect(looks() == 0)
+    roster.rank(members[4], 1)
     #expect(looks() > 0)
     #expect(looks() == 0)
+  }
+
+  @Test("those that are leaving are looked at a few at a time, however many they are")
+  func leavingMany() {
+    var roster = Roster<CountingMember>()
+    let members = (0..<1000).map { CountingMember(serial: $0) }
+    for member in members {
+      roster.add(member)
+      member.isLeaving = true
+      member.isAtRest = false
+    }
+    roster.remove(count: 1000)
+    for member in members { member.looks = 0 }
+    for _ in 0..<100 {
+      #expect(roster.takeDeparted().isEmpty)
+      let looks = members.reduce(0) { $0 + $1.looks }
+      for member in members { member.looks = 0 }
+      #expect(looks <= 4)
+    }
+    // One is found when its turn has come, and all of them at once when they are at rest.
+    members[500].isAtRest = true
+    var found: [Int] = []
+    for _ in 0..<250 { found += roster.takeDeparted().map(\.serial) }
+    #expect(found == [500])
+    for member in members { member.isAtRest = true }
+    #expect(roster.takeDeparted().count == 999)
+    #expect(!roster.hasDepartures)
+  }
+
+  @Test("one that takes another's place is put there without a look at the others")
+  func replacing() {
+    var roster = Roster<CountingMember>()
+    var members = (0..<1000).map { CountingMember(serial: $0) }
+    for member in members { roster.add(member) }
+    for member in members { member.looks = 0 }
+    let former = members[700]
+    former.isLeaving = true
+    members[700] = CountingMember(serial: 700)
+    roster.replace(former, by: members[700])
+    #expect(roster.snapshot().elementsEqual(members, by: ===))
+    #expect(members.reduce(former.looks) { $0 + $1.looks } < 60)
+    #expect(roster.takeDeparted().map(ObjectIdentifier.init) == [ObjectIdentifier(former)])
+  }
+
+  @Test("one that takes another's place with another rank, or after that was removed, is found")
+  func replacingElsewhere() {
+    var roster = Roster<FakeMember>()
+    let members = (0..<4).map { FakeMember(serial: $0) }
+    for member in members { roster.add(member) }
+    let heirs = [FakeMember(serial: 1, rank: 1), FakeMember(serial: 2)]
+    members[1].isGone = true
+    roster.replace(members[1], by: heirs[0])
+    members[2].isGone = true
+    roster.remove(count: 1)
+    _ = roster.snapshot()
+    roster.replace(members[2], by: heirs[1])
+    #expect(
+      roster.snapshot().elementsEqual([heirs[0], members[0], heirs[1], members[3]], by: ===))
+    #expect(Set(roster.takeDeparted().map(\.serial)) == [1, 2])
   }
 }
 
 /// A member that counts how often it is asked for its rank, or whether it is gone.
 private final class CountingMember: RosterMember {
   let serial: Int
-  let isAtRest = true
+  private var rests = true
   var isLeaving = false
   var looks = 0
 
+  private var present = 0
+
   var rank: Int {
-    looks += 1
-    return 0
+    get {
+      looks += 1
+      return present
+    }
+    set { present = newValue }
   }
 
   var isGone: Bool {
     looks += 1
     return isLeaving
+  }
+
+  var isAtRest: Bool {
+    get {
+      looks += 1
+      return rests
+    }
+    set { rests = newValue }
   }
 
   init(serial: Int) {
@@ -168,8 +242,7 @@ private struct RosterWorld: SmallWorld {
       list[index].isAtRest = true
     case .move(let index):
       list[index].rank = 1 - list[index].rank
-      impose()
-      roster.reorder()
+      roster.rank(list[index].member, list[index].rank)
     case .snapshot:
       if let fault = checkSnapshot() { return fault }
     case .takeDeparted:
@@ -219,7 +292,7 @@ private struct RosterWorld: SmallWorld {
     let all = asked.everyone().map(\.serial).sorted()
     let unsettled = list.filter { !$0.isTaken }.map(\.member.serial)
     guard all == unsettled else { return "all \(all), expected \(unsettled)" }
-    guard roster.leaving.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
+    guard roster.leaving.all.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
     var emptied = roster
     let hasDepartures = !roster.leaving.isEmpty || !emptied.takeDeparted().isEmpty
     return roster.hasDepartures == hasDepartures ? nil : "departures: \(!hasDepartures)"

@@ -35,15 +35,14 @@ struct TopicIndexPostingTests {
     topicIndex.insert(node, as: nil)
     #expect(topicIndex.postIfHeard(Structures.content(), followedBy: Notification()) != nil)
     #expect(topicIndex.posted == 1)
-    _ = topicIndex.remove(node)
+    _ = topicIndex.terminate(node)
     #expect(topicIndex.postIfHeard(Structures.content(), followedBy: Notification()) == nil)
     #expect(topicIndex.posted == 1)
   }
 
   @Test("a receipt learns the number of what is posted, and how many are to pass it")
   func receipt() {
-    let inbox = Inbox()
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self, inbox: inbox))
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
     let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map {
       Structures.node(of: $0, in: topicIndex.topic, mailbox: topicIndex.makeMailbox(.unbounded))
@@ -52,56 +51,64 @@ struct TopicIndexPostingTests {
     _ = topicIndex.post(Structures.content(), followedBy: Notification())
     for node in nodes { node.visit() }
     var content = Structures.content()
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     content.receipt = receipt
     _ = topicIndex.post(content, followedBy: Notification())
-    #expect(receipt.outstanding == 3)
-    #expect(nodes.map(receipt.isOutstanding) == [true, true, true])
+    #expect(receipt.outstanding.value == 3)
+    #expect(nodes.map { $0.owes(receipt) } == [true, true, true])
     nodes[1].visit()
-    #expect(receipt.outstanding == 2)
-    #expect(nodes.map(receipt.isOutstanding) == [true, false, true])
+    #expect(receipt.outstanding.value == 2)
+    #expect(nodes.map { $0.owes(receipt) } == [true, false, true])
   }
 
-  @Test("a fan-out is due with the first one posted since the last fan-out set out")
+  @Test("each wake is told once that there is something to fan out")
   func fanOuts() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    func isFirst() -> Bool {
-      topicIndex.post(Structures.content(), followedBy: Notification()).isFirst
-    }
-    #expect([isFirst(), isFirst(), isFirst()] == [true, false, false])
-    #expect(topicIndex.beginFanOut() === topicIndex.topic)
-    #expect(topicIndex.markPending() == true)
-    #expect(topicIndex.markPending() == false)
-    #expect(!isFirst())
-    _ = topicIndex.beginFanOut()
-    #expect(isFirst())
+    let told = [0, 0, 1, 1, 1, 2].map { topicIndex.markPending(for: $0) }
+    #expect(told == [true, false, true, false, false, true])
   }
 
-  @Test("that ranks have changed is told once")
-  func reordering() {
+  @Test("that there are changes is told once until they are taken")
+  func changed() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    #expect(!topicIndex.takeChanges().isReordered)
-    topicIndex.reorder()
-    #expect(topicIndex.changes.isReordered)
-    #expect(topicIndex.takeChanges().isReordered)
-    #expect(!topicIndex.takeChanges().isReordered)
+    let told = [1, 2].map { _ in topicIndex.markChanged() }
+    _ = topicIndex.takeChanges()
+    #expect(told + [topicIndex.markChanged()] == [true, false, true])
   }
 
-  @Test("whoever is given another identity, or the same again, is found by it, and by its address")
-  func moving() {
+  @Test("another rank is told once")
+  func ranks() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscriber = Nobody()
+    let node = Structures.node(of: subscriber, in: topicIndex.topic)
+    topicIndex.insert(node, as: nil)
+    #expect(topicIndex.takeChanges().ranked.isEmpty)
+    topicIndex.rank(node, 3)
+    let changes = topicIndex.takeChanges()
+    #expect(changes.ranked.map(\.rank) == [3])
+    #expect(changes.ranked.first?.node === node)
+    #expect(topicIndex.takeChanges().ranked.isEmpty)
+  }
+
+  @Test("one that is given another id, or the same again, is found by it, and by its address")
+  func renaming() {
     let identities = [nil, Identity("a"), Identity("b")]
     for former in identities {
-      for identity in identities {
+      for identity in [Identity("a"), Identity("b")] {
         var topicIndex = TopicIndex(topic: Topic(Nobody.self))
         let subscriber = Nobody()
         let node = Structures.node(of: subscriber, in: topicIndex.topic, identity: former)
         topicIndex.insert(node, as: former)
-        topicIndex.move(node, from: former, to: identity)
-        let found = topicIndex.subscriptions(at: ObjectIdentifier(subscriber))
-        #expect(found.map(ObjectIdentifier.init) == [ObjectIdentifier(node)])
-        #expect(topicIndex.members.count == (identity == nil ? 1 : 0))
-        #expect(Array(topicIndex.identified.keys) == (identity.map { [$0.hash] } ?? []))
+        // What is no longer used is released by the caller.
+        #expect(topicIndex.rename(node, to: identity) === former)
+        #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
+        #expect(topicIndex.identity(of: node) === identity)
         #expect(topicIndex.population == 1)
+        for other in [Identity("a"), Identity("b")] {
+          let found = topicIndex.named(other.hash)
+          #expect(found.count == (other.hash == identity.hash ? 1 : 0))
+          #expect(found.allSatisfy { $0.node === node && $0.identity === identity })
+        }
       }
     }
   }
@@ -109,16 +116,19 @@ struct TopicIndexPostingTests {
   @Test("when all are removed, nobody is found any more, whatever they were subscribed as")
   func removal() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    let subscriber = Nobody()
-    for (serial, identity) in [nil, Identity("a"), Identity("b")].enumerated() {
+    let subscribers = (0..<3).map { _ in Nobody() }
+    let identities = [nil, Identity("a"), Identity("b")]
+    for (serial, identity) in identities.enumerated() {
       let node = Structures.node(
-        of: subscriber, in: topicIndex.topic, serial: serial, identity: identity)
+        of: subscribers[serial], in: topicIndex.topic, serial: serial, identity: identity)
       topicIndex.insert(node, as: identity)
     }
-    #expect(Set(topicIndex.removeAll().map(\.serial)) == [0, 1, 2])
-    #expect(topicIndex.subscriptions(at: ObjectIdentifier(subscriber)).isEmpty)
-    #expect(topicIndex.members.isEmpty)
-    #expect(topicIndex.identified.isEmpty)
-    #expect(topicIndex.removeAll().isEmpty)
+    topicIndex.terminateAll()
+    #expect(topicIndex.population == 0)
+    for subscriber in subscribers {
+      #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
+    }
+    let found = identities.compactMap { $0 }.flatMap { topicIndex.named($0.hash) }
+    #expect(found.isEmpty)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct TopicRosterTests {
   @Test("the last one is let go with the settling that tells of its end")
   func last() {
-    let scene = DepartmentScene(1)
+    let scene = TopicRosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.end(0)
     scene.settle()
@@ -17,7 +17,7 @@ struct TopicRosterTests {
 
   @Test("one of many is let go with the next snapshot, and its account is kept")
   func oneOfMany() {
-    let scene = DepartmentScene(4)
+    let scene = TopicRosterScene(4)
     let obituary = Obituary(of: scene.nodes[1]!)
     scene.end(1)
     scene.settle()
@@ -31,7 +31,7 @@ struct TopicRosterTests {
 
   @Test("those that leave one by one are let go, whoever asks for nothing")
   func oneByOne() {
-    let scene = DepartmentScene(64)
+    let scene = TopicRosterScene(64)
     let obituaries = scene.nodes.map { Obituary(of: $0!) }
     for index in scene.nodes.indices {
       scene.end(index)
@@ -45,7 +45,7 @@ struct TopicRosterTests {
 
   @Test("one that leaves while it handles something stays in sight until it has, and no longer")
   func leaving() {
-    let scene = DepartmentScene(1)
+    let scene = TopicRosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.post()
     #expect(scene.nodes[0]!.begin() != nil)
@@ -65,19 +65,34 @@ struct TopicRosterTests {
 
   @Test("another rank shows in the next snapshot, and only then")
   func ranks() {
-    let scene = DepartmentScene(3)
+    let scene = TopicRosterScene(3)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
-    scene.nodes[2]!.priority.store(1, ordering: .relaxed)
-    scene.settle()
+    scene.topicIndex.rank(scene.nodes[2]!, 1)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
-    scene.topicIndex.reorder()
     scene.settle()
     #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
+  }
+
+  @Test("while others' ranks change, those that have one rank are served in their order")
+  func ranksThatChange() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<5).map { _ in Nobody() }
+    let nodes = subscribers.prefix(4).map { Structures.subscribe($0, in: inbox) }
+    var roster = TopicRoster(topic: nodes[0].topic)
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    _ = Structures.subscribe(subscribers[4], in: inbox, priority: 1)
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    // The roster has to sort, and has not been told of this one's rank.
+    _ = Structures.subscribe(subscribers[2], in: inbox, priority: 2)
+    #expect(roster.snapshot().map(\.serial) == [5, 1, 2, 3, 4])
+    for changes in inbox.takeNews(asWake: false).changes { roster.settle(changes) }
+    #expect(roster.snapshot().map(\.serial) == [3, 5, 1, 2, 4])
   }
 }
 
 /// A topicIndex, the roster that it tells, and subscribers each of which has handled something.
-private final class DepartmentScene {
+private final class TopicRosterScene {
   var topicIndex = TopicIndex(topic: Topic(Nobody.self))
   var roster: TopicRoster
   var nodes: [SubscriptionNode?] = []
@@ -110,12 +125,12 @@ private final class DepartmentScene {
 
   /// Tells the roster what has happened.
   func settle() {
-    roster.settle(topicIndex.takeChanges())
+    roster.apply(topicIndex.takeChanges())
   }
 
   /// Ends a subscription and lets go of it.
   func end(_ index: Int) {
-    guard let node = nodes[index], let end = topicIndex.remove(node)?.end else { return }
+    guard let node = nodes[index], let end = topicIndex.terminate(node)?.end else { return }
     node.settle(at: end, as: .cancelled)
     nodes[index] = nil
   }

@@ -9,7 +9,7 @@ struct MailboxModel {
 
   /// A subscriber and what waits for it.
   struct Member {
-    var policy: MailboxPolicy
+    var policy: DelegateHub.MailboxPolicy
     var isSubscribed = true
     /// Whether nobody but the handler that is running, if one is, keeps the subscriber alive.
     var isMortal = false
@@ -49,7 +49,7 @@ struct MailboxModel {
     }
   }
 
-  mutating func change(_ index: Int, to policy: MailboxPolicy) {
+  mutating func change(_ index: Int, to policy: DelegateHub.MailboxPolicy) {
     members[index].policy = policy
     trim(index)
   }

@@ -8,11 +8,11 @@ struct MailboxOptionsWorld: SmallWorld {
     case visit
     /// The handler has returned.
     case finish
-    case change(MailboxPolicy)
+    case change(DelegateHub.MailboxPolicy)
     case close
   }
 
-  private static let policies: [MailboxPolicy] = [
+  private static let policies: [DelegateHub.MailboxPolicy] = [
     .unbounded, .dropOldest(limit: 2), .dropNewest(limit: 1), .latest,
   ]
   private static let most = 6
@@ -22,7 +22,7 @@ struct MailboxOptionsWorld: SmallWorld {
   private var published = 0
 
   // The model: numbers of notifications.
-  private var policy: MailboxPolicy
+  private var policy: DelegateHub.MailboxPolicy
   private var waiting: [Int] = []
   private var handling: Int?
   private var handled = 0
@@ -33,7 +33,7 @@ struct MailboxOptionsWorld: SmallWorld {
   private var isCalledFor = false
   private var allowance = 0
 
-  init(_ policy: MailboxPolicy) {
+  init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     mailbox = Mailbox(
       at: Structures.chain(of: Self.most, handling: drawer.put), number: 0, policy: policy)
@@ -62,11 +62,12 @@ struct MailboxOptionsWorld: SmallWorld {
     case .change(let policy):
       self.policy = policy
       trim()
-      mailbox.setPolicy(policy, published: visible)
+      mailbox.setPolicy(policy)
+      mailbox.store(upTo: visible)
       fault = nil
     case .close:
       end = published
-      mailbox.close(at: published, as: .cancelled).discard()
+      mailbox.terminate(at: published, as: .cancelled).discard()
       cancelled = waiting.count
       waiting = []
       fault = nil
@@ -123,6 +124,8 @@ struct MailboxOptionsWorld: SmallWorld {
     case .yield:
       if waiting.isEmpty || !isCalledFor { return "a pause without a reason" }
       return proceed()
+    case .relocate:
+      return "goes elsewhere"
     case .rest:
       let isDone = waiting.isEmpty || allowance == 0 && !isCalledFor
       isCalledFor = false

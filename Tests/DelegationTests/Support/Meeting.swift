@@ -23,6 +23,7 @@ final class Meeting: Sendable {
   ///
   /// - Parameter round: the number of rounds before this one.
   /// - Returns: whether it takes place. If not, then for nobody, and no other one does.
+  @discardableResult
   func await(_ round: Int) -> Bool {
     if round > 1, ContinuousClock.now >= end {
       // Whoever sets it for an earlier round has not met anybody at that one yet.

@@ -10,13 +10,15 @@ enum Removal: CaseIterable {
 
   /// Subscribes a probe so that it can be removed in this way: by its name as id, if need be.
   @discardableResult
-  func subscribe(_ probe: Probe, to hub: DelegateHub, hold: Hold = .weakly) -> Subscription {
+  func subscribe(_ probe: Probe, to hub: DelegateHub, hold: DelegateHub.Hold = .weakly)
+    -> DelegateHub.Subscription
+  {
     let id: String? = self == .unsubscribeByID ? probe.name : nil
     return hub.subscribe(probe, to: Listener.self, id: id, hold: hold)
   }
 
   /// Removes a probe that was subscribed by `subscribe(_:to:)`.
-  func remove(_ probe: Probe, _ subscription: Subscription, from hub: DelegateHub) {
+  func remove(_ probe: Probe, _ subscription: DelegateHub.Subscription, from hub: DelegateHub) {
     switch self {
     case .cancel: subscription.cancel()
     case .unsubscribeFromProtocol: hub.unsubscribe(probe as any Listener, from: Listener.self)

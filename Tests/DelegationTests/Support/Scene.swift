@@ -8,12 +8,12 @@ final class Scene: Sendable {
   let own = Probe("own")
   /// Another one that is subscribed to `Listener`.
   let neighbour = Probe("neighbour")
-  let neighbours: Subscription
+  let neighbours: DelegateHub.Subscription
   /// Not subscribed.
   let newcomer = Probe("newcomer")
 
   private let place: Place
-  private let subscription = Lock<Subscription?>(nil)
+  private let subscription = Lock<DelegateHub.Subscription?>(nil)
   private let gate = Gate()
 
   init(_ place: Place, on executor: (any TaskExecutor)? = nil) {
@@ -30,7 +30,7 @@ final class Scene: Sendable {
   }
 
   /// The subscription of the one in whose surroundings it happens.
-  var owns: Subscription? { subscription.withLock { $0 } }
+  var owns: DelegateHub.Subscription? { subscription.withLock { $0 } }
 
   /// Lets go on what was held up.
   func end() {
@@ -56,7 +56,7 @@ final class Scene: Sendable {
   }
 
   private func subscribe(
-    _ probe: Probe, id: (any Hashable & Sendable)? = nil, hold: Hold = .weakly
+    _ probe: Probe, id: (any Hashable & Sendable)? = nil, hold: DelegateHub.Hold = .weakly
   ) {
     let subscription = hub.subscribe(probe, to: Listener.self, id: id, hold: hold)
     self.subscription.withLock { $0 = subscription }
@@ -178,7 +178,8 @@ final class Scene: Sendable {
 
   private func playDeath() async {
     var mortal: Probe? = makeMortal()
-    let hold: Hold = [.heldIsCancelled, .heldIsReplaced].contains(place) ? .strongly : .weakly
+    let hold: DelegateHub.Hold =
+      [.heldIsCancelled, .heldIsReplaced].contains(place) ? .strongly : .weakly
     if let mortal { subscribe(mortal, id: place == .heldIsReplaced ? 1 : nil, hold: hold) }
     switch place {
     case .subscriberDies:

@@ -37,6 +37,9 @@ final class Stage: Sendable {
     start(body).result
   }
 
+  /// How many deadlines are set and have not come.
+  var alarms: Int { hub.deadlines.pending }
+
   /// Lets everything go as far as it can.
   func run() {
     executor.run()
@@ -57,7 +60,7 @@ final class Stage: Sendable {
   /// A call that was started.
   struct Act<Result: Sendable>: Sendable {
     fileprivate let results: Recorder<Result>
-    fileprivate let running: ManualExecutor.Running
+    fileprivate let running: ManualExecutor.Call<Void, Never>
 
     /// What it has returned; `nil` as long as it has not.
     var result: Result? { results.history.first }

@@ -8,14 +8,20 @@ final class Chat: Sendable {
   let extensions: ExtensionShelf
   let metrics: MetricsBook
   let turnstile = Turnstile()
+  /// In how many rooms a client may be at a time.
+  let roomsEach: Int
   private let engine: any Engine
   private let rooms: Rooms
   private let saying = Metrics.Timer(label: "chat_say")
 
-  init(engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int) {
+  init(
+    engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int,
+    roomsEach: Int
+  ) {
     self.engine = engine
     self.extensions = extensions
     self.metrics = metrics
+    self.roomsEach = roomsEach
     rooms = Rooms(engine: engine, limit: roomLimit)
   }
 
@@ -29,21 +35,29 @@ final class Chat: Sendable {
   ) async -> Result<(room: Room, last: Int), Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
-    guard await engine.mayJoin(name, user) else { return .failure("\(name) does not let you in") }
-    guard let room = await rooms.room(named: name) else { return .failure("too many rooms") }
+    guard await engine.mayJoin(name, user) else { return .failure(Self.shut(name)) }
+    guard let room = await rooms.enter(name) else { return .failure("too many rooms") }
     return .success((room, await room.admit(member, as: user)))
+  }
+
+  /// Lets a member out of a room that it has joined.
+  func leave(_ room: Room, as user: User, with member: any RoomMember) async {
+    await room.dismiss(member, as: user)
+    await rooms.leave(room)
   }
 
   /// Says something in a room.
   ///
   /// - Returns: its number there.
-  func say(_ text: String, as user: User, in room: Room) async -> Result<Int, Refusal> {
+  func say(
+    _ text: String, as user: User, by connection: Int, in room: Room
+  ) async -> Result<Int, Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
     let start = ContinuousClock.now
     defer { saying.record(duration: start.duration(to: .now)) }
     return await withSpan("say") { _ in
-      let draft = Draft(room: room.name, sender: user, text: text)
+      let draft = Draft(room: room.name, sender: user, connection: connection, text: text)
       if case .objects(let reason) = await engine.verdict(on: draft) {
         engine.tell { $0.didRefuse(draft, because: reason) }
         return .failure(Refusal(reason))
@@ -61,9 +75,23 @@ final class Chat: Sendable {
     await engine.recent(count, in: room)
   }
 
-  func people(in room: String) async -> [String] {
-    await engine.people(in: room)
+  /// Who is in a room.
+  ///
+  /// - Parameters:
+  ///   - room: the room.
+  ///   - user: who wants to know, and has to be one who may join it.
+  ///   - isInside: whether the user has joined it, and need not be asked about.
+  /// - Returns: their names.
+  func people(
+    in room: String, for user: User, isInside: Bool
+  ) async -> Result<[String], Refusal> {
+    if !isInside {
+      guard await engine.mayJoin(room, user) else { return .failure(Self.shut(room)) }
+    }
+    return .success(await engine.people(in: room))
   }
+
+  private static func shut(_ room: String) -> Refusal { "\(room) does not let you in" }
 
   func report() async -> String {
     await engine.report()

@@ -2,5 +2,7 @@
 struct Draft: Sendable {
   let room: String
   let sender: User
+  /// Which connection it came by.
+  let connection: Int
   let text: String
 }

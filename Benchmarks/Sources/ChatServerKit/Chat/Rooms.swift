@@ -1,20 +1,49 @@
-/// The rooms that somebody has ever been in.
+/// The rooms that somebody is in, or is about to be in.
+///
+/// A room ends when the last one has left it: what is kept for it is given back, and the next one to come
+/// finds a new room. So nobody can use up the rooms but by staying in them.
 actor Rooms {
+  private struct Entry {
+    let room: Room
+    /// Those that have entered and not left: at least 1.
+    var inside: Int
+  }
+
   private let engine: any Engine
   private let limit: Int
-  private var rooms: [String: Room] = [:]
+  private var entries: [String: Entry] = [:]
 
   init(engine: any Engine, limit: Int) {
     self.engine = engine
     self.limit = limit
   }
 
-  /// The room of a name, made if need be; `nil` if there are too many.
-  func room(named name: String) -> Room? {
-    if let room = rooms[name] { return room }
-    guard rooms.count < limit else { return nil }
+  /// The room of a name, made if need be.
+  ///
+  /// It stays until each who has entered has left.
+  ///
+  /// - Returns: the room; `nil` if there are too many.
+  func enter(_ name: String) -> Room? {
+    if let room = entries[name]?.room {
+      entries[name]?.inside += 1
+      return room
+    }
+    guard entries.count < limit else { return nil }
     let room = Room(name: name, engine: engine)
-    rooms[name] = room
+    entries[name] = Entry(room: room, inside: 1)
     return room
+  }
+
+  /// Gives up a room that was entered, after its member has been dismissed.
+  func leave(_ room: Room) {
+    guard let entry = entries[room.name], entry.room === room else { return }
+    guard entry.inside == 1 else {
+      entries[room.name]?.inside -= 1
+      return
+    }
+    entries[room.name] = nil
+    // Here, so that it is told before anything of the next room of that name.
+    engine.tell { $0.didClose(room.name) }
+    room.audience.close()
   }
 }

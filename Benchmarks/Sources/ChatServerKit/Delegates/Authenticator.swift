@@ -1,6 +1,6 @@
 /// Somebody who may know who somebody is.
 ///
-/// They are asked one after another until one knows.
+/// They are asked one after another until one knows. If that takes too long, nobody knows.
 protocol Authenticator: AnyObject, Sendable {
   /// The user; `nil` if this one cannot say.
   func user(for credentials: Credentials) async -> Answer<User>?

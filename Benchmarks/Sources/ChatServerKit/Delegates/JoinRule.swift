@@ -1,4 +1,4 @@
-/// Somebody who is asked before a user is let into a room.
+/// Somebody who is asked before a user is let into a room, or told from outside who is in it.
 ///
 /// One "no" denies. Who does not answer in time says "no".
 protocol JoinRule: AnyObject, Sendable {

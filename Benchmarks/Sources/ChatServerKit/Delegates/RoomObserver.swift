@@ -4,6 +4,8 @@ protocol RoomObserver: AnyObject, Sendable {
   func didRefuse(_ draft: Draft, because reason: String)
   func room(_ room: String, didAdmit user: User)
   func room(_ room: String, didDismiss user: User)
+  /// The last one has left the room; what comes next under its name is another room.
+  func didClose(_ room: String)
 }
 
 extension RoomObserver {
@@ -11,4 +13,5 @@ extension RoomObserver {
   func didRefuse(_ draft: Draft, because reason: String) {}
   func room(_ room: String, didAdmit user: User) {}
   func room(_ room: String, didDismiss user: User) {}
+  func didClose(_ room: String) {}
 }

@@ -6,8 +6,11 @@ protocol Audience: Sendable {
   func post(_ message: Message)
   /// Waits until the members have taken what was posted, if that is what holds those back who post.
   func settle() async
+  /// Gives back what is held for the members, after the last one has been removed.
+  func close()
 }
 
 extension Audience {
   func settle() async {}
+  func close() {}
 }

@@ -2,23 +2,25 @@ import Logging
 import ServiceLifecycle
 
 /// What calls the server's extensions and the rooms' members: a hub, or what one would write without it.
+///
+/// No question takes longer than the server's deadline, whatever the extensions do.
 protocol Engine: Sendable {
   func add(_ extension: any ServerExtension) async
   func remove(_ extension: any ServerExtension) async
 
-  /// The first answer of the authenticators, by priority.
+  /// The first answer of the authenticators, by priority; `nil` if there is none in time.
   func user(for credentials: Credentials) async -> User?
   /// Whether no rule denies.
   func mayJoin(_ room: String, _ user: User) async -> Bool
   /// Whatever objection comes first, of the rules that answer in time.
   func verdict(on draft: Draft) async -> Verdict
-  /// What the rewriters make of a draft.
+  /// What the rewriters make of a draft, as far as they do in time; `nil` for no message at all.
   func rewritten(_ draft: Draft) async -> String?
   /// Tells all observers and waits for none. Each is told in the order of the calls.
   func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void)
-  /// What the first who remembers does remember.
+  /// What the first one remembers that remembers anything; nothing if that takes too long.
   func recent(_ count: Int, in room: String) async -> [Message]
-  /// What all who know anything know together.
+  /// What all know together that answer in time.
   func people(in room: String) async -> [String]
 
   func makeAudience() -> any Audience

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Logging
 import ServiceLifecycle
 
@@ -11,8 +12,8 @@ struct EngineDrainService: Service {
 
   func run() async throws {
     try await gracefulShutdown()
-    await settle()
     let isDrained = await withDeadline(duration, else: false) { answer in
+      await settle()
       await drain()
       answer(true)
     }

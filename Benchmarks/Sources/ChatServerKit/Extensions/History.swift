@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Remembers the last messages of each room.
+/// Remembers the last messages of each room, as long as there is the room.
 final class History: ServerExtension, RoomObserver, HistoryKeeper {
   let name = "history"
   private let capacity: Int
@@ -10,6 +10,9 @@ final class History: ServerExtension, RoomObserver, HistoryKeeper {
     self.capacity = capacity
   }
 
+  /// How many rooms it remembers anything of.
+  var roomCount: Int { messages.withLock { $0.count } }
+
   func didPost(_ message: Message) {
     messages.withLock { messages in
       messages[message.room, default: []].append(message)
@@ -18,6 +21,10 @@ final class History: ServerExtension, RoomObserver, HistoryKeeper {
         messages[message.room]?.removeFirst(capacity)
       }
     }
+  }
+
+  func didClose(_ room: String) {
+    messages.withLock { $0[room] = nil }
   }
 
   func recent(_ count: Int, in room: String) async -> [Message]? {

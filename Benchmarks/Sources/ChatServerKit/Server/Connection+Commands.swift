@@ -37,23 +37,25 @@ extension Connection {
     switch command {
     case .join(let name):
       guard rooms[name] == nil else { throw Refusal("you are in \(name)") }
+      guard rooms.count < chat.roomsEach else { throw Refusal("you are in too many rooms") }
       return "ok \(try await join(name, as: user))"
     case .leave(let name):
       guard let room = rooms.removeValue(forKey: name) else {
         throw Refusal("you are not in \(name)")
       }
       due[name] = nil
-      await room.dismiss(self, as: user)
+      await chat.leave(room, as: user, with: self)
       return "ok"
     case .say(let name, let text):
       guard let room = rooms[name] else { throw Refusal("you are not in \(name)") }
-      return "ok \(try await chat.say(text, as: user, in: room).get())"
+      return "ok \(try await chat.say(text, as: user, by: id, in: room).get())"
     case .history(let name, let count):
       guard rooms[name] != nil else { throw Refusal("you are not in \(name)") }
       let messages = await chat.recent(count, in: name)
       return messages.map { "was \($0.number) \($0.sender) \($0.text)\n" }.joined() + "ok"
     case .who(let name):
-      return "ok \(await chat.people(in: name).joined(separator: " "))"
+      let people = try await chat.people(in: name, for: user, isInside: rooms[name] != nil).get()
+      return "ok \(people.joined(separator: " "))"
     default:
       throw Refusal("that is not for you")
     }
@@ -76,7 +78,7 @@ extension Connection {
 
   func leaveAll() async {
     guard let user else { return }
-    for room in rooms.values { await room.dismiss(self, as: user) }
+    for room in rooms.values { await chat.leave(room, as: user, with: self) }
     rooms = [:]
     due = [:]
   }

@@ -13,9 +13,11 @@ actor Connection: RoomMember {
   typealias Outbound = NIOAsyncChannelOutboundWriter<ByteBuffer>
 
   nonisolated let id: Int
-  nonisolated let executor: (any TaskExecutor)?
+  nonisolated let loopExecutor: EventLoopTaskExecutor
   nonisolated let channel: Channel
   let chat: Chat
+  /// How long to wait for the client at the end.
+  private let patience: TimeAmount
   let logger: Logger
   var user: User?
   /// The rooms that the client is in.
@@ -26,16 +28,19 @@ actor Connection: RoomMember {
   private var lines = 0
   private var isClosing = false
 
+  nonisolated var executor: (any TaskExecutor)? { loopExecutor }
+
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     channel.channel.eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  init(id: Int, channel: Channel, chat: Chat, logger: Logger) {
+  init(id: Int, channel: Channel, chat: Chat, patience: TimeAmount, logger: Logger) {
     self.id = id
     self.channel = channel
     self.chat = chat
+    self.patience = patience
     self.logger = logger
-    executor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
+    loopExecutor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
   }
 
   // MARK: Reading
@@ -60,7 +65,7 @@ actor Connection: RoomMember {
       if isClosing { continue }
       if try await carryOut(line) { break }
     }
-    await bidFarewell(within: .seconds(1))
+    await bidFarewell()
   }
 
   /// Carries out a line; whether it was the last one.
@@ -81,6 +86,8 @@ actor Connection: RoomMember {
   }
 
   nonisolated func receive(_ message: Message) async throws {
+    // Many messages may come in a row, and none of them need wait for anything.
+    await loopExecutor.giveWay()
     guard let (missed, outbound) = takeHere(message) else { return }
     if missed > 0 {
       try await outbound.write(ByteBuffer(string: "missed \(message.room) \(missed)\n"))
@@ -112,14 +119,12 @@ actor Connection: RoomMember {
 
   // MARK: Closing
 
-  /// Takes nothing more, sends what there is to be sent, and waits for the client to go.
-  ///
-  /// - Parameter duration: how long to wait at most.
-  func bidFarewell(within duration: TimeAmount) async {
+  /// Takes nothing more, sends what there is to be sent, and waits for the client to go, for a time.
+  func bidFarewell() async {
     guard !isClosing else { return }
     isClosing = true
     let channel = channel.channel
-    channel.eventLoop.scheduleTask(in: duration) { channel.close(promise: nil) }
+    channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
     // When this is on its way, so is all that was written before.
     try? await channel.writeAndFlush(ByteBuffer(string: "bye\n")).get()
     try? await channel.close(mode: .output).get()

@@ -17,8 +17,19 @@ final class Connections: Service {
     self.logger = logger
   }
 
-  func add(_ channel: Connection.Channel) {
-    entrance.yield(channel)
+  /// Takes a channel to be served, or closes it if nobody is served any more.
+  ///
+  /// To be called on its event loop, before anything is read.
+  func add(_ channel: any Channel) {
+    guard
+      let wrapped = try? Connection.Channel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(isOutboundHalfClosureEnabled: true))
+    else { return channel.close(promise: nil) }
+    // It stops the program to drop it before its channel has closed, as the stream may do at the end.
+    channel.closeFuture.whenComplete { _ in withExtendedLifetime(wrapped) {} }
+    // What is added before the end is served: a stream that has ended gives what it holds first.
+    if case .terminated = entrance.yield(wrapped) { channel.close(promise: nil) }
   }
 
   func run() async throws {
@@ -27,7 +38,8 @@ final class Connections: Service {
         var count = 0
         for await channel in newcomers {
           count += 1
-          let connection = Connection(id: count, channel: channel, chat: chat, logger: logger)
+          let connection = Connection(
+            id: count, channel: channel, chat: chat, patience: patience, logger: logger)
           present.withLock { $0[connection.id] = connection }
           group.addTask {
             await connection.run()
@@ -35,7 +47,7 @@ final class Connections: Service {
           }
         }
         for connection in present.withLock({ Array($0.values) }) {
-          group.addTask { await connection.bidFarewell(within: self.patience) }
+          group.addTask { await connection.bidFarewell() }
         }
       }
     } onGracefulShutdown: {

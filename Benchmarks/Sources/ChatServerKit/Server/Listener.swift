@@ -4,6 +4,10 @@ import NIOPosix
 import ServiceLifecycle
 
 /// Accepts connections until it is told to stop.
+///
+/// At every moment a channel belongs to somebody who closes it: to NIO's listener until it is open, to the
+/// connections from then on. No sequence is in between that may end and drop what it holds, so it does not
+/// matter when the end comes.
 struct Listener: Service {
   let configuration: ServerConfiguration
   let connections: Connections
@@ -13,27 +17,45 @@ struct Listener: Service {
 
   func run() async throws {
     let limit = configuration.lineLimit
+    let connectionLimit = min(configuration.connectionLimit ?? .max, DescriptorLimit.connections)
+    let writeTimeout = TimeAmount(configuration.writeTimeout)
+    let connections = connections
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // So that the limit is exact.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptLimit(connectionLimit))
+        }
+      }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // So a client that has vanished without a word is noticed some time.
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
       // So a client that does not read is noticed before the kernel holds megabytes for it.
       .childChannelOption(.socketOption(.so_sndbuf), value: 128 * 1024)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
-      .bind(host: configuration.host, port: configuration.port) { channel in
+      .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(ByteToMessageHandler(LineDecoder(limit: limit)))
+          try pipeline.addHandler(WriteWatch(writeTimeout))
           try pipeline.addHandler(FlushGathering())
-          return try Connection.Channel(
-            wrappingChannelSynchronously: channel,
-            configuration: .init(isOutboundHalfClosureEnabled: true))
+          try pipeline.addHandler(Doorway { connections.add($0) })
         }
       }
-    try await server.executeThenClose { inbound in
-      onListening(server.channel.localAddress?.port ?? configuration.port)
-      for try await channel in inbound.cancelOnGracefulShutdown() { connections.add(channel) }
+      .bind(host: configuration.host, port: configuration.port).get()
+    onListening(server.localAddress?.port ?? configuration.port)
+    try await withTaskCancellationHandler {
+      try await withGracefulShutdownHandler {
+        try await server.closeFuture.get()
+      } onGracefulShutdown: {
+        server.close(promise: nil)
+      }
+    } onCancel: {
+      server.close(promise: nil)
     }
   }
 }

@@ -17,7 +17,7 @@ final class LoopExecutor: TaskExecutor {
 }
 // end of sample
 
-@Suite("Samples of a server: event loops", .timeLimit(.minutes(1)))
+@Suite("Samples of a server: event loops", .timeLimit(.minutes(10)))
 struct EventLoopSamples {
   private protocol ConnectionDelegate: AnyObject, Sendable {
     func didRead(_ line: String)

@@ -2,7 +2,7 @@ import Delegation
 import OpenCombine
 import Testing
 
-@Suite("Samples of moving from Combine", .timeLimit(.minutes(1)))
+@Suite("Samples of moving from Combine", .timeLimit(.minutes(10)))
 struct MovingFromCombineSamples {
   enum Before {
     // sample: Before: a subject

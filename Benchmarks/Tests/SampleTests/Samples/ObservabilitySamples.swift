@@ -6,7 +6,7 @@ import ServiceContextModule
 import Testing
 import Tracing
 
-@Suite("Samples of a server: metrics and tracing", .timeLimit(.minutes(1)))
+@Suite("Samples of a server: metrics and tracing", .timeLimit(.minutes(10)))
 struct ObservabilitySamples {
   private protocol RequestDelegate: AnyObject, Sendable {
     func didReceive(_ request: String) async

@@ -28,7 +28,7 @@ struct HubService: Service {
 }
 // end of sample
 
-@Suite("Samples of a server: service lifecycle and logging", .timeLimit(.minutes(1)))
+@Suite("Samples of a server: service lifecycle and logging", .timeLimit(.minutes(10)))
 struct ServiceSamples {
   private protocol RequestDelegate: AnyObject, Sendable {
     func didReceive(_ request: String) async throws

@@ -36,8 +36,10 @@ final class ActorAudience: Audience {
   }
 
   private let commands: AsyncStream<Command>.Continuation
+  private let audiences: ActorAudienceList
 
-  init() {
+  init(of audiences: ActorAudienceList) {
+    self.audiences = audiences
     let (stream, commands) = AsyncStream<Command>.makeStream()
     self.commands = commands
     let members = Members()
@@ -67,6 +69,14 @@ final class ActorAudience: Audience {
 
   /// Waits until all members have taken what was posted before.
   func drain() async {
-    await withCheckedContinuation { _ = commands.yield(.pass($0)) }
+    await withCheckedContinuation { continuation in
+      // Of one that is closed nobody is left to be told.
+      if case .terminated = commands.yield(.pass(continuation)) { continuation.resume() }
+    }
+  }
+
+  func close() {
+    commands.finish()
+    audiences.remove(self)
   }
 }

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Logging
 import ServiceLifecycle
 
@@ -35,14 +36,11 @@ final class ActorEngine: Engine {
   }
 
   func user(for credentials: Credentials) async -> User? {
-    for authenticator in await roster.authenticators {
-      switch await authenticator.user(for: credentials) {
-      case .yes(let user): return user
-      case .no: return nil
-      case nil: continue
-      }
+    let answer = await InTurn.first(of: await roster.authenticators, within: deadline) {
+      await $0.user(for: credentials)
     }
-    return nil
+    guard case .yes(let user) = answer else { return nil }
+    return user
   }
 
   func mayJoin(_ room: String, _ user: User) async -> Bool {
@@ -68,12 +66,9 @@ final class ActorEngine: Engine {
   }
 
   func rewritten(_ draft: Draft) async -> String? {
-    var text: String? = draft.text
-    for rewriter in await roster.rewriters {
-      guard let present = text else { return nil }
-      text = await rewriter.rewrite(present, of: draft)
-    }
-    return text
+    await InTurn.pass(
+      draft.text, through: await roster.rewriters, within: deadline
+    ) { await $0.rewrite($1, of: draft) }
   }
 
   func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
@@ -81,20 +76,19 @@ final class ActorEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    for keeper in await roster.historyKeepers {
-      if let messages = await keeper.recent(count, in: room) { return messages }
-    }
-    return []
+    await InTurn.first(of: await roster.historyKeepers, within: deadline) {
+      await $0.recent(count, in: room)
+    } ?? []
   }
 
   func people(in room: String) async -> [String] {
-    var people: [String] = []
-    for keeper in await roster.presenceKeepers { people += await keeper.people(in: room) }
-    return people
+    await InTurn.pass([], through: await roster.presenceKeepers, within: deadline) {
+      $1 + (await $0.people(in: room))
+    } ?? []
   }
 
   func makeAudience() -> any Audience {
-    let audience = ActorAudience()
+    let audience = ActorAudience(of: audiences)
     audiences.add(audience)
     return audience
   }

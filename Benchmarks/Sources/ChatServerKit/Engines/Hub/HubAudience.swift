@@ -6,11 +6,13 @@ import Delegation
 /// nobody.
 struct HubAudience: Audience {
   private let hub: DelegateHub
+  private let hubs: HubList
   private let backlog: Int
   private let isAwaited: Bool
 
-  init(_ hub: DelegateHub, backlog: Int, isAwaited: Bool) {
-    self.hub = hub
+  init(_ hubs: HubList, backlog: Int, isAwaited: Bool) {
+    hub = hubs.take()
+    self.hubs = hubs
     self.backlog = backlog
     self.isAwaited = isAwaited
   }
@@ -32,6 +34,14 @@ struct HubAudience: Audience {
   func settle() async {
     // What is posted in the room's order has to be posted without a wait: this one says nothing, and
     // comes after it.
-    if isAwaited { await hub.deliver((any RoomMember).self) { _ in } }
+    if isAwaited { await hub.notifyAndWait((any RoomMember).self) { _ in } }
+  }
+
+  func close() {
+    // A member that has left may still be taking its last message.
+    Task { [hub, hubs] in
+      await hub.drain()
+      hubs.putBack(hub)
+    }
   }
 }

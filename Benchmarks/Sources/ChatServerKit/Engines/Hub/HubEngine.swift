@@ -14,7 +14,6 @@ final class HubEngine: Engine {
   private let backlog: Int
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
-  private let roomConfiguration: DelegateHub.Configuration
 
   init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
     self.deadline = deadline
@@ -25,7 +24,7 @@ final class HubEngine: Engine {
       logger.debug(
         "a handler failed", metadata: ["subscriber": "\(subscriber)", "error": "\(error)"])
     }
-    roomConfiguration = configuration
+    audiences = HubList(configuration)
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
     configuration.onSlow = { subscriber, site in
@@ -33,11 +32,12 @@ final class HubEngine: Engine {
         "a handler is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
     }
     hub = DelegateHub(configuration)
-    audiences = HubList()
   }
 
   /// The extensions' hub, then the rooms'.
   var hubs: [DelegateHub] { [hub] + audiences.all }
+  /// How many hubs rooms use.
+  var hubsInUse: Int { audiences.countInUse }
 
   func add(_ extension: any ServerExtension) {
     let options = `extension`.options
@@ -64,7 +64,9 @@ final class HubEngine: Engine {
   }
 
   func user(for credentials: Credentials) async -> User? {
-    let answer = await hub.first((any Authenticator).self) { await $0.user(for: credentials) }
+    let answer = await hub.askInTurn(
+      (any Authenticator).self, within: deadline, absent: .abstains
+    ) { await $0.user(for: credentials) }
     guard case .yes(let user) = answer else { return nil }
     return user
   }
@@ -82,9 +84,9 @@ final class HubEngine: Engine {
   }
 
   func rewritten(_ draft: Draft) async -> String? {
-    await hub.pass(draft.text, through: (any MessageRewriter).self) {
-      await $0.rewrite($1, of: draft)
-    }
+    await hub.pass(
+      draft.text, through: (any MessageRewriter).self, within: deadline, absent: .abstains
+    ) { await $0.rewrite($1, of: draft) }
   }
 
   func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
@@ -92,20 +94,20 @@ final class HubEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    await hub.first((any HistoryKeeper).self) { await $0.recent(count, in: room) } ?? []
+    await hub.askInTurn((any HistoryKeeper).self, within: deadline, absent: .abstains) {
+      await $0.recent(count, in: room)
+    } ?? []
   }
 
   func people(in room: String) async -> [String] {
-    let answers: [[String]] = await hub.ask((any PresenceKeeper).self, combining: .all()) {
-      await $0.people(in: room)
-    }
+    let answers: [[String]] = await hub.ask(
+      (any PresenceKeeper).self, combining: .all(), within: deadline, absent: .abstains
+    ) { await $0.people(in: room) }
     return answers.flatMap { $0 }
   }
 
   func makeAudience() -> any Audience {
-    let hub = DelegateHub(roomConfiguration)
-    audiences.add(hub)
-    return HubAudience(hub, backlog: backlog, isAwaited: isAwaited)
+    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
   }
 
   func makeDrainService(
@@ -121,7 +123,7 @@ final class HubEngine: Engine {
   func report() async -> String {
     var lines = [String(describing: await hub.statistics())]
     let accounts = await sum(of: audiences.all)
-    lines.append("\(audiences.all.count) rooms: \(accounts)")
+    lines.append("\(audiences.countInUse) rooms: \(accounts)")
     return lines.joined(separator: "\n")
   }
 

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Dispatch
 import Logging
 import ServiceLifecycle
@@ -24,14 +25,13 @@ final class QueueEngine: Engine {
   }
 
   func user(for credentials: Credentials) async -> User? {
-    for (authenticator, _) in roster.all((any Authenticator).self) {
-      switch await authenticator.user(for: credentials) {
-      case .yes(let user): return user
-      case .no: return nil
-      case nil: continue
-      }
+    let answer = await InTurn.first(
+      of: roster.all((any Authenticator).self).map(\.0), within: deadline
+    ) {
+      await $0.user(for: credentials)
     }
-    return nil
+    guard case .yes(let user) = answer else { return nil }
+    return user
   }
 
   func mayJoin(_ room: String, _ user: User) async -> Bool {
@@ -62,12 +62,9 @@ final class QueueEngine: Engine {
   }
 
   func rewritten(_ draft: Draft) async -> String? {
-    var text: String? = draft.text
-    for (rewriter, _) in roster.all((any MessageRewriter).self) {
-      guard let present = text else { return nil }
-      text = await rewriter.rewrite(present, of: draft)
-    }
-    return text
+    await InTurn.pass(
+      draft.text, through: roster.all((any MessageRewriter).self).map(\.0), within: deadline
+    ) { await $0.rewrite($1, of: draft) }
   }
 
   func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
@@ -77,18 +74,16 @@ final class QueueEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    for (keeper, _) in roster.all((any HistoryKeeper).self) {
-      if let messages = await keeper.recent(count, in: room) { return messages }
-    }
-    return []
+    await InTurn.first(of: roster.all((any HistoryKeeper).self).map(\.0), within: deadline) {
+      await $0.recent(count, in: room)
+    } ?? []
   }
 
   func people(in room: String) async -> [String] {
-    var people: [String] = []
-    for (keeper, _) in roster.all((any PresenceKeeper).self) {
-      people += await keeper.people(in: room)
-    }
-    return people
+    await InTurn.pass([], through: roster.all((any PresenceKeeper).self).map(\.0), within: deadline)
+    {
+      $1 + (await $0.people(in: room))
+    } ?? []
   }
 
   func makeAudience() -> any Audience {

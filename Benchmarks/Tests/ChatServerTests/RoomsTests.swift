@@ -1,0 +1,104 @@
+import Delegation
+import Synchronization
+import Testing
+
+@testable import ChatServerKit
+
+@Suite("Rooms", .timeLimit(.minutes(10)))
+struct RoomsTests {
+  private final class Member: RoomMember {
+    let id: Int
+    let executor: (any TaskExecutor)? = nil
+    private let heard = Mutex<[Int]>([])
+
+    init(id: Int = 0) {
+      self.id = id
+    }
+
+    var numbers: [Int] { heard.withLock { $0 } }
+
+    func receive(_ message: Message) async throws { receiveNow(message) }
+    func receiveNow(_ message: Message) { heard.withLock { $0.append(message.number) } }
+  }
+
+  private let ann = User(name: "ann", role: .guest)
+
+  @Test("a room that everybody has left is given back, one that somebody is in is not")
+  func limit() async throws {
+    let rooms = Rooms(engine: Engines.make(.hub), limit: 2)
+    let tea = try #require(await rooms.enter("tea"))
+    let coffee = try #require(await rooms.enter("coffee"))
+    #expect(await rooms.enter("tea") === tea)
+    #expect(await rooms.enter("milk") == nil)
+    await rooms.leave(tea)
+    #expect(await rooms.enter("milk") == nil, "one is left in tea")
+    await rooms.leave(tea)
+    let milk = try #require(await rooms.enter("milk"))
+    #expect(await rooms.enter("tea") == nil)
+    // Not in use any more, so there is nothing to be given back.
+    await rooms.leave(tea)
+    #expect(await rooms.enter("coffee") === coffee)
+    #expect(await rooms.enter("milk") === milk)
+  }
+
+  @Test(
+    "who comes and goes through more rooms than there may be uses up none of them",
+    arguments: EngineKind.allCases)
+  func passingThrough(_ kind: EngineKind) async throws {
+    let engine = Engines.make(kind)
+    let rooms = Rooms(engine: engine, limit: 3)
+    for number in 1...100 {
+      let member = Member()
+      let room = try #require(await rooms.enter("room \(number)"))
+      #expect(await room.admit(member, as: ann) == 0)
+      #expect(await room.post("hello", by: ann) == 1)
+      await room.dismiss(member, as: ann)
+      await rooms.leave(room)
+    }
+    if let accounts = await engine.accounts() {
+      #expect(accounts.areBalanced)
+      #expect(accounts.posted == 100, "what was posted in rooms that have ended stays counted")
+    }
+  }
+
+  @Test("rooms one after another share a hub; what one of them heard the next does not")
+  func hubs() async throws {
+    let engine = try #require(Engines.make(.hub) as? HubEngine)
+    for number in 1...100 {
+      let audience = engine.makeAudience()
+      let member = Member(id: number)
+      audience.add(member)
+      audience.post(Message(room: "tea", number: number, sender: "ann", text: "hello"))
+      for hub in engine.hubs { #expect(await hub.drain().isEmpty) }
+      #expect(member.numbers == [number])
+      audience.remove(member)
+      audience.close()
+      while engine.hubsInUse > 0 { await Task.yield() }
+    }
+    #expect(engine.hubs.count == 2, "the extensions' and one for all rooms")
+  }
+
+  @Test(
+    "history and presence forget a room that everybody has left", arguments: EngineKind.allCases)
+  func forgetting(_ kind: EngineKind) async throws {
+    let engine = Engines.make(kind)
+    let rooms = Rooms(engine: engine, limit: 10)
+    let history = History()
+    let presence = Presence()
+    await engine.add(history)
+    await engine.add(presence)
+    let member = Member()
+    let room = try #require(await rooms.enter("tea"))
+    _ = await room.admit(member, as: ann)
+    _ = await room.post("hello", by: ann)
+    // Both are told in order, so what follows is known when this is.
+    while await engine.recent(10, in: "tea").count != 1 { await Task.yield() }
+    while await engine.people(in: "tea") != ["ann"] { await Task.yield() }
+    await room.dismiss(member, as: ann)
+    await rooms.leave(room)
+    while await !engine.recent(10, in: "tea").isEmpty { await Task.yield() }
+    while await !engine.people(in: "tea").isEmpty { await Task.yield() }
+    #expect(history.roomCount == 0)
+    #expect(presence.roomCount == 0)
+  }
+}

@@ -1,0 +1,84 @@
+/// The subscriptions of one fan-out, given out one at a time and in order.
+///
+/// Invariant: each position is given out once, and none after ``halt()``. Who gets the last one releases
+/// the list: a handler that is suspended then keeps one subscription and not all.
+@usableFromInline
+struct Cursor: Sendable {
+  /// A subscription that a worker has to itself, in this fan-out.
+  @usableFromInline
+  struct Claim: Sendable {
+    @usableFromInline
+    let node: SubscriptionNode
+    @usableFromInline
+    let position: Int
+    /// Nothing is left after it.
+    @usableFromInline
+    let isLast: Bool
+
+    @inlinable
+    init(node: SubscriptionNode, position: Int, isLast: Bool) {
+      self.node = node
+      self.position = position
+      self.isLast = isLast
+    }
+  }
+
+  @usableFromInline
+  var nodes: [SubscriptionNode]
+  /// The next position to give out.
+  @usableFromInline
+  var next = 0
+  @usableFromInline
+  var isHalted = false
+  /// Those that were given out to be asked elsewhere, where nobody has begun yet, by position.
+  private var sentElsewhere: [Int: SubscriptionNode] = [:]
+
+  init(_ nodes: consuming [SubscriptionNode]) {
+    self.nodes = nodes
+  }
+
+  /// How many have not been given out.
+  @inlinable
+  var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
+
+  /// Gives out the next subscription; after the last one there is the list to ``release()``.
+  @inlinable
+  mutating func claim() -> Claim? {
+    guard next < nodes.count else { return nil }
+    defer { next += 1 }
+    return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
+  }
+
+  /// Gives out nothing more.
+  ///
+  /// - Returns: what is given up by that, to be released outside the lock.
+  mutating func halt() -> [SubscriptionNode] {
+    isHalted = true
+    defer { sentElsewhere = [:] }
+    return release() + sentElsewhere.values
+  }
+
+  /// Takes out the list, to be released outside the lock.
+  mutating func release() -> [SubscriptionNode] {
+    defer { nodes = [] }
+    return nodes
+  }
+
+  /// Notes that a subscription that was given out waits for an executor of its own.
+  mutating func sendElsewhere(_ claim: Claim) {
+    sentElsewhere[claim.position] = claim.node
+  }
+
+  /// Notes that one that waited for its executor is now to be asked.
+  ///
+  /// - Returns: whether it may be, for the fan-out has not been halted.
+  mutating func arrive(_ position: Int) -> Bool {
+    sentElsewhere[position] = nil
+    return !isHalted
+  }
+
+  /// The subscription at a position, if no handler has begun there; only before ``halt()``.
+  func notBegun(_ position: Int) -> SubscriptionNode? {
+    position < next ? sentElsewhere[position] : nodes[position]
+  }
+}

@@ -1,0 +1,23 @@
+extension DelegateHub.Subscription {
+  /// Ends the subscription and waits until none of its handlers is running.
+  ///
+  /// When it returns, no handler of the subscription is running, and none will.
+  ///
+  /// **Order.** No call starts from the moment at which it is called.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler,
+  /// nor for handlers that in turn wait for it.
+  ///
+  /// **Cancellation.** Its promise is one on which resources may be freed, so it keeps it even if the
+  /// caller's task is cancelled.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// - Complexity: as ``cancel()``.
+  public func cancelAndWait() async {
+    cancel()
+    await WaitGoal.end(of: node).wait()
+  }
+}

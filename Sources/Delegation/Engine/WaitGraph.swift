@@ -1,0 +1,174 @@
+/// Which handlers wait for which: the calls of `drain`, `notifyAndWait` and `cancelAndWait` that are made
+/// within handlers, of all hubs.
+///
+/// Outside of handlers a wait is strict, and not in here. Within one, it does not wait for the handlers
+/// of its own chain; nor, so that two handlers that wait for each other both go on, for those that
+/// already wait, directly or through others, for one of its own: of each circle the wait that came last
+/// gives way. Circles may run through several hubs, so there is one graph for the process.
+///
+/// A wait is looked for in circles only when its count has fallen to what it excuses at most. Waits of
+/// handlers for the rest of their own hub, and no others, are the common case, and need no search: there
+/// the last one excuses all.
+///
+/// Invariant: `waits` are in the order of their numbers, which is that of arrival; `bySubject` and
+/// `tally` are about exactly these. What a wait excuses is chosen from the waits before it, so a later
+/// one changes nothing for it.
+struct WaitGraph: Sendable {
+  struct Wait: Sendable {
+    let number: Int
+    let goal: WaitGoal
+    let context: HandlerContext
+    /// The handlers that could not go on before this wait ended when it began.
+    let chain: [HandlerContext]
+    let subject: WaitGoal.Subject?
+    /// Whether it waits for the rest of a hub that its own handlers belong to.
+    let isForOwnHub: Bool
+  }
+
+  static let shared = Lock(WaitGraph())
+
+  private var waits: [Wait] = []
+  private var lastNumber = 0
+  /// The numbers of the waits for a subject, in order.
+  private var bySubject: [WaitGoal.Subject: [Int]] = [:]
+  /// How many handlers of waits there are by what a goal would count them by, for each subject.
+  private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
+  /// How many waits are for the rest of their own hub, by hub.
+  private var ownHub: [WaitGoal.Subject: Int] = [:]
+  /// ``Worker/returns`` when the tally was last known to be of handlers that run: since the graph was
+  /// empty, or never again if one returned before its wait was added.
+  private var returns: Int? = 0
+
+  var count: Int { waits.count }
+  /// How many handlers, and how many waits for each of them, searches have looked at.
+  ///
+  /// For tests.
+  private(set) var steps = 0
+
+  /// Adds a wait.
+  ///
+  /// - Returns: its number, and how many handlers it excuses at most; `nil` if its handler has returned,
+  ///   so that it is as strict as any.
+  /// - Complexity: O(1) in the number of waits, amortised.
+  mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> (number: Int, most: Int)? {
+    let chain = context.chain
+    if chain.isEmpty { return nil }
+    if waits.isEmpty { returns = Worker.returns.load(ordering: .sequentiallyConsistent) }
+    lastNumber += 1
+    let subject = goal.subject
+    let isForOwnHub: Bool
+    if case .rest = goal {
+      isForOwnHub = chain.contains { goal.waits(for: $0) }
+    } else {
+      isForOwnHub = false
+    }
+    let wait = Wait(
+      number: lastNumber, goal: goal, context: context, chain: chain, subject: subject,
+      isForOwnHub: isForOwnHub)
+    waits.append(wait)
+    if let subject {
+      bySubject[subject, default: []].append(lastNumber)
+      if isForOwnHub { ownHub[subject, default: 0] += 1 }
+    }
+    for handler in chain {
+      handler.worker.waits.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      for subject in handler.subjects {
+        tally[subject, default: [:]][handler.counted(for: subject), default: 0] += 1
+      }
+    }
+    // One that returned before it was marked did not tell.
+    if context.chain.count != chain.count { returns = nil }
+    return (lastNumber, subject.flatMap { tally[$0]?.count } ?? 0)
+  }
+
+  /// Removes a wait that is over.
+  ///
+  /// - Returns: the wait, to be released outside the lock.
+  /// - Complexity: O(1) if it came last, else O(*k*) in the *k* waits that came later.
+  mutating func remove(_ number: Int) -> Wait? {
+    guard let index = index(of: number) else { return nil }
+    let wait = waits.remove(at: index)
+    if let subject = wait.subject {
+      if let place = bySubject[subject]?.lastIndex(of: number) {
+        bySubject[subject]?.remove(at: place)
+      }
+      if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
+      if wait.isForOwnHub {
+        ownHub[subject, default: 0] -= 1
+        if ownHub[subject] == 0 { ownHub[subject] = nil }
+      }
+    }
+    for handler in wait.chain {
+      handler.worker.waits.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+      for subject in handler.subjects {
+        let counted = handler.counted(for: subject)
+        tally[subject]?[counted, default: 0] -= 1
+        if tally[subject]?[counted] == 0 { tally[subject]?[counted] = nil }
+        if tally[subject]?.isEmpty == true { tally[subject] = nil }
+      }
+    }
+    return wait
+  }
+
+  /// How many of those that a wait's goal counts it excuses at the moment.
+  ///
+  /// - Complexity: O(1) if all waits are for the rest of their own hub and this is the last one, else
+  ///   O(*k*) in those *k* before it that it is in a circle with.
+  mutating func countExcused(by number: Int) -> Int {
+    guard let index = index(of: number) else { return 0 }
+    let wait = waits[index]
+    if index == waits.count - 1, returns == Worker.returns.load(ordering: .sequentiallyConsistent),
+      let subject = wait.subject,
+      ownHub[subject] == waits.count
+    {
+      return tally[subject]?.count ?? 0
+    }
+    let excused = standstill(of: wait).filter { wait.goal.waits(for: $0) }
+    return Set(excused.map { wait.goal.counted($0) }).count
+  }
+
+  /// The handlers that cannot go on before a wait ends: its own, and those of earlier waits that wait
+  /// for one of them.
+  private mutating func standstill(of wait: Wait) -> [HandlerContext] {
+    var handlers = wait.context.chain
+    // Those earlier waits that have not been found to wait for one of them.
+    var rest: [WaitGoal.Subject: [Int]] = [:]
+    var visited = 0
+    while visited < handlers.count {
+      let handler = handlers[visited]
+      visited += 1
+      steps += 1
+      for subject in handler.subjects {
+        guard let numbers = rest[subject] ?? bySubject[subject], !numbers.isEmpty else { continue }
+        steps += numbers.count
+        rest[subject] = numbers.filter { number in
+          guard number < wait.number, let index = index(of: number),
+            waits[index].goal.waits(for: handler)
+          else { return number < wait.number }
+          handlers += waits[index].context.chain
+          return false
+        }
+      }
+    }
+    return handlers
+  }
+
+  private func index(of number: Int) -> Int? {
+    var low = 0
+    var high = waits.count
+    while low < high {
+      let middle = (low + high) / 2
+      if waits[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low < waits.count && waits[low].number == number ? low : nil
+  }
+}
+
+extension HandlerContext {
+  fileprivate func counted(for subject: WaitGoal.Subject) -> ObjectIdentifier {
+    switch subject {
+    case .hub, .subscription: ObjectIdentifier(worker)
+    case .mailboxes: ObjectIdentifier(node)
+    }
+  }
+}

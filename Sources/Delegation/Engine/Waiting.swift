@@ -1,0 +1,42 @@
+extension WaitGoal {
+  /// Waits until the goal is reached, whatever becomes of the caller's task.
+  nonisolated(nonsending) func wait() async {
+    _ = await wait { await $0.wait() }
+  }
+
+  /// Waits until the goal is reached, the caller's task is cancelled, or the time is up.
+  ///
+  /// - Parameter deadline: when to give up; `nil` for never.
+  /// - Returns: whether the goal was reached.
+  nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
+    await wait { waiter in
+      // Most find that they need not wait, and set no alarm.
+      let alarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
+      defer { alarm?.cancel() }
+      return await withTaskCancellationHandler {
+        await waiter.wait()
+      } onCancel: {
+        waiter.resume(false)
+      }
+    }
+  }
+
+  nonisolated(nonsending) private func wait(
+    _ body: nonisolated(nonsending) (Waiter) async -> Bool
+  ) async -> Bool {
+    let place = HandlerContext.current.flatMap { context in
+      WaitGraph.shared.withLock { $0.add(self, in: context) }
+    }
+    let waiter = Waiter(
+      excusing: place.map { place in
+        Waiter.Excuse(most: place.most) {
+          WaitGraph.shared.withLock { $0.countExcused(by: place.number) }
+        }
+      })
+    add(waiter)
+    let isReached = await body(waiter)
+    remove(waiter)
+    if let place { _ = WaitGraph.shared.withLock { $0.remove(place.number) } }
+    return isReached
+  }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Waiting: what comes before the wait has begun")
+struct WaitingDeadlineTests {
+  @Test("a deadline that passes before the wait has begun is kept")
+  func earlyDeadline() async {
+    await keeps { hub in await hub.drain(within: .zero) }
+  }
+
+  @Test("a cancellation that comes before the wait has begun is kept")
+  func earlyCancellation() async {
+    await keeps { hub in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await hub.drain()
+    }
+  }
+
+  /// Expects a drain to return though a handler hangs.
+  private func keeps(
+    _ drain: @escaping @Sendable (DelegateHub) async -> DelegateHub.Leftovers
+  ) async {
+    var configuration = DelegateHub.Configuration()
+    configuration.executor = InPlaceExecutor()
+    configuration.clock = ImpatientClock()
+    let hub = DelegateHub(configuration)
+    let subscriber = Nobody()
+    hub.subscribe(subscriber, to: Nobody.self)
+    let gate = Gate()
+    hub.notify(Nobody.self) { _ in await gate.pass() }
+    await gate.arrivals()
+    let waiting = Recorder<Int>()
+    let drained = Task {
+      let left = await drain(hub)
+      waiting.record(left.subscribers.map(\.waiting).reduce(0, +))
+    }
+    // If it waited for the handler, this would hang.
+    #expect(await waiting.history(of: 1) == [1])
+    gate.open()
+    await drained.value
+    await hub.drain()
+    withExtendedLifetime(subscriber) {}
+  }
+}
+
+/// Runs every job at once, where it is enqueued.
+private final class InPlaceExecutor: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+  }
+}
+
+/// A clock on which every time has come.
+private struct ImpatientClock: Clock {
+  typealias Instant = ContinuousClock.Instant
+
+  var now: Instant { .now }
+  var minimumResolution: Duration { .nanoseconds(1) }
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+}
