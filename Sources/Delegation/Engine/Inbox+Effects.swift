@@ -27,6 +27,8 @@ extension Inbox {
     /// How many notifications had been posted by then.
     let end: Int
     let termination: Termination
+    /// The call that found the subscriber dead, if one did.
+    let call: CallKind?
   }
 
   /// Runs a lock section, then does what it leaves to be done: wakes first, for what is released may wait
@@ -74,6 +76,8 @@ extension Inbox {
         predecessor.handOver(to: successor)
       }
     }
-    for ended in effects.terminated { ended.node.settle(at: ended.end, as: ended.termination) }
+    for ended in effects.terminated {
+      ended.node.settle(at: ended.end, as: ended.termination, in: ended.call)
+    }
   }
 }

@@ -52,7 +52,7 @@ struct InboxSectionTests {
         isPosted.store(true, ordering: .sequentiallyConsistent)
       }
     }
-    #expect(wasHeld.load(ordering: .sequentiallyConsistent))
+    #expect(wasHeld.load(ordering: .sequentiallyConsistent) == true)
     withExtendedLifetime((subscriber, other, bystander)) {}
   }
 

@@ -30,13 +30,13 @@ struct WaitingDeadlineTests {
     let gate = Gate()
     hub.notify(Nobody.self) { _ in await gate.pass() }
     await gate.arrivals()
-    let waiting = Recorder<Int>()
+    let running = Recorder<Int>()
     let drained = Task {
       let left = await drain(hub)
-      waiting.record(left.subscribers.map(\.waiting).reduce(0, +))
+      running.record(left.subscribers.map(\.running).reduce(0, +))
     }
     // If it waited for the handler, this would hang.
-    #expect(await waiting.history(of: 1) == [1])
+    #expect(await running.history(of: 1) == [1])
     gate.open()
     await drained.value
     await hub.drain()

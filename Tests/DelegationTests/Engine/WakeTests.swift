@@ -9,19 +9,20 @@ struct WakeTests {
   func stages() {
     let wake = Wake()
     for _ in 0..<3 {
-      #expect(!wake.isDue && !wake.claim())
+      #expect(wake.isDue == false)
+      #expect(wake.claim() == false)
       #expect([wake.ask(), wake.ask()] == [true, false])
-      #expect(wake.isDue)
+      #expect(wake.isDue == true)
       #expect([wake.claim(), wake.claim(), wake.ask()] == [true, false, false])
-      #expect(!wake.isDue)
+      #expect(wake.isDue == false)
       wake.answer()
     }
-    #expect(wake.ask())
-    #expect(wake.close())
-    #expect(!wake.isDue)
+    #expect(wake.ask() == true)
+    #expect(wake.close() == true)
+    #expect(wake.isDue == false)
     #expect([wake.claim(), wake.ask(), wake.close()] == [false, false, false])
     wake.answer()
-    #expect(!wake.ask())
+    #expect(wake.ask() == false)
   }
 
   @Test("what is posted sends the wake that somebody else has asked for and not sent")
@@ -34,13 +35,13 @@ struct WakeTests {
     // As when a thread is about to send it, or can get no hold of the hub that another one still has.
     wakes.isStuck = true
     for _ in 0..<300 { Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled) }
-    #expect(inbox.wake.isDue)
-    #expect(inbox.activity.workers == 1)
+    #expect(inbox.wake.isDue == true)
+    #expect(inbox.activity.workers.value == 1)
     #expect(wakes.count == 0)
     wakes.isStuck = false
     inbox.post(Structures.content(), to: Structures.key)
     #expect(wakes.count == 1)
-    #expect(inbox.activity.workers == 1)
+    #expect(inbox.activity.workers.value == 1)
     #expect(inbox.takeNews(asWake: true).duties.pending.map(\.key) == [Structures.key])
   }
 
@@ -51,9 +52,9 @@ struct WakeTests {
     let subscriber = Nobody()
     wakes.isStuck = true
     for _ in 0..<300 { Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled) }
-    #expect(inbox.activity.workers == 1)
+    #expect(inbox.activity.workers.value == 1)
     inbox.clear()
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
     #expect(wakes.count == 0)
   }
 
@@ -65,7 +66,7 @@ struct WakeTests {
       let transient = Probe()
       let owner = Lock<DelegateHub?>(DelegateHub())
       guard
-        let (inbox, last) = owner.withLock({ hub -> (Inbox, Subscription)? in
+        let (inbox, last) = owner.withLock({ hub -> (Inbox, DelegateHub.Subscription)? in
           guard let hub else { return nil }
           hub.subscribe(probe, to: Listener.self)
           // One change less than asks for a wake.
@@ -84,7 +85,7 @@ struct WakeTests {
           hub?.notify(Listener.self) { if $0 === probe { handled.record(1) } }
         }
       }
-      while inbox.activity.workers > 0 { await Task.yield() }
+      while inbox.activity.workers.value > 0 { await Task.yield() }
       #expect(handled.history == [1])
     }
   }

@@ -77,7 +77,10 @@ final class Scenario: @unchecked Sendable {
     configuration.executor = explorer.executor
     configuration.clock = clock
     configuration.propagating = [.taskLocal(Self.$named)]
-    configuration.onFailure = { [reports] _, _, _ in reports.count += 1 }
+    configuration.onIncident = { [reports] incident in
+      let isNotification = incident.call == .notify || incident.call == .notifyAndWait
+      if incident.kind == .failed, isNotification { reports.count += 1 }
+    }
     ownHub = DelegateHub(configuration)
   }
 

@@ -33,15 +33,15 @@ struct Guarantee04HoldTests {
     let name = "late"
     let log = Recorder<Int>()
     private let hub: DelegateHub
-    private let onEnd: @Sendable (Subscription) -> Void
+    private let onEnd: @Sendable (DelegateHub.Subscription) -> Void
 
-    init(_ hub: DelegateHub, onEnd: @escaping @Sendable (Subscription) -> Void) {
+    init(_ hub: DelegateHub, onEnd: @escaping @Sendable (DelegateHub.Subscription) -> Void) {
       self.hub = hub
       self.onEnd = onEnd
     }
 
     deinit {
-      for hold in [Hold.weakly, .strongly] {
+      for hold in [DelegateHub.Hold.weakly, .strongly] {
         onEnd(hub.subscribe(self, to: Listener.self, id: "late", hold: hold))
       }
       onEnd(hub.subscribe(self, to: Listener.self, hold: .strongly))
@@ -51,7 +51,7 @@ struct Guarantee04HoldTests {
   @Test("one that subscribes in its deinit has a subscription that has ended, and is not kept")
   func dying() async {
     let hub = DelegateHub()
-    let subscriptions = Recorder<Subscription>()
+    let subscriptions = Recorder<DelegateHub.Subscription>()
     let namesake = Probe()
     hub.subscribe(namesake, to: Listener.self, id: "late")
     do { _ = Late(hub) { subscriptions.record($0) } }

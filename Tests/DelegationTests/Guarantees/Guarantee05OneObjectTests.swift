@@ -30,7 +30,7 @@ struct Guarantee05OneObjectTests {
     #expect(other.log.history == [1, 2, 3])
     stage.open(gate)
     #expect(probe.log.history == [1, 2, 3])
-    #expect(stage.hub.inbox.activity.workers == 0)
+    #expect(stage.hub.inbox.activity.workers.value == 0)
     #expect(stage.accounts == .init(handled: 6))
   }
 
@@ -78,7 +78,7 @@ struct Guarantee05OneObjectTests {
   func reentrancy() {
     let stage = Stage()
     let probe = Probe()
-    let mine = Lock<Subscription?>(stage.hub.subscribe(probe, to: Listener.self))
+    let mine = Lock<DelegateHub.Subscription?>(stage.hub.subscribe(probe, to: Listener.self))
     stage.hub.notify(Listener.self) { [hub = stage.hub] present in
       present.log.record(1)
       let former = mine.withLock { $0 }

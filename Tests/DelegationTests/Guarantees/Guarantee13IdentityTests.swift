@@ -156,7 +156,7 @@ struct Guarantee13IdentityTests {
     for round in rounds(100) {
       let hub = DelegateHub()
       let (elder, heir) = (Probe("elder"), Probe("heir"))
-      let limit = round % 2 == 0 ? MailboxPolicy.dropOldest(limit: 1000) : .unbounded
+      let limit = round % 2 == 0 ? DelegateHub.MailboxPolicy.dropOldest(limit: 1000) : .unbounded
       hub.subscribe(elder, to: Listener.self, id: "a", mailbox: limit)
       for number in 0..<200 { hub.notify(Listener.self) { $0.log.record(number) } }
       _ = await elder.log.history(of: 1 + round % 50)

@@ -12,7 +12,7 @@ struct ChangedExecutorTests {
     let gate = Gate()
 
     /// Lets a handler hang on the first one, and two notifications wait behind it.
-    func begin(limit: MailboxPolicy = .unbounded) {
+    func begin(limit: DelegateHub.MailboxPolicy = .unbounded) {
       hub.subscribe(probe, to: Listener.self, mailbox: limit, on: lanes[0])
       hub.notify(Listener.self) { [gate] _ in await gate.pass() }
       for number in 1...2 { hub.notify(Listener.self) { $0.log.record(number) } }
@@ -28,8 +28,8 @@ struct ChangedExecutorTests {
 
   @Test(
     "what waits is served on the new one from the running handler's end on",
-    arguments: [MailboxPolicy.unbounded, .dropOldest(limit: 5)])
-  func whileHandling(policy: MailboxPolicy) {
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 5)])
+  func whileHandling(policy: DelegateHub.MailboxPolicy) {
     let scene = Lanes()
     scene.begin(limit: policy)
     scene.hub.subscribe(scene.probe, to: Listener.self, mailbox: policy, on: scene.lanes[1])
@@ -41,7 +41,7 @@ struct ChangedExecutorTests {
     scene.lanes[1].run()
     #expect(scene.probe.log.history == [1, 2, 3])
     scene.lanes[0].run()
-    #expect(scene.hub.inbox.activity.workers == 0)
+    #expect(scene.hub.inbox.activity.workers.value == 0)
   }
 
   @Test("a change to none serves what waits where the hub says, and back again")

@@ -108,7 +108,7 @@ struct MailboxTests {
 
   @Test("a worker takes nothing more once calls are forbidden, so that a successor has it")
   func forbidden() {
-    for policy in [MailboxPolicy.unbounded, .dropOldest(limit: 9)] {
+    for policy in [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 9)] {
       var mailbox = Mailbox(at: Structures.chain(of: 5), number: 0, policy: policy)
       _ = mailbox.begin(published: 5)
       guard case .rest = mailbox.advance(after: .skipped, published: nil) else {
@@ -127,7 +127,7 @@ struct MailboxTests {
     var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
     var second = Mailbox(at: end, number: 3, flags: .expectant)
     var third = Mailbox(at: end, number: 3, flags: .expectant)
-    #expect(!second.attend(published: 3))
+    #expect(second.attend(published: 3) == false)
     let inheritance = first.handOver()
     // It is succeeded before it has what the first one left.
     #expect(second.handOver() == nil)

@@ -13,15 +13,17 @@ func standardError(of result: ExitTest.Result?) -> String {
 
 /// The standard error of the process that a test runs in.
 enum StandardError {
-  /// Passes on what is written to it, and calls a closure after each piece of it.
-  static func passOn(_ afterwards: @escaping @Sendable () -> Void) {
+  /// Passes on what is written to it, and after each piece of it calls a closure with all of it so far.
+  static func passOn(_ afterwards: @escaping @Sendable (String) -> Void) {
     let pipe = Pipe()
     let former = FileHandle(fileDescriptor: dup(STDERR_FILENO), closeOnDealloc: true)
     dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
     Thread {
+      var all = Data()
       while case let written = pipe.fileHandleForReading.availableData, !written.isEmpty {
         former.write(written)
-        afterwards()
+        all += written
+        afterwards(String(decoding: all, as: UTF8.self))
       }
     }.start()
   }
