@@ -1,4 +1,20 @@
 extension DelegateHub {
+  /// Whether anybody is subscribed to a protocol.
+  ///
+  /// What it says may be out of date by the time it is read, and a subscriber that has died counts until
+  /// that is found out.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from any thread and from synchronous code, from every handler too.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: whether there are subscriptions to it.
+  /// - Complexity: O(1).
+  public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
+    inbox.hasSubscribers(of: ObjectIdentifier(`protocol`))
+  }
+
   /// How many live subscribers a protocol has.
   ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.

@@ -21,7 +21,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
   @inlinable
-  public nonisolated func notify<P>(
+  public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
     guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
@@ -51,7 +51,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
   @inlinable
-  public nonisolated func notify<P>(
+  public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
     guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
@@ -72,7 +72,8 @@ extension DelegateHub {
   /// whose queue stands still until the handler returns, nor for subscribers whose handlers in turn
   /// wait for it.
   ///
-  /// **Cancellation.** If the caller's task is cancelled it returns at once; the notification goes on.
+  /// **Cancellation.** If the caller's task is cancelled, or at the deadline, it returns at once with who
+  /// is left; the notification goes on.
   ///
   /// **Errors.** A handler that throws is reported to ``Configuration/onIncident`` and counts as done.
   ///
@@ -82,13 +83,21 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. A
+  ///     negative one stops the program.
   ///   - body: what to do with each subscriber.
+  /// - Returns: who had not passed the notification when the time was up or the caller's task was
+  ///   cancelled; empty if everybody had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
-  public nonisolated func notifyAndWait<P>(
-    _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) async {
-    await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`))
+  @discardableResult
+  public nonisolated func notifyAndWait<P: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  ) async -> Leftovers {
+    if let duration { Self.requireNotNegative(duration, in: "notifyAndWait(_:within:_:)") }
+    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    return await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`), until: deadline)
   }
 
   @inlinable
@@ -104,11 +113,16 @@ extension DelegateHub {
 
   @usableFromInline
   nonisolated(nonsending) func postAndWait(
-    _ handler: Notification.Handler, to key: ObjectIdentifier
-  ) async {
+    _ handler: Notification.Handler, to key: ObjectIdentifier, until deadline: Deadline?
+  ) async -> Leftovers {
     let receipt = Receipt()
     post(handler, to: key, receipt: receipt)
-    _ = await WaitGoal.passing(of: receipt).wait(until: nil)
+    if await WaitGoal.passing(of: receipt).wait(until: deadline) {
+      return Leftovers(subscribers: [])
+    }
+    let nodes = await subscriptions(of: key)
+    return Leftovers(
+      subscribers: nodes.filter { $0.owes(receipt) }.compactMap(Leftovers.Subscriber.init))
   }
 
   @usableFromInline

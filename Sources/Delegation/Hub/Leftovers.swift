@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// What ``drain(within:)`` did not see come to rest.
+  /// What ``drain(within:)`` did not see come to rest, or ``notifyAndWait(_:within:_:)`` handled.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {

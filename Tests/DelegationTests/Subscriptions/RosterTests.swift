@@ -64,10 +64,10 @@ struct RosterTests {
     }
     for member in members { roster.add(member) }
     #expect(looks() == 0)
-    // Each is asked once whether it is gone, and nobody for its rank.
+    // Each is asked once whether it is gone, nobody for its rank, and the one that is whether it rests.
     members[3].isLeaving = true
     roster.remove(count: 1)
-    #expect(looks() == 10)
+    #expect(looks() == 11)
     #expect(looks() == 0)
     roster.rank(members[4], 0)
     #expect(looks() == 0)
