@@ -21,7 +21,7 @@ struct Guarantee04MemoryTests {
     return most
   }
 
-  private static let count = 60_000
+  private static let count = 30_000
 
   @Test("of those that die without a word a bounded number of subscriptions is kept")
   func subscriptionsOfTheDead() async {

@@ -8,7 +8,7 @@ struct MailboxMemoryTests {
     "one that hangs with a limit costs bounded memory under a flood, and the others handle all",
     arguments: [DelegateHub.MailboxPolicy.dropOldest(limit: 10), .dropNewest(limit: 10), .latest])
   func flood(policy: DelegateHub.MailboxPolicy) async throws {
-    let (bursts, burst) = (50, 4_000)
+    let (bursts, burst) = (25, 4_000)
     let hub = DelegateHub()
     let gate = Gate()
     let lifetimes = Lifetimes()

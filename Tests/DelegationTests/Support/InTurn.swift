@@ -46,13 +46,29 @@ struct InTurn: SuiteTrait, TestTrait, TestScoping {
     if testCase == nil {
       try await Self.places.take(weight.rawValue, function)
     } else {
-      try await Self.limited(to: Self.limit, test, testCase, function)
+      try await Self.watched(
+        for: Self.limit + .seconds(60), "\(test.name) at \(test.sourceLocation)"
+      ) {
+        try await Self.limited(to: Self.limit, test, testCase, function)
+      }
     }
   }
 
-  /// Performs a test, and cancels it when its time is up, and stops the program if that does not help.
+  /// Does something, and stops the program if it is not done within a time.
+  static func watched<Result>(
+    for duration: Duration, _ name: String, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    let watchdog = Task.detached {
+      try await Task.sleep(for: duration)
+      fatalError("\(name) hangs, even though it was cancelled")
+    }
+    defer { watchdog.cancel() }
+    return try await body()
+  }
+
+  /// Performs a test, and cancels it when its time is up.
   static func limited(
-    to limit: Duration, grace: Duration = .seconds(60), _ test: Test, _ testCase: Test.Case?,
+    to limit: Duration, _ test: Test, _ testCase: Test.Case?,
     _ function: @Sendable () async throws -> Void
   ) async throws {
     // Set before the test is cancelled, so all that the cancellation causes sees it.
@@ -64,11 +80,6 @@ struct InTurn: SuiteTrait, TestTrait, TestScoping {
       issue.comments.insert("said after the time limit, which had cancelled the test", at: 0)
       return issue
     }
-    let watchdog = Task.detached {
-      try await Task.sleep(for: limit + grace)
-      fatalError("\(test.name) at \(test.sourceLocation) hangs, even though it was cancelled")
-    }
-    defer { watchdog.cancel() }
     try await withoutActuallyEscaping(function) { function in
       try await withThrowingTaskGroup { group in
         group.addTask {
