@@ -32,7 +32,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DelegationDistributedTests",
-      dependencies: ["Delegation", "DelegationDistributed", "DistributedPeer", "LoopbackCluster"],
+      dependencies: [
+        "Delegation", "DelegationDistributed", "DelegationTesting", "DistributedPeer",
+        "LoopbackCluster",
+      ],
       swiftSettings: settings),
     // The documentation's samples of a cluster, with types of their own.
     .testTarget(

@@ -4,7 +4,7 @@ import LoopbackCluster
 import Testing
 
 /// Votes and notifications among a process and its peers.
-@Suite("Across processes", .timeLimit(.minutes(3)))
+@Suite("Across processes", .timeLimit(.minutes(10)))
 struct AcrossProcessesTests {
   @Test("here and there are asked alike, and one no denies, wherever it is said")
   func vote() async throws {

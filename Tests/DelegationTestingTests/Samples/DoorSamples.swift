@@ -18,7 +18,7 @@ struct DoorSamples {
   }
   // end of sample
 
-  @Test("drain, then look", .timeLimit(.minutes(3)))
+  @Test("drain, then look", .timeLimit(.minutes(10)))
   func drain() async {
     // sample: Drain
     let hub = DelegateHub()

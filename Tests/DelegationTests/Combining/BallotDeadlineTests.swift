@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Ballot: the count at a deadline")
+@Suite("Ballot: the count at a deadline", .inTurn(.heavy))
 struct BallotDeadlineTests {
   enum Answer: CaseIterable {
     case response, absence

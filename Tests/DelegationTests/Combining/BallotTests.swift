@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Ballot: the count of one question")
+@Suite("Ballot: the count of one question", .inTurn)
 struct BallotTests {
   /// What comes in from a subscriber.
   enum Incident: CaseIterable {

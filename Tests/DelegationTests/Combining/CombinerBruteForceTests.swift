@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// Every combiner against a plain model: all answers, all absences, many orders of arrival.
-@Suite("Guarantee 9: combiners decide right, and neither late nor early")
+@Suite("Guarantee 9: combiners decide right, and neither late nor early", .inTurn(.heavy))
 struct CombinerBruteForceTests {
   @Test("unanimous: false at the first no")
   func unanimous() {
@@ -33,21 +33,21 @@ struct CombinerBruteForceTests {
     check(.atLeast(quorum), answers: votes) { $0.inOrder().count { $0 } >= quorum }
   }
 
-  @Test("unanimous(ofAtLeast:): false at the first no, or without enough answers", arguments: 0...7)
+  @Test("unanimous(ofAtLeast:): false at the first no, or without enough answers", arguments: 0...5)
   func unanimousQuorum(quorum: Int) {
     check(.unanimous(ofAtLeast: quorum), answers: votes, substituting: true) {
       $0.answered() >= quorum && !$0.inOrder().contains(false)
     }
   }
 
-  @Test("nobody(ofAtLeast:): false at the first yes, or without enough answers", arguments: 0...7)
+  @Test("nobody(ofAtLeast:): false at the first yes, or without enough answers", arguments: 0...5)
   func nobodyQuorum(quorum: Int) {
     check(.nobody(ofAtLeast: quorum), answers: votes, substituting: true) {
       $0.answered() >= quorum && !$0.inOrder().contains(true)
     }
   }
 
-  @Test("a rule that says yes early waits for enough answers", arguments: 0...7)
+  @Test("a rule that says yes early waits for enough answers", arguments: 0...5)
   func otherQuorum(quorum: Int) {
     check(Quorate(.anyone, ofAtLeast: quorum), answers: votes, substituting: true) {
       $0.answered() >= quorum && $0.inOrder().contains(true)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Combiners: the outcome so far")
+@Suite("Combiners: the outcome so far", .inTurn)
 struct CombinerFinishTests {
   /// A rule that has heard some answers, the last of which need not have decided.
   private func outcome(_ rule: some Combiner<Bool, Bool>, after answers: [Bool]) -> Bool {

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// What the ready-made combiners say in the cases that their documentation names.
-@Suite("Ready-made combiners")
+@Suite("Ready-made combiners", .inTurn)
 struct CombinerTests {
   @Test("with nobody to ask, begin gives the documented outcome")
   func nobodyToAsk() {

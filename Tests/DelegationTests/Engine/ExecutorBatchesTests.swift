@@ -9,7 +9,7 @@ struct ExecutorBatchesTests {
   private func node() -> SubscriptionNode { Structures.node(of: subscriber) }
 
   @Test("those of one executor go together, in order, and are taken once")
-  func together() {
+  func together() throws {
     var batches = ExecutorBatches()
     let executors = [ManualExecutor(), ManualExecutor()]
     let nodes = (0..<4).map { _ in node() }
@@ -19,7 +19,8 @@ struct ExecutorBatchesTests {
     }
     #expect(!batches.isEmpty)
     let taken = batches.takeAll()
-    #expect(taken.map { ObjectIdentifier($0.executor) } == executors.map { ObjectIdentifier($0) })
+    try #require(
+      taken.map { ObjectIdentifier($0.executor) } == executors.map { ObjectIdentifier($0) })
     #expect(zip(taken[0].nodes, [nodes[0], nodes[2]]).allSatisfy { $0 === $1 })
     #expect(taken.map(\.nodes.count) == [2, 2])
     #expect(zip(taken[1].nodes, [nodes[1], nodes[3]]).allSatisfy { $0 === $1 })

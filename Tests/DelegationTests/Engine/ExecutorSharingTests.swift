@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Executors: many subscribers on one", .timeLimit(.minutes(3)))
+@Suite("Executors: many subscribers on one", .inTurn)
 struct ExecutorSharingTests {
   private let stage = Stage()
   private let shared = ManualExecutor()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("FanOut: what workers claim, cost and leave behind", .timeLimit(.minutes(3)))
+@Suite("FanOut: what workers claim, cost and leave behind", .inTurn(.heavy))
 struct FanOutTests {
   /// Subscriptions that nobody ever calls.
   private final class Cast {
@@ -52,18 +52,19 @@ struct FanOutTests {
     Threads.run(2) { thread in
       var own: [Int?] = []
       for round in number {
-        meeting.await(2 * round)
+        guard meeting.await(2 * round) else { break }
         // The one who came last is ahead by some steps: each waits for that many in turn.
         if round % 2 == thread {
           for _ in 0..<(round / 2 % 30) { _ = fanOut.unclaimed }
         }
         own.append(fanOut.claim()?.position)
-        meeting.await(2 * round + 1)
+        guard meeting.await(2 * round + 1) else { break }
         if thread == 0 { fanOut.cursor.withLock { $0 = Cursor(nodes) } }
       }
       claims.record(own)
     }
     let pairs = zip(claims.history[0], claims.history[1])
+    #expect(!claims.history[0].isEmpty)
     #expect(pairs.count { Set([$0, $1]) != [0, nil] } == 0)
     withExtendedLifetime(cast) {}
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Inbox: small histories")
+@Suite("Inbox: small histories", .inTurn(.heavy))
 struct InboxHistoryTests {
   enum Step: CaseIterable {
     case subscribe, subscribeElsewhere, cancel, post, postElsewhere, takeAsWake, look

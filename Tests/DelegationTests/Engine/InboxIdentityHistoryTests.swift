@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Inbox: small histories of who is who")
+@Suite("Inbox: small histories of who is who", .inTurn(.heavy))
 struct InboxIdentityHistoryTests {
   enum Step: CaseIterable {
     case subscribeOne, subscribeOneAsA, subscribeOneAsB

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Inbox: what posters wait for", .timeLimit(.minutes(3)))
+@Suite("Inbox: what posters wait for", .inTurn)
 struct InboxSectionTests {
   /// What is done to a subscription while somebody is busy with its mailbox.
   enum Deed: CaseIterable {
@@ -32,7 +32,7 @@ struct InboxSectionTests {
           // Long enough for a poster that need not wait; one that has to is let go on in the end.
           let start = ContinuousClock.now
           while !isPosted.load(ordering: .sequentiallyConsistent),
-            start.duration(to: .now) < .seconds(20)
+            start.duration(to: .now) < .seconds(InTurn.patience)
           {
             Threads.pause()
           }

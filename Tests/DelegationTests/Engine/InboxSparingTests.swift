@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Inbox: what it does not do twice, nor for nothing", .timeLimit(.minutes(3)))
+@Suite("Inbox: what it does not do twice, nor for nothing", .inTurn)
 struct InboxSparingTests {
   /// Keys that together use every bit of the inbox's mark of who may be reached.
   private let keys = (0..<2000).map { _ in Nobody() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("WaitGraph: who waits for whom within handlers, and who goes on", .timeLimit(.minutes(3)))
+@Suite("WaitGraph: who waits for whom within handlers, and who goes on", .inTurn(.heavy))
 struct WaitGraphTests {
   /// Who waits, and for what.
   struct Want {

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 @Suite(
-  "Wake: asked for by whoever says something, sent by whoever has the hub", .timeLimit(.minutes(3)))
+  "Wake: asked for by whoever says something, sent by whoever has the hub", .inTurn)
 struct WakeTests {
   @Test("one at a time is asked for, and one of those who try claims it")
   func stages() {

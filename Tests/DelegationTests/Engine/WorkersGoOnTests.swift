@@ -4,7 +4,7 @@ import Testing
 @testable import Delegation
 
 /// A worker runs many handlers: who waits for one of them does not wait for the worker.
-@Suite("Waiting: for handlers, not for those who run them", .timeLimit(.minutes(3)))
+@Suite("Waiting: for handlers, not for those who run them", .inTurn)
 struct WorkersGoOnTests {
   /// Where the only worker there can be stands: in the first subscriber's handler, then in the second's.
   private final class Lane: Sendable {

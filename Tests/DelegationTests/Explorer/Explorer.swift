@@ -15,8 +15,7 @@
 /// The waits of all hubs are in one list, so another test could let one of ours go on: schedules with a
 /// hub are played in a process of their own.
 ///
-/// `DELEGATION_SCHEDULES` sets how many schedules all suites together try, and
-/// `DELEGATION_FIRST_SEED` which one is the first.
+/// How many schedules are tried, and which, says ``Effort``.
 ///
 /// `@unchecked Sendable`: only the driving thread uses what changes.
 final class Explorer: @unchecked Sendable {

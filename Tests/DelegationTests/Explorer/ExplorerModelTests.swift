@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// The explorer finds nothing that its model does not object to.
-@Suite("Explorer: what the model objects to")
+@Suite("Explorer: what the model objects to", .inTurn)
 struct ExplorerModelTests {
   private static let told = Script.Step(number: 1, operation: .notify(isAsynchronous: true))
   private static let toldLater = Script.Step(number: 2, operation: .deliver)

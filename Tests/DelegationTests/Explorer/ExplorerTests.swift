@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Explorer", .serialized)
+@Suite("Explorer", .serialized, .inTurn(.heavy))
 struct ExplorerTests {
   @Test("no schedule breaks a guarantee", arguments: Script.Theme.allCases)
   func schedules(theme: Script.Theme) async {
@@ -24,7 +24,7 @@ struct ExplorerTests {
     await #expect(processExitsWith: .success) { [theme] in
       for strategy in Explorer.strategies {
         let schedules = Schedules(theme, strategy)
-        for seed in 1...100 as ClosedRange<UInt64> {
+        for seed in seeds(100) {
           let (one, other) = (schedules.play(seed), schedules.play(seed))
           #expect(one.trace == other.trace, "\(strategy), \(seed)")
         }

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 /// Plays schedules of one kind.
 struct Schedules {
   /// What came of many schedules.
@@ -41,22 +38,15 @@ struct Schedules {
 
   /// That many schedules of each script are tried.
   static let schedulesOfOneScript: UInt64 = 16
-  /// How many schedules all kinds try together if nobody asks for another number.
-  static let usualCount = 102_000
-
-  private static func number(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment["DELEGATION_\(name)"].flatMap(UInt64.init)
-  }
+  /// How many schedules of each kind are tried in a usual run; see ``Effort``.
+  static let usualCount = 4_000
 
   /// Plays this kind's share of the schedules, up to the first that goes wrong.
   ///
   /// - Returns: what came of it.
   func run() -> Report {
-    if let seed = Self.number("SEED") { return run([seed], tracing: true) }
-    let first = Self.number("FIRST_SEED") ?? 1
-    let count = Self.number("SCHEDULES") ?? UInt64(Self.usualCount)
-    let kinds = Script.Theme.allCases.count * Explorer.strategies.count
-    return run(first..<first + max(1, count / UInt64(kinds)), tracing: false)
+    if let seed = Effort.onlySeed { return run([seed], tracing: true) }
+    return run(seeds(Self.usualCount), tracing: false)
   }
 
   private func run(_ seeds: some Collection<UInt64>, tracing: Bool) -> Report {

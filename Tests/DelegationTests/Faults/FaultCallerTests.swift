@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Faults: callers that do not wait", .timeLimit(.minutes(3)))
+@Suite("Faults: callers that do not wait", .inTurn)
 struct FaultCallerTests {
   @Test("The poster's task is cancelled")
   func posterIsCancelled() async {

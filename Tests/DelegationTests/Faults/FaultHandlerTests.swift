@@ -4,7 +4,7 @@ import Testing
 @testable import Delegation
 
 /// The rows of the documentation's table of faults, by their names there.
-@Suite("Faults: handlers that do not return as they should", .timeLimit(.minutes(3)))
+@Suite("Faults: handlers that do not return as they should", .inTurn)
 struct FaultHandlerTests {
   @Test("A handler throws")
   func handlerThrows() async {

@@ -4,7 +4,7 @@ import Testing
 @testable import Delegation
 
 /// The rows of the documentation's table of faults that are about incidents, by their names there.
-@Suite("Faults: what would otherwise go wrong unheard", .timeLimit(.minutes(3)))
+@Suite("Faults: what would otherwise go wrong unheard", .inTurn)
 struct FaultIncidentTests {
   /// Its own threads: one that the hook blocks, and others.
   private static let pool = ThreadPool(threads: 3)

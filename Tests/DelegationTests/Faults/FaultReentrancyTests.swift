@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Faults: handlers that turn against their own hub", .timeLimit(.minutes(3)))
+@Suite("Faults: handlers that turn against their own hub", .inTurn(.heavy))
 struct FaultReentrancyTests {
   @Test("A handler calls the hub a thousand levels deep", arguments: [1, 3])
   func handlerRecurses(subscribers: Int) async {
@@ -51,7 +51,7 @@ struct FaultReentrancyTests {
   }
 
   @Test("A handler floods its own hub")
-  func handlerFloods() {
+  func handlerFloods() throws {
     let stage = Stage()
     let (bounded, other) = (Probe("bounded"), Probe("other"))
     let neighbour = Probe("neighbour")
@@ -76,7 +76,7 @@ struct FaultReentrancyTests {
     post()
     stage.run()
     #expect(other.log.history == Array(0..<total))
-    #expect(neighbour.log.history.count == 1)
+    try #require(neighbour.log.history.count == 1)
     #expect(neighbour.log.history[0] < total / 2, "it was told after the flood")
     #expect(bounded.log.history == bounded.log.history.sorted())
     let counts = stage.statistics?.protocols.last?.subscribers.map(\.counts)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Faults: what ends early, and what becomes too much", .timeLimit(.minutes(3)))
+@Suite("Faults: what ends early, and what becomes too much", .inTurn(.heavy))
 struct FaultReleaseTests {
   @Test("The hub is released with work waiting")
   func hubIsReleased() {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Faults: the documentation's table")
+@Suite("Faults: the documentation's table", .inTurn)
 struct FaultTableTests {
   @Test("each row is a test of the same name, and each test is a row")
   func rowsAreTests() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 1: snapshot", .timeLimit(.minutes(3)))
+@Suite("Guarantee 1: snapshot", .inTurn(.heavy))
 struct Guarantee01SnapshotTests {
   @Test("a notification reaches those subscribed when it was posted, and nobody added since")
   func notification() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 2: removal, waiting for the handlers to end", .timeLimit(.minutes(3)))
+@Suite("Guarantee 2: removal, waiting for the handlers to end", .inTurn)
 struct Guarantee02CancelAndWaitTests {
   @Test("it returns when the notification's handler has ended, and not before")
   func notification() {

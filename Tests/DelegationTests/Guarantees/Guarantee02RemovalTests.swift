@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 2: removal", .timeLimit(.minutes(3)))
+@Suite("Guarantee 2: removal", .inTurn)
 struct Guarantee02RemovalTests {
   @Test("a removed subscriber hears nothing of what waited for it", arguments: Removal.allCases)
   func waiting(removal: Removal) async {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 3: no lock, when handlers are cancelled", .timeLimit(.minutes(3)))
+@Suite("Guarantee 3: no lock, when handlers are cancelled", .inTurn)
 struct Guarantee03CancellationHandlerTests {
   @Test("a cancellation handler may cancel the task that asked")
   func cancellingTheAsker() async {
@@ -53,7 +53,7 @@ struct Guarantee03CancellationHandlerTests {
         await gate.pass()
       } onCancel: {
         // A bound for the case that the guarantee is broken; nobody waits for it to pass.
-        waited.record(returned.wait(timeout: .now() + 150))
+        waited.record(returned.wait(timeout: .now() + Double(InTurn.patience)))
       }
       return true
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 3: no lock, no hub", .timeLimit(.minutes(3)))
+@Suite("Guarantee 3: no lock, no hub", .inTurn)
 struct Guarantee03ReentrancyTests {
   @Test("every call may be made from everywhere", arguments: Place.allCases, Call.allCases)
   func everyCall(place: Place, call: Call) async {
@@ -40,7 +40,7 @@ struct Guarantee03ReentrancyTests {
     let block: @Sendable () -> Void = {
       entered.arrive()
       // A bound for the case that the guarantee is broken; nobody waits for it to pass.
-      outcome.record(served.wait(timeout: .now() + 50))
+      outcome.record(served.wait(timeout: .now() + Double(InTurn.patience)))
     }
     scene.trigger.set(synchronously: block, asynchronously: { block() })
     let other = Task(executorPreference: Self.pool) {

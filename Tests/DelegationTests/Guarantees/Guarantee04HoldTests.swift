@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 4: weak, unless held", .timeLimit(.minutes(3)))
+@Suite("Guarantee 4: weak, unless held", .inTurn)
 struct Guarantee04HoldTests {
   @Test("a held subscriber lives until it is removed", arguments: Removal.allCases)
   func held(removal: Removal) async {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 4: weak, and the dead cost bounded memory", .timeLimit(.minutes(3)))
+@Suite("Guarantee 4: weak, and the dead cost bounded memory", .inTurn(.heavy))
 struct Guarantee04MemoryTests {
   /// Subscribes and ends many subscriptions, and gives the most that were kept at a time.
   private func churn(_ hub: DelegateHub, _ end: (DelegateHub.Subscription) -> Void = { _ in }) async
@@ -21,7 +21,7 @@ struct Guarantee04MemoryTests {
     return most
   }
 
-  private static let count = 60_000
+  private static let count = 30_000
 
   @Test("of those that die without a word a bounded number of subscriptions is kept")
   func subscriptionsOfTheDead() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 4: weak, and how the dead are found out")
+@Suite("Guarantee 4: weak, and how the dead are found out", .inTurn)
 struct Guarantee04SweepTests {
   private let stage = Stage()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 4: weak", .timeLimit(.minutes(3)))
+@Suite("Guarantee 4: weak", .inTurn)
 struct Guarantee04WeakTests {
   @Test("notifications that wait do not keep their subscriber alive, and are discarded with it")
   func waiting() async {

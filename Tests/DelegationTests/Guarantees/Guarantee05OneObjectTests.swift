@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
   "Guarantee 5: an object handles one notification at a time, by whichever subscription",
-  .timeLimit(.minutes(3)))
+  .inTurn)
 struct Guarantee05OneObjectTests {
   @Test("one that is ended and subscribes anew begins when the former one's handler has returned")
   func again() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 6: apart", .timeLimit(.minutes(3)))
+@Suite("Guarantee 6: apart", .inTurn)
 struct Guarantee06ApartTests {
   private struct Failure: Error {}
 

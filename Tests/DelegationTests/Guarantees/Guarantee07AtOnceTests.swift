@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 7: at once", .timeLimit(.minutes(3)))
+@Suite("Guarantee 7: at once", .inTurn(.heavy))
 struct Guarantee07AtOnceTests {
   @Test("notify returns without having called anybody")
   func handlesNothing() {

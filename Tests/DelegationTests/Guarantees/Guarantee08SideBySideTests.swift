@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 8: asked side by side", .timeLimit(.minutes(3)))
+@Suite("Guarantee 8: asked side by side", .inTurn)
 struct Guarantee08SideBySideTests {
   @Test("all are suspended in their answers at the same time", arguments: [1, 2, 10, 300])
   func together(count: Int) async {

@@ -4,7 +4,7 @@ import Testing
 
 /// Every mixture of three subscribers that answer, throw or are late, against what the rule says of
 /// the answers that count.
-@Suite("Guarantee 10: who is absent", .timeLimit(.minutes(3)))
+@Suite("Guarantee 10: who is absent", .inTurn)
 struct Guarantee10AbsenceTests {
   /// What a subscriber does when it is asked.
   enum Conduct: CaseIterable {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 10: deadline", .timeLimit(.minutes(3)))
+@Suite("Guarantee 10: deadline", .inTurn)
 struct Guarantee10DeadlineTests {
   @Test(
     "a vote returns at its deadline though one never returns and ignores cancellation",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 11: failures", .timeLimit(.minutes(3)))
+@Suite("Guarantee 11: failures", .inTurn)
 struct Guarantee11FailureTests {
   private enum Veto: Error, Equatable {
     case by(String)

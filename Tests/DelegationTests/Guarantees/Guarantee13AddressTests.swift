@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 13: identity, at a dead one's address", .timeLimit(.minutes(3)))
+@Suite("Guarantee 13: identity, at a dead one's address", .inTurn)
 struct Guarantee13AddressTests {
   /// Small, so that its memory is given to the next one.
   private final class Tenant: Listener {

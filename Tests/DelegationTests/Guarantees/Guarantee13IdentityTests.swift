@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 13: identity", .timeLimit(.minutes(3)))
+@Suite("Guarantee 13: identity", .inTurn)
 struct Guarantee13IdentityTests {
   @Test("subscribing again is the same subscription, in the same place, and called once")
   func again() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 14: drain, within a time", .timeLimit(.minutes(3)))
+@Suite("Guarantee 14: drain, within a time", .inTurn)
 struct Guarantee14DeadlineTests {
   private let clock = ManualClock()
   private let hub: DelegateHub

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 14: drain", .timeLimit(.minutes(3)))
+@Suite("Guarantee 14: drain", .inTurn)
 struct Guarantee14DrainTests {
   @Test("a hub at rest is drained at once")
   func atRest() async {

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// With everything on one executor that is driven by hand, a deadlock is a run that ends too soon.
-@Suite("Guarantee 14: drain, from within handlers", .timeLimit(.minutes(3)))
+@Suite("Guarantee 14: drain, from within handlers", .inTurn)
 struct Guarantee14DrainWithinHandlersTests {
   private let executor = ManualExecutor()
   private let hub: DelegateHub

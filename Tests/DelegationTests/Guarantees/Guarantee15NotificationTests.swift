@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 15: context of notifications", .timeLimit(.minutes(3)))
+@Suite("Guarantee 15: context of notifications", .inTurn)
 struct Guarantee15NotificationTests {
   private static let telling: [Reach] = [.notify, .notifyAsynchronously, .deliver]
 

@@ -9,7 +9,7 @@ enum Ambient {
   @TaskLocal static var unnamed = "none"
 }
 
-@Suite("Guarantee 15: context of questions", .timeLimit(.minutes(3)))
+@Suite("Guarantee 15: context of questions", .inTurn)
 struct Guarantee15QuestionTests {
   @Test(
     "handlers see the caller's task-locals, before and after suspending", arguments: Reach.asking)

@@ -165,7 +165,7 @@ private final class Twins {
   }
 }
 
-@Suite("Guarantee 16: exact count, against a model", .timeLimit(.minutes(3)))
+@Suite("Guarantee 16: exact count, against a model", .inTurn)
 struct Guarantee16ModelTests {
   @Test("every count is that of a model to which the same is done", arguments: seeds(12))
   func sameAsModel(seed: UInt64) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("first", .timeLimit(.minutes(3)))
+@Suite("first", .inTurn)
 struct FirstTests {
   @Test("they are asked one after another, each when the one before has returned")
   func oneAfterAnother() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Caller: what those who are asked from a handler have to do with it")
+@Suite("Caller: what those who are asked from a handler have to do with it", .inTurn)
 struct AskedFromHandlersTests {
   private let executor = ManualExecutor()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Bad input stops the program with a message that names it", .timeLimit(.minutes(3)))
+@Suite("Bad input stops the program with a message that names it", .inTurn)
 struct BadInputTests {
   @Test("a structure as a subscriber")
   func structure() async throws {

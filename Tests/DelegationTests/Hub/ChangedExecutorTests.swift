@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Executors that change while something waits", .timeLimit(.minutes(3)))
+@Suite("Executors that change while something waits", .inTurn)
 struct ChangedExecutorTests {
   /// Notes on which of two executors handlers run.
   private struct Lanes {

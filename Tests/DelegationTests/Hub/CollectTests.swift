@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("collect", .timeLimit(.minutes(3)))
+@Suite("collect", .inTurn)
 struct CollectTests {
   @Test("everyone's own result comes in the order of subscription, whoever answers first")
   func order() {

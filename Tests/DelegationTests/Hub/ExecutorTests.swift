@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Executors", .timeLimit(.minutes(3)))
+@Suite("Executors", .inTurn)
 struct ExecutorTests {
   /// Calls three subscribers of whom "1" has an executor of its own, and gives the queues on which
   /// their handlers ran, before and after suspending.

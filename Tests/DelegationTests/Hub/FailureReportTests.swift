@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Failures of handlers of notifications", .timeLimit(.minutes(3)))
+@Suite("Failures of handlers of notifications", .inTurn)
 struct FailureReportTests {
   /// A hub that writes down the failures it reports.
   private func makeStage() -> (stage: Stage, reported: Recorder<String>) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("The incident hook", .timeLimit(.minutes(3)))
+@Suite("The incident hook", .inTurn)
 struct IncidentHookTests {
   /// Its own threads: a hook that is called twice at a time would be found out.
   private static let pool = ThreadPool(threads: 3)

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// What is an incident and what is not, kind by kind; slow handlers have a suite of their own.
-@Suite("Incidents", .timeLimit(.minutes(3)))
+@Suite("Incidents", .inTurn)
 struct IncidentTests {
   /// A hub that writes down its incidents.
   private final class Scene: Sendable {
@@ -116,7 +116,7 @@ struct IncidentTests {
   // MARK: Late
 
   @Test("each one that is late is told, though the first decides")
-  func late() {
+  func late() throws {
     let probes = scene.cast(4)
     let gate = Gate()
     let vote = scene.stage.start { hub in
@@ -130,7 +130,7 @@ struct IncidentTests {
     #expect(scene.told == ["late vote site:0", "late vote site:1", "late vote site:3"])
     // They are cancelled; whatever they do now is no further incident.
     scene.stage.open(gate)
-    #expect(scene.incidents.history.count == 3)
+    try #require(scene.incidents.history.count == 3)
     #expect(
       scene.incidents.history[0].description
         == "DelegationTests.Probe, subscribed to DelegationTests.Listener at site:0, had not "

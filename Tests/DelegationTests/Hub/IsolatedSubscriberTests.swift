@@ -9,7 +9,7 @@ protocol Resident: AnyObject, Sendable {
   func didArrive(_ guest: Int) async
 }
 
-@Suite("Subscribers that live on an actor", .timeLimit(.minutes(3)))
+@Suite("Subscribers that live on an actor", .inTurn)
 struct IsolatedSubscriberTests {
   @MainActor
   private final class Panel: Resident {

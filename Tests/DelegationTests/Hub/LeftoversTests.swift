@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Leftovers of drain", .timeLimit(.minutes(3)))
+@Suite("Leftovers of drain", .inTurn)
 struct LeftoversTests {
   @Test("at the deadline drain tells who has work left, and how much")
   func whoAndWhat() {

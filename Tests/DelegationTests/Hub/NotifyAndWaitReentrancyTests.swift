@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("deliver from within handlers", .timeLimit(.minutes(3)))
+@Suite("deliver from within handlers", .inTurn)
 struct DeliverReentrancyTests {
   @Test("from its own handler it waits for the others, and comes after the present one")
   func ownHandler() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("deliver", .timeLimit(.minutes(3)))
+@Suite("deliver", .inTurn)
 struct DeliverTests {
   /// Starts a delivery that each records in its log as this number.
   private func deliver(_ number: Int, on stage: Stage) -> Stage.Act<Bool> {

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("notifyAndWait within a time, and who is subscribed", .timeLimit(.minutes(3)))
+@Suite("notifyAndWait within a time, and who is subscribed", .inTurn)
 struct NotifyAndWaitWithinTests {
   @Test("those that have not handled it at the deadline are named, and go on")
   func late() async throws {

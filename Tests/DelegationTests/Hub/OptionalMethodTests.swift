@@ -20,7 +20,7 @@ protocol DownloadGatekeeper: AnyObject, Sendable {
   func mayDownload(_ name: String) async -> Bool
 }
 
-@Suite("Optional methods", .timeLimit(.minutes(3)))
+@Suite("Optional methods", .inTurn)
 struct OptionalMethodTests {
   /// Wants the one method only.
   private final class Log: DownloadObserver {

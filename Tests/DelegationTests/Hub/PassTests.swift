@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("pass", .timeLimit(.minutes(3)))
+@Suite("pass", .inTurn)
 struct PassTests {
   @Test("each gets what the one before returned")
   func handedOn() {

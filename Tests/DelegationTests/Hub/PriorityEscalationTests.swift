@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Priority escalation", .timeLimit(.minutes(3)))
+@Suite("Priority escalation", .inTurn)
 struct PriorityEscalationTests {
   /// Gives way until the present task's priority is at least this one, or it is to end.
   private static func priority(atLeast priority: TaskPriority, until end: Gate) async -> Bool {
@@ -40,7 +40,7 @@ struct PriorityEscalationTests {
     #expect(before.history == Array(repeating: .low, count: 4))
     let high = Task.detached(priority: .high) { await low.value }
     let patience = Task {
-      try await Task.sleep(for: .seconds(10))
+      try await Task.sleep(for: .seconds(InTurn.patience))
       end.arrive()
     }
     await high.value
@@ -98,7 +98,7 @@ struct PriorityEscalationTests {
     while own.pending == 0 { await Task.yield() }
     let high = Task.detached(priority: .high) { await low.value }
     let patience = Task {
-      try await Task.sleep(for: .seconds(10))
+      try await Task.sleep(for: .seconds(InTurn.patience))
       end.arrive()
     }
     await escalated.arrivals()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Priorities", .timeLimit(.minutes(3)))
+@Suite("Priorities", .inTurn)
 struct PriorityTests {
   private static let priorities = [0, 10, -5, 0, .max, 10, .min, 0, 7, -5]
   /// Higher first, ties by subscription.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Statistics", .timeLimit(.minutes(3)))
+@Suite("Statistics", .inTurn)
 struct StatisticsTests {
   @Test("the description tells all, protocol by protocol and subscriber by subscriber")
   func description() {

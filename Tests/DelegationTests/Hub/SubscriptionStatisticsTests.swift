@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Statistics of one subscription, and of questions", .timeLimit(.minutes(3)))
+@Suite("Statistics of one subscription, and of questions", .inTurn)
 struct SubscriptionStatisticsTests {
   private let stage = Stage { $0.onIncident = { _ in } }
 

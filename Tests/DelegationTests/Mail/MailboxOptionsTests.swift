@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Mailbox: policies that change")
+@Suite("Mailbox: policies that change", .inTurn(.heavy))
 struct MailboxOptionsTests {
   @Test(
     "after every history of seven steps it holds, drops and owes what a list would",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Mailbox policies", .timeLimit(.minutes(3)))
+@Suite("Mailbox policies", .inTurn)
 struct MailboxPolicyTests {
   /// What a policy makes of 0, which is being handled, and 1 to 10, which wait.
   struct Case: Sendable, CustomTestStringConvertible {

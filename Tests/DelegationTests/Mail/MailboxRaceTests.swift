@@ -12,7 +12,7 @@ struct MailboxRaceTests {
     defer { inbox.clear() }
     let node = Structures.subscribe(subscriber, in: inbox)
     let posters = 2
-    let posts = 5000
+    let posted = Atomic<Int>(0)
     let stranded = Atomic<Int>(0)
     let posting = Atomic<Int>(posters)
     Threads.run(posters + 1) { thread in
@@ -24,7 +24,9 @@ struct MailboxRaceTests {
         return
       }
       let handled = Counter()
-      for post in 1...posts {
+      for round in races(5000) {
+        let post = round + 1
+        posted.add(1, ordering: .relaxed)
         inbox.post(Structures.content { handled.increment() }, to: Structures.key)
         node.visit()
         while handled.value < post {
@@ -37,7 +39,7 @@ struct MailboxRaceTests {
       posting.subtract(1, ordering: .relaxed)
     }
     #expect(stranded.load(ordering: .relaxed) == 0)
-    #expect(node.account == Account(handled: posters * posts))
+    #expect(node.account == Account(handled: posted.load(ordering: .relaxed)))
     withExtendedLifetime(subscriber) {}
   }
 
@@ -86,7 +88,7 @@ struct MailboxRaceTests {
         node.contents.withLock { contents in
           isHeld.store(true, ordering: .releasing)
           while !isComing.load(ordering: .acquiring) { Threads.pause() }
-          for _ in 0..<2000 { Threads.pause() }
+          Threads.pause(2000)
           inbox.post(Structures.content(), to: Structures.key)
           _ = contents.mailbox.attend(published: afterPause ? 3 : 2)
         }
@@ -103,7 +105,7 @@ struct MailboxRaceTests {
     defer { inbox.clear() }
     let node = Structures.subscribe(subscriber, in: inbox)
     let threads = 3
-    let posts = 5000
+    let posts = rounds(5000).count
     let inside = Atomic<Int>(0)
     let together = Atomic<Int>(0)
     let orders = (0..<threads).map { _ in Recorder<Int>() }
@@ -126,7 +128,7 @@ struct MailboxRaceTests {
 
   @Test("a subscription that ends while it is posted to and worked on adds up")
   func endAddsUp() {
-    for round in 0..<300 {
+    for round in races(300) {
       let subscribers = [Nobody(), Nobody()]
       let inbox = Inbox()
       defer { inbox.clear() }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Receipt: who has yet to pass a notification that somebody waits for")
+@Suite("Receipt: who has yet to pass a notification that somebody waits for", .inTurn(.heavy))
 struct ReceiptTests {
   enum Step: CaseIterable {
     case post, attend, advance, close, otherHandlesAll

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The demo as others run it: a process, with nothing but its input and output.
-@Suite("The chat room")
+@Suite("The chat room", .inTurn)
 struct ChatroomTests {
   @Test("rules veto, observers are told, and a rule that is let go votes no more")
   func session() async throws {

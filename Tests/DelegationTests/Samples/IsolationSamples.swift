@@ -2,7 +2,7 @@ import Delegation
 import Dispatch
 import Testing
 
-@Suite("Samples of order and isolation", .timeLimit(.minutes(3)))
+@Suite("Samples of order and isolation", .inTurn)
 struct IsolationSamples {
   // sample: Where they live
   protocol DownloadDelegate: AnyObject, Sendable {

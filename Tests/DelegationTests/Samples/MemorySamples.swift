@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of memory and lifetime", .timeLimit(.minutes(3)))
+@Suite("Samples of memory and lifetime", .inTurn)
 struct MemorySamples {
   protocol ServerDelegate: AnyObject, Sendable {
     func didOpen(_ connection: Int)

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of moving from an array", .timeLimit(.minutes(3)))
+@Suite("Samples of moving from an array", .inTurn)
 struct MovingFromAnArraySamples {
   protocol DoorDelegate: AnyObject, Sendable {
     func mayEnter(_ guest: String) async -> Bool

@@ -2,7 +2,7 @@ import Delegation
 import Dispatch
 import Testing
 
-@Suite("Samples of moving from multicast delegates", .timeLimit(.minutes(3)))
+@Suite("Samples of moving from multicast delegates", .inTurn)
 struct MovingFromMulticastSamples {
   // sample: After: the protocol
   protocol StreamDelegate:

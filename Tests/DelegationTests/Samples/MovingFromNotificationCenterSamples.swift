@@ -2,7 +2,7 @@ import Delegation
 import Foundation
 import Testing
 
-@Suite("Samples of moving from NotificationCenter", .timeLimit(.minutes(3)))
+@Suite("Samples of moving from NotificationCenter", .inTurn)
 struct MovingFromNotificationCenterSamples {
   private static let played = Recorder<String>()
 

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of choosing a call", .timeLimit(.minutes(3)))
+@Suite("Samples of choosing a call", .inTurn)
 struct ShopSamples {
   private protocol ShopDelegate: AnyObject, Sendable {
     func didSell(_ item: String)

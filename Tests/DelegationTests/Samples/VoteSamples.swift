@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of votes and combiners", .timeLimit(.minutes(3)))
+@Suite("Samples of votes and combiners", .inTurn)
 struct VoteSamples {
   // sample: A gatekeeper
   protocol Gatekeeper: AnyObject, Sendable {

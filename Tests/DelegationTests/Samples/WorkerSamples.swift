@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Samples of a worker", .timeLimit(.minutes(3)))
+@Suite("Samples of a worker", .inTurn)
 struct WorkerSamples {
   /// A piece of work, in the documentation's samples.
   struct Subtask: Sendable, Hashable {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Roster: the subscriptions of a protocol in the order in which they are served")
+@Suite(
+  "Roster: the subscriptions of a protocol in the order in which they are served", .inTurn(.heavy))
 struct RosterTests {
   @Test("after every history of six steps it agrees with a filtered and sorted list")
   func agreesWithList() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("TopicIndex: one protocol's part of the inbox")
+@Suite("TopicIndex: one protocol's part of the inbox", .inTurn(.heavy))
 struct TopicIndexTests {
   enum Step: CaseIterable {
     case insert, insertWithIdentity, removeFirst, removeLast, removeAll, post, takeChanges

@@ -29,6 +29,12 @@ enum Threads {
     sched_yield()
   }
 
+  /// Lets other threads run for so many turns, or a tenth of a second if those take longer.
+  static func pause(_ turns: Int) {
+    let end = ContinuousClock.now + .milliseconds(100)
+    for _ in 0..<turns where ContinuousClock.now < end { pause() }
+  }
+
   private static func start(_ start: Start) -> pthread_t {
     let argument = Unmanaged.passRetained(start).toOpaque()
     #if canImport(Darwin)

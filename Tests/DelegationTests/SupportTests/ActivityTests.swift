@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Activity: how many workers there are")
+@Suite("Activity: how many workers there are", .inTurn)
 struct ActivityTests {
   @Test("whoever waits for rest goes on when the last worker has ended, whoever that is")
   func rest() {

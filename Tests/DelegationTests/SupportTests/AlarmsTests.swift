@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Alarms: what is due when, and who sleeps until then")
+@Suite("Alarms: what is due when, and who sleeps until then", .inTurn)
 struct AlarmsTests {
   @Test("after every history of seven steps it agrees with a list, and somebody sleeps in time")
   func agreesWithList() {

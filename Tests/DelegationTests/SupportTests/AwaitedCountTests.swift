@@ -3,11 +3,11 @@ import Testing
 
 @testable import Delegation
 
-@Suite("AwaitedCount: a count, and those who wait for it to fall", .timeLimit(.minutes(3)))
+@Suite("AwaitedCount: a count, and those who wait for it to fall", .inTurn)
 struct AwaitedCountTests {
-  @Test("after every history of eight steps those go on who may, and it is known whether one waits")
+  @Test("after every history of seven steps those go on who may, and it is known whether one waits")
   func agreesWithModel() {
-    for history in words(of: AwaitedCountRun.Step.allCases, length: 8) {
+    for history in words(of: AwaitedCountRun.Step.allCases, length: 7) {
       var run = AwaitedCountRun()
       for step in history {
         if let fault = run.take(step) {
@@ -44,7 +44,7 @@ struct AwaitedCountTests {
       let count = AwaitedCount(2)
     }
     let excused = [0, 0, 1, 2]
-    for round in rounds(4_000) {
+    for round in races(2_000) {
       let shared = Shared()
       let most = excused[round % 4]
       let waiters = (0..<2).map { _ in
@@ -69,7 +69,7 @@ struct AwaitedCountTests {
       let excused: Atomic<Int>
       init(_ excused: Int) { self.excused = Atomic(excused) }
     }
-    for _ in rounds(4_000) {
+    for _ in races(2_000) {
       let shared = Shared(start)
       let waiter = Waiter(
         excusing: Waiter.Excuse(most: start) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("DeadlineQueue: points in time by which calls have to return", .timeLimit(.minutes(3)))
+@Suite("DeadlineQueue: points in time by which calls have to return", .inTurn)
 struct DeadlineQueueTests {
   private let clock = ManualClock()
   private let executor = ManualExecutor()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("DispatchQueueExecutor", .timeLimit(.minutes(3)))
+@Suite("DispatchQueueExecutor", .inTurn)
 struct DispatchQueueExecutorTests {
   /// An actor that lives on a dispatch queue.
   private actor Tenant {

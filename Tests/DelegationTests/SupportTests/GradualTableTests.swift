@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("GradualTable: a dictionary of which no change takes long")
+@Suite("GradualTable: a dictionary of which no change takes long", .inTurn)
 struct GradualTableTests {
   @Test("after any random history it is what a dictionary is", arguments: seeds(20))
   func agreesWithDictionary(seed: UInt64) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Identity: who a subscriber is when that is not its object")
+@Suite("Identity: who a subscriber is when that is not its object", .inTurn)
 struct IdentityTests {
   @Test("identities match if their values are equal")
   func matching() {

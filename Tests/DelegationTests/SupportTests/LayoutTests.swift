@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// Subscribers of every layout, end to end.
-@Suite("Subscribers of every layout", .timeLimit(.minutes(3)))
+@Suite("Subscribers of every layout", .inTurn)
 struct LayoutTests {
   /// Subscribes some to a protocol, calls them in every way, and sees them die.
   private func check<P: Sendable>(

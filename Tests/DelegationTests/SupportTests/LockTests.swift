@@ -7,7 +7,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("Lock")
+@Suite("Lock", .inTurn)
 struct LockTests {
   private enum Fault: Error, Equatable {
     case section(Int)
@@ -36,7 +36,7 @@ struct LockTests {
           self.lock.withLock { _ in
             self.holds.store(true, ordering: .releasing)
             while self.waiting.load(ordering: .acquiring) < threads { Threads.pause() }
-            for _ in 0..<2_000 { Threads.pause() }
+            Threads.pause(2_000)
           }
         } else {
           while !self.holds.load(ordering: .acquiring) { Threads.pause() }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Queue: first in, first out, on one array")
+@Suite("Queue: first in, first out, on one array", .inTurn)
 struct QueueTests {
   @Test("after every history of eight steps it agrees with an array")
   func agreesWithArray() {

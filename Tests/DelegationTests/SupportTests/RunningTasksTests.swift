@@ -4,7 +4,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("RunningTasks: the tasks at work for one fan-out", .timeLimit(.minutes(3)))
+@Suite("RunningTasks: the tasks at work for one fan-out", .inTurn)
 struct RunningTasksTests {
   /// For tasks that may have to wait for a cancellation handler which blocks.
   private static let pool = ThreadPool(threads: 2)

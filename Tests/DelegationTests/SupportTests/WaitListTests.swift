@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("WaitList: those who wait for one count to fall")
+@Suite("WaitList: those who wait for one count to fall", .inTurn)
 struct WaitListTests {
   private func waiter(_ most: Int) -> Waiter {
     Waiter(excusing: Waiter.Excuse(most: most) { most })
@@ -63,7 +63,7 @@ struct WaitListTests {
   }
 }
 
-@Suite("Waiter: one task that waits for a count of handlers to fall", .timeLimit(.minutes(3)))
+@Suite("Waiter: one task that waits for a count of handlers to fall", .inTurn)
 struct WaiterTests {
   @Test("it goes on at zero, or at as many as it excuses, and what it excuses is not asked before")
   func fulfilling() {
@@ -110,7 +110,7 @@ struct WaiterTests {
 
   @Test("it is resumed once, however many threads bring an outcome")
   func race() async {
-    for round in rounds(500) {
+    for round in races(500) {
       let waiter = Waiter()
       let waiting = Task { await waiter.wait() }
       let meeting = Meeting(of: 2)

@@ -4,12 +4,12 @@ import Testing
 @testable import Delegation
 
 extension Layouts {
-  @Suite("WeakReference: on several threads, and after its own end")
+  @Suite("WeakReference: on several threads, and after its own end", .inTurn(.heavy))
   struct WeakReferenceLifetimeTests {
     @Test("a load that meets the last reference's end yields a live object or nothing")
     func meetsTheEnd() {
       let end = "plain, bound plain, free person, free"
-      let seen = (0..<100).map { _ in race() }
+      let seen = races(100).map { _ in race() }
       #expect(seen.allSatisfy { $0.isSubset(of: [end, ""]) }, "\(Set(seen.flatMap(\.self)))")
       #expect(seen.contains { $0.contains(end) })
     }
@@ -55,7 +55,7 @@ extension Layouts {
       let references = References(bound: plain!, person: plain!)
       Threads.run(3) { _ in
         var kept: [any Bound & Free] = []
-        for round in 0..<3000 {
+        for round in rounds(3000) {
           if let loaded = references.bound.load(as: (any Bound).self) as? any Bound & Free {
             kept.append(loaded)
           }

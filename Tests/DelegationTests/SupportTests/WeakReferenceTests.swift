@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 extension Layouts {
-  @Suite("WeakReference: a subscriber as the protocol it subscribed to, held weakly")
+  @Suite("WeakReference: a subscriber as the protocol it subscribed to, held weakly", .inTurn)
   struct WeakReferenceTests {
     @Test("protocols bound to objects are rebuilt, whatever conforms")
     func boundToObjects() {

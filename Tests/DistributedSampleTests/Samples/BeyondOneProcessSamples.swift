@@ -75,7 +75,7 @@ final class GateBridge: Gatekeeper {
 }
 // end of sample
 
-@Suite("Samples of beyond one process", .timeLimit(.minutes(3)))
+@Suite("Samples of beyond one process", .timeLimit(.minutes(10)))
 struct BeyondOneProcessSamples {
   private let hub = DelegateHub()
   private let system = ClusterSystem()
@@ -168,9 +168,11 @@ struct BeyondOneProcessSamples {
     hub.notify(Gatekeeper.self) { try await $0.didEnter(1) }
     await hub.drain()
     #expect(broker.messages == ["gate.didEnter 1"])
-    // On a loaded machine the deadline may have come first.
-    _ = await vote("Alice")
-    await hub.drain()
+    // On a loaded machine the deadline may come first, even before the bridge is asked.
+    while broker.messages.count == 1 {
+      _ = await vote("Alice")
+      await hub.drain()
+    }
     #expect(broker.messages.last == "gate.mayEnter Alice")
   }
 }
