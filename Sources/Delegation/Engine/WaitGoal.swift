@@ -18,7 +18,7 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let activity): .hub(ObjectIdentifier(activity))
     case .end(let node): .subscription(ObjectIdentifier(node))
-    case .passing(let receipt): receipt.place.map { .mailboxes(of: $0.key) }
+    case .passing(let receipt): receipt.place.map { .mailboxes(of: ObjectIdentifier($0.topic)) }
     }
   }
 
@@ -62,7 +62,7 @@ extension HandlerContext {
     var subjects: [WaitGoal.Subject] = [
       .hub(ObjectIdentifier(worker.activity)), .subscription(ObjectIdentifier(node)),
     ]
-    if isAttending { subjects.append(.mailboxes(of: node.topic.key)) }
+    if isAttending { subjects.append(.mailboxes(of: ObjectIdentifier(node.topic))) }
     return subjects
   }
 }

@@ -6,8 +6,9 @@ internal import Synchronization
 final class Receipt: Sendable {
   /// Which notification this is for.
   struct Place: Sendable {
-    /// The topic's protocol.
-    var key: ObjectIdentifier
+    /// What the subscriptions that it was posted to share; two hubs never share one, whatever the
+    /// protocol.
+    var topic: any AnyObject & Sendable
     var number: Int
   }
 
@@ -18,8 +19,8 @@ final class Receipt: Sendable {
   /// Sets what there is to wait for.
   ///
   /// Called under the inbox's lock, before anyone can pass.
-  func open(number: Int, to key: ObjectIdentifier, addressees: Int) {
-    postedAt.withLock { $0 = Place(key: key, number: number) }
+  func open(number: Int, to topic: any AnyObject & Sendable, addressees: Int) {
+    postedAt.withLock { $0 = Place(topic: topic, number: number) }
     outstanding.rise(by: addressees)
   }
 

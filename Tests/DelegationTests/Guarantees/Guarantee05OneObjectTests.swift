@@ -149,7 +149,9 @@ struct Guarantee05OneObjectTests {
         for number in 0..<60 {
           let probe = probes[number % 4]
           switch (number + thread) % 5 {
-          case 0: hub.unsubscribe(probe)
+          case 0:
+            hub.unsubscribe(probe)
+            hub.subscribe(probe, to: (any Entered).self)
           case 1: hub.unsubscribeAll(from: (any Entered).self)
           default: hub.subscribe(probe, to: (any Entered).self, id: thread == 1 ? number % 3 : nil)
           }
@@ -184,7 +186,7 @@ private final class Inside: Entered {
 
   func stayInside() async {
     begin()
-    await Task.yield()
+    for _ in 0..<5 { await Task.yield() }
     count.subtract(1, ordering: .sequentiallyConsistent)
   }
 

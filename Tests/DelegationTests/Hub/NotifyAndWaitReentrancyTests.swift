@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("deliver from within handlers", .inTurn)
-struct DeliverReentrancyTests {
+@Suite("notifyAndWait from within handlers", .inTurn)
+struct NotifyAndWaitReentrancyTests {
   @Test("from its own handler it waits for the others, and comes after the present one")
   func ownHandler() {
     let stage = Stage()
@@ -29,6 +29,35 @@ struct DeliverReentrancyTests {
         "other handles what own delivered", "own goes on", "own handles what own delivered",
       ])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  @Test("handlers that wait for the same protocol's subscribers of another hub are none of its")
+  func anotherHub() {
+    let stages = [Stage(), Stage()]
+    let gates = [Gate(), Gate()]
+    let events = Recorder<String>()
+    let probes = stages.indices.map { number in
+      let (stage, gate) = (stages[number], gates[number])
+      let (own, other) = (Probe("own"), Probe("other"))
+      stage.hub.subscribe(own, to: Listener.self)
+      stage.hub.subscribe(other, to: Listener.self)
+      let hub = stage.hub
+      hub.notify(Listener.self) { probe in
+        guard probe.name == "own" else { return }
+        await hub.notifyAndWait(Listener.self) { probe in
+          if probe.name == "other" { await gate.pass() }
+        }
+        events.record("own of \(number) goes on")
+      }
+      stage.run()
+      return [own, other]
+    }
+    #expect(events.history == [])
+    stages[1].open(gates[1])
+    #expect(events.history == ["own of 1 goes on"])
+    stages[0].open(gates[0])
+    #expect(events.history == ["own of 1 goes on", "own of 0 goes on"])
+    withExtendedLifetime(probes) {}
   }
 
   @Test("the only subscriber delivers to itself")

@@ -35,6 +35,26 @@ struct SubscriptionNodeTests {
     #expect(node.account == Account(cancelled: 1))
   }
 
+  @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
+  func succeeded() throws {
+    defer { inbox.clear() }
+    let (first, second) = (Nobody(), Nobody())
+    let limited = Structures.subscribe(
+      first, in: inbox, identity: Identity("a"), policy: .dropOldest(limit: 5))
+    for _ in 0..<4 { inbox.post(Structures.content(), to: Structures.key) }
+    #expect(limited.begin() != nil)
+    // What a take-over does first; the worker comes by before it goes on.
+    let end = try #require(inbox.forbidCalls(on: limited))
+    #expect(isResting(limited.advance(after: .handled)))
+    let successor = Structures.node(
+      of: second, in: limited.topic,
+      mailbox: Mailbox(at: Notification(), number: end, flags: .expectant))
+    limited.handOver(to: successor)
+    limited.settle(at: end, as: .cancelled)
+    #expect(limited.account == Account(handled: 1))
+    #expect(successor.account.waiting == 3)
+  }
+
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
     defer { inbox.clear() }
