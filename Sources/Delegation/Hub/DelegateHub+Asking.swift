@@ -36,7 +36,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.vote(`protocol`, by: rule, body)
       }
     }
@@ -85,7 +85,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.ask(`protocol`, combining: combiner, body)
       }
     }
@@ -180,7 +180,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if isCalledFromElsewhere {
-      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
           `protocol`, combining: combiner, by: deadline, absent: absence, body)
@@ -254,7 +254,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if isCalledFromElsewhere {
-      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return await withTaskExecutorPreference(ownExecutor) {
         () async in await self.collect(`protocol`, by: deadline, body)
       }
     }

@@ -30,7 +30,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.askInTurn(`protocol`, body)
       }
     }
@@ -73,7 +73,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.pass(value, through: `protocol`, body)
       }
     }

@@ -61,16 +61,11 @@ struct StatisticsTests {
 
   @Test("counts are added kind by kind, and their total is the sum of all kinds")
   func adding() {
-    let ones = Account(handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32)
-    #expect(ones.total == 63)
-    let hundreds = Account(
-      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600)
-    var account = ones
-    account += hundreds
-    var counts = DelegateHub.Statistics.Counts(ones)
+    var counts = DelegateHub.Statistics.Counts(
+      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32)
     #expect(counts.total == 63)
-    counts += DelegateHub.Statistics.Counts(hundreds)
-    #expect(counts == DelegateHub.Statistics.Counts(account))
+    counts += DelegateHub.Statistics.Counts(
+      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600)
     #expect(
       "\(counts)"
         == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632")

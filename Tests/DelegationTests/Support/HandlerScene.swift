@@ -33,7 +33,7 @@ final class HandlerScene {
     isRunning = parts.map { _ in false }
     // Nobody comes when the deliveries are posted: this scene begins them itself.
     inbox.setWaker { [weak inbox] in
-      if let inbox, inbox.wake.claim() { inbox.workerEnded() }
+      if let inbox, inbox.wake.claim() { inbox.activity.end() }
     }
     for index in parts.indices { begin(index) }
   }

@@ -178,7 +178,7 @@ extension SubscriptionNode {
 
 extension Mailbox {
   /// Gives what waits to a successor, which begins with what is posted next.
-  mutating func handOver(policy: MailboxPolicy, published: Int) -> Mailbox? {
+  mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
     guard var end = next else { return nil }
     for _ in position..<published { end = end.next ?? end }
     var successor = Mailbox(at: end, number: published, policy: policy, flags: .expectant)

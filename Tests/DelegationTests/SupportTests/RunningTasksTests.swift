@@ -156,7 +156,7 @@ private final class Shared: Sendable {
 
   /// Cancels those at work and those to come.
   func cancel() {
-    runningTasks.cancel(on: nil) { self.runningTasks.endUse() }
+    runningTasks.cancel(on: nil, inPlace: false) { self.runningTasks.endUse() }
   }
 
   /// Starts a task that joins, and leaves when it may.
