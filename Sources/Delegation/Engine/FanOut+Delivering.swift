@@ -68,11 +68,12 @@ extension FanOut {
         let fate: Mailbox.Fate
         switch (consume content).handler {
         case .synchronous(let handle):
-          fate = run(handle, on: node)
+          fate = run(handle, on: node, in: receipt == nil ? .notify : .notifyAndWait)
         case .asynchronous(let handle):
           let present = worker ?? makeWorker()
           worker = present
-          fate = await run(handle, on: node, as: present)
+          fate = await run(
+            handle, on: node, in: receipt == nil ? .notify : .notifyAndWait, as: present)
         }
         // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
         if Task.isCancelled { node.relocate() }
@@ -90,24 +91,25 @@ extension FanOut {
   }
 
   private func run(
-    _ handle: Notification.Synchronous, on node: SubscriptionNode
+    _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try fate(of: handle(node.reference), on: node)
+      return try fate(of: handle(node.reference), on: node, in: call)
     } catch {
-      workplace.report(error, in: node)
+      node.report(.failed(error), in: call)
       return .failed
     }
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode, as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
+    as worker: Worker
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
@@ -115,16 +117,18 @@ extension FanOut {
       let isAlive = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return fate(of: isAlive, on: node)
+      return fate(of: isAlive, on: node, in: call)
     } catch {
-      workplace.report(error, in: node)
+      node.report(.failed(error), in: call)
       return .failed
     }
   }
 
-  private func fate(of isAlive: Bool, on node: SubscriptionNode) -> Mailbox.Fate {
+  private func fate(
+    of isAlive: Bool, on node: SubscriptionNode, in call: CallKind
+  ) -> Mailbox.Fate {
     if isAlive { return .handled }
-    node.terminate(as: .expired)
+    node.terminate(as: .expired, in: call)
     return .skipped
   }
 }

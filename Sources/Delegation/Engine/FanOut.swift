@@ -40,6 +40,9 @@ final class FanOut: Sendable {
 
   let workplace: any Workplace
   let purpose: Purpose
+  /// The call that asks; `notify` for a delivery, of which each notification knows its own.
+  @usableFromInline
+  let call: CallKind
   @usableFromInline
   let slowWatch: SlowWatch?
   @usableFromInline
@@ -51,26 +54,28 @@ final class FanOut: Sendable {
   private static let deepest = 16
 
   private init(
-    _ purpose: Purpose, of nodes: consuming [SubscriptionNode], for workplace: any Workplace
+    _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
+    for workplace: any Workplace
   ) {
     self.workplace = workplace
     self.purpose = purpose
+    self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
   }
 
   /// Fans out the notifications that wait.
   convenience init(delivering nodes: consuming [SubscriptionNode], for workplace: any Workplace) {
-    self.init(.delivery, of: nodes, for: workplace)
+    self.init(.delivery, in: .notify, of: nodes, for: workplace)
   }
 
   /// Fans out a question that the present code awaits.
   @usableFromInline
   convenience init(
-    asking nodes: consuming [SubscriptionNode], for workplace: any Workplace,
+    asking nodes: consuming [SubscriptionNode], for workplace: any Workplace, in call: CallKind,
     _ question: @escaping Question
   ) {
-    self.init(.question(question, for: Caller.present), of: nodes, for: workplace)
+    self.init(.question(question, for: Caller.present), in: call, of: nodes, for: workplace)
   }
 
   // MARK: Starting

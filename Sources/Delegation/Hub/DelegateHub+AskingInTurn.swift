@@ -34,12 +34,14 @@ extension DelegateHub {
         () async throws(E) in try await self.askInTurn(`protocol`, body)
       }
     }
-    let result: Result<R?, E> = await inTurn(of: `protocol`, startingWith: nil) { node, _ in
-      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(nil) }
+    let result: Result<R?, E> = await inTurn(of: `protocol`, in: .askInTurn, startingWith: nil) {
+      node, _ in
+      guard let subscriber = node.subscriber(as: P.self, for: .askInTurn) else { return .goOn(nil) }
       do throws(E) {
         let answer = try await body(subscriber)
         return answer == nil ? .goOn(nil) : .stop(.success(answer))
       } catch {
+        node.noteFailure()
         return .stop(.failure(error))
       }
     }
@@ -77,13 +79,15 @@ extension DelegateHub {
         () async throws(E) in try await self.pass(value, through: `protocol`, body)
       }
     }
-    let result: Result<V?, E> = await inTurn(of: `protocol`, startingWith: value) { node, value in
+    let result: Result<V?, E> = await inTurn(of: `protocol`, in: .pass, startingWith: value) {
+      node, value in
       guard let value else { return .stop(.success(nil)) }
-      guard let subscriber = node.subscriber(as: P.self) else { return .goOn(value) }
+      guard let subscriber = node.subscriber(as: P.self, for: .pass) else { return .goOn(value) }
       do throws(E) {
         let changed = try await body(subscriber, value)
         return changed == nil ? .stop(.success(nil)) : .goOn(changed)
       } catch {
+        node.noteFailure()
         return .stop(.failure(error))
       }
     }
@@ -99,14 +103,14 @@ extension DelegateHub {
 
   @inlinable
   nonisolated(nonsending) func inTurn<P, Value: Sendable, E>(
-    of protocol: P.Type, startingWith value: Value,
+    of protocol: P.Type, in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>
   ) async -> Result<Value, E> {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
-    let fanOut = FanOut(asking: nodes, for: self) { fanOut, worker, first, isSingle in
+    let fanOut = FanOut(asking: nodes, for: self, in: call) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, E>? in
         guard case .success(let value) = state.withLock({ $0 }) else { return nil }

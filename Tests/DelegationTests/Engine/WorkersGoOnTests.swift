@@ -69,7 +69,7 @@ struct WorkersGoOnTests {
   @Test("whoever delivers goes on when the books are settled", arguments: [false, true])
   func settledBooks(isFailing: Bool) async {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { _, _, _ in }
+    configuration.onIncident = { _ in }
     let hub = DelegateHub(configuration)
     let probe = Probe()
     let node = hub.subscribe(probe, to: Listener.self).node

@@ -79,7 +79,8 @@ final class HandlerScene {
   /// The handler returns.
   func end(_ index: Int) {
     let node = nodes[parts[index].node]
-    contexts[index].worker.end()
+    let worker = contexts[index].worker
+    worker.end()
     isRunning[index] = false
     inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
