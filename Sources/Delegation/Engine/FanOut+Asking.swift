@@ -27,7 +27,7 @@ extension FanOut {
       if node.beginCall() {
         let watch = slowWatch?.begin(node, in: call)
         let number = worker.begin()
-        if number == 1 {
+        if number == 1, worker.first === node {
           result = await ask(node)
         } else {
           // A task that an earlier handler left behind must not pass for a part of this one.
@@ -119,7 +119,7 @@ extension FanOut {
     in employment: Employment, beginningWith first: Claim,
     _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
-    let worker = makeWorker(in: employment)
+    let worker = makeWorker(in: employment, beginningWith: first.node)
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
     switch employment {
     case .callersTask:

@@ -206,9 +206,12 @@ final class FanOut: Sendable {
     cursor.withLock { $0.notBegun(position) }?.isActive ?? true
   }
 
-  func makeWorker(in employment: Employment = .ownTask) -> Worker {
+  func makeWorker(
+    in employment: Employment = .ownTask, beginningWith first: SubscriptionNode? = nil
+  ) -> Worker {
     let hasOwnTask = if case .ownTask = employment { true } else { false }
-    return Worker(activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask)
+    return Worker(
+      activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask, first: first)
   }
 
   /// One worker that provides for its successor first.

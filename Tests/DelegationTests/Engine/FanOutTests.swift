@@ -142,7 +142,8 @@ struct FanOutTests {
     let cast = Cast(3)
     let hub = DelegateHub()
     for _ in 0..<200 {
-      let fanOut = FanOut(asking: cast.nodes, for: hub, in: .ask) { fanOut, worker, first, isSingle in
+      let fanOut = FanOut(asking: cast.nodes, for: hub, in: .ask) {
+        fanOut, worker, first, isSingle in
         await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
         } report: { _, _ in
         }

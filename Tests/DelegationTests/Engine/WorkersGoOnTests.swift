@@ -56,7 +56,7 @@ struct WorkersGoOnTests {
     lane.hub.notify(Listener.self) { lane.block($0) }
     await lane.begun.arrivals(1)
     let delivered = Task { await lane.hub.notifyAndWait(Listener.self) { _ in } }
-    while !lane.hub.inbox.activity.workers.isAwaited { await Task.yield() }
+    while await lane.hub.statistics().posted < 2 { await Task.yield() }
     lane.hub.notify(Listener.self) { lane.block($0) }
     // One worker handles both of those that came meanwhile.
     lane.release(0)

@@ -158,6 +158,8 @@ struct Guarantee05OneObjectTests {
         }
       }
     }
+    hub.subscribe(probes[0], to: (any Entered).self)
+    await hub.notifyAndWait((any Entered).self) { await $0.stayInside() }
     await hub.drain()
     #expect(probes.allSatisfy { $0.most.load(ordering: .relaxed) <= 1 })
     #expect(probes.contains { $0.most.load(ordering: .relaxed) == 1 })
