@@ -6,13 +6,13 @@ import Testing
 @Suite("WaitGraph: what it costs when many handlers wait", .timeLimit(.minutes(3)))
 struct WaitGraphStepsTests {
   /// That many deliveries, each to a subscriber of its own, in one hub.
-  private static func deliveries(_ count: Int) -> HandlerScene {
+  fileprivate static func deliveries(_ count: Int) -> HandlerScene {
     HandlerScene(
       (0..<count).map { HandlerScene.Part(node: $0, isDelivery: true) }, subscribers: count)
   }
 
   /// Has all handlers wait in turn, and each end when it goes on; gives the steps that took.
-  private static func steps(
+  fileprivate static func steps(
     _ scene: HandlerScene, _ goal: (Int) -> WaitGoal
   ) -> Int {
     for handler in scene.parts.indices {
@@ -35,9 +35,9 @@ struct WaitGraphStepsTests {
     // In a process of its own: other tests' handlers make waits look again.
     await #expect(processExitsWith: .success) {
       for count in [10, 100, 1_000] {
-        let scene = Self.deliveries(count)
+        let scene = WaitGraphStepsTests.deliveries(count)
         let goal = WaitGoal.rest(of: scene.inbox.activity)
-        #expect(Self.steps(scene) { _ in goal } == 0, "\(count) handlers")
+        #expect(WaitGraphStepsTests.steps(scene) { _ in goal } == 0, "\(count) handlers")
       }
     }
   }

@@ -85,7 +85,7 @@ struct Guarantee02LeftBehindTests {
       stage.open(answering)
       #expect(long.isOver)
       #expect(events.history == ["left", "answered", "waited"], "\(others) others")
-      withExtendedLifetime(more) {}
+      withExtendedLifetime((probe, more)) {}
     }
   }
 
@@ -108,5 +108,6 @@ struct Guarantee02LeftBehindTests {
     #expect(call.isOver)
     // It does not wait for the handler that it was begun in, which may wait for it in turn.
     #expect(events.history == ["waited", "left"])
+    withExtendedLifetime(probe) {}
   }
 }

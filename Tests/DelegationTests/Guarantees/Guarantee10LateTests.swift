@@ -33,7 +33,7 @@ struct Guarantee10LateTests {
     switch fate {
     case .stays: break
     case .isCancelled: subscription?.cancel()
-    case .isUnsubscribed: there.map { stage.hub.unsubscribe($0) }
+    case .isUnsubscribed: if let there { stage.hub.unsubscribe(there) }
     case .dies: there = nil
     }
     stage.advance(by: .seconds(1))
