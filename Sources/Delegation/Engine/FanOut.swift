@@ -87,12 +87,16 @@ final class FanOut: Sendable {
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return summonWorker() }
     workplace.activity.begin()
+    // The standby is counted before a handler can wait for the rest of the hub: those behind it are a
+    // part of that, with a deadline and without.
+    workplace.activity.begin()
     // In a loop, for only there does the compiler see that no executor is preferred: else it passes
     // on that there is none, and each of the task's switches takes a lock to find that out.
     for _ in 0..<1 {
       Task.immediate { await self.workAndCountOff { await self.work(in: .ownTask) } }
     }
     if unclaimed > 0 { summonWorker() }
+    workplace.activity.end()
   }
 
   /// Is the only worker, in the caller's task.

@@ -64,7 +64,7 @@ extension DelegateHub {
 
   /// The watch that a configuration asks for.
   static func makeSlowWatch(_ configuration: Configuration) -> SlowWatch? {
-    guard let limit = configuration.slowAfter else { return nil }
+    guard let limit = configuration.slowAfter, limit < Deadline.farthest else { return nil }
     if limit <= .zero {
       fatalError(
         """

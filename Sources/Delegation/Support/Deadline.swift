@@ -3,6 +3,9 @@
 /// It counts from the call, however late whatever waits for it starts.
 @usableFromInline
 struct Deadline: Sendable {
+  /// Beyond this no deadline comes: clocks need not be able to say when it would be.
+  static var farthest: Duration { .seconds(1 << 32) }
+
   /// Whether there was no time at all.
   @usableFromInline
   let isPast: Bool

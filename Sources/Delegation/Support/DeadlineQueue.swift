@@ -8,9 +8,6 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   private let executor: (any TaskExecutor)?
   private let alarms = Lock(Alarms<C.Instant>())
 
-  /// Beyond this no deadline comes: clocks need not be able to say when it would be.
-  private static var farthest: Duration { .seconds(1 << 32) }
-
   /// - Parameters:
   ///   - clock: what the deadlines go by.
   ///   - executor: where the sleeper and the actions run.
@@ -20,7 +17,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   }
 
   func deadline(after duration: Duration) -> Deadline? {
-    if duration >= Self.farthest { return nil }
+    if duration >= Deadline.farthest { return nil }
     guard duration > .zero else {
       return Deadline(isPast: true) { action in
         Task.startDetached(on: self.executor) { action() }

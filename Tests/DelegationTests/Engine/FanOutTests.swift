@@ -40,6 +40,21 @@ struct FanOutTests {
     #expect(fanOut([]).claim() == nil)
   }
 
+  @Test("one that has not answered is late, unless it has ended before its handler began")
+  func isLate() throws {
+    let cast = Cast(4)
+    let fanOut = fanOut(cast.nodes)
+    let first = try #require(fanOut.claim())
+    let elsewhere = try #require(fanOut.claim())
+    fanOut.cursor.withLock { $0.sendElsewhere(elsewhere) }
+    #expect((0..<4).map(fanOut.isLate) == [true, true, true, true])
+    for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
+    #expect((0..<4).map(fanOut.isLate) == [true, false, false, true])
+    #expect(fanOut.cursor.withLock { $0.arrive(1) })
+    #expect((0..<4).map(fanOut.isLate) == [true, true, false, true])
+    withExtendedLifetime(first) {}
+  }
+
   @Test("threads that meet at the last position do not both get one")
   func race() {
     let cast = Cast(1)

@@ -119,6 +119,24 @@ struct WaitGraphTests {
     #expect(second.isRunning)
   }
 
+  @Test("its calls are told apart after more than a word of 32 bits can count")
+  func manyCalls() {
+    let subscriber = Nobody()
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let node = Structures.subscribe(subscriber, in: inbox)
+    let worker = Worker(activity: inbox.activity, caller: nil)
+    let first = HandlerContext(worker: worker, call: worker.begin(), node: node)
+    worker.end()
+    for count in [UInt64(1) << 31, 1 << 32, 1 << 33] {
+      // As after that many calls: the next one has a number that was had before in fewer bits.
+      worker.word.store(count << 1, ordering: .relaxed)
+      #expect(worker.begin() == count + 1)
+      #expect(!first.isRunning)
+      worker.end()
+    }
+  }
+
   @Test("a handler of a vote that was decided waits for the one that called the vote")
   func decided() {
     let scene = HandlerScene([.init(node: 0), .init(node: 1, parent: 0)], subscribers: 2)

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import Delegation
@@ -107,5 +108,38 @@ struct PriorityEscalationTests {
     #expect(await high.value)
     #expect(end.arrived == 0)
     #expect(seen.history == [.high])
+  }
+
+  @Test("so it is if the caller is raised while the first one runs in its place")
+  func raisedInPlace() async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let hub = DelegateHub()
+    let begun = Gate()
+    let isRaised = DispatchSemaphore(value: 0)
+    let probes = Probe.many(2)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let (noticed, end) = (Recorder<String>(), Gate())
+    let low = Task.detached(priority: .low) {
+      await hub.vote(Listener.self) { probe in
+        if probe.name == "0" {
+          begun.arrive()
+          // Blocks the caller's thread, so that nothing can be noticed before it is raised.
+          _ = isRaised.wait(timeout: .now() + 20)
+        }
+        if await Self.priority(atLeast: .high, until: end) { noticed.record(probe.name) }
+        return true
+      }
+    }
+    await begun.arrivals()
+    low.escalatePriority(to: .high)
+    isRaised.signal()
+    let patience = Task {
+      try await Task.sleep(for: .seconds(10))
+      end.arrive()
+    }
+    _ = await low.value
+    patience.cancel()
+    #expect(noticed.history.sorted() == ["0", "1"])
+    withExtendedLifetime(probes) {}
   }
 }

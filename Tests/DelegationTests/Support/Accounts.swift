@@ -30,6 +30,7 @@ extension Account {
   fileprivate init(_ counts: DelegateHub.Statistics.Counts) {
     self.init(
       handled: counts.handled, failed: counts.failed, expired: counts.expired,
-      dropped: counts.dropped, cancelled: counts.cancelled, waiting: counts.waiting)
+      dropped: counts.dropped, cancelled: counts.cancelled, waiting: counts.waiting,
+      handling: counts.handling)
   }
 }

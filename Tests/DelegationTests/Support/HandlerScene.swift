@@ -85,7 +85,11 @@ final class HandlerScene {
     inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
     // What was posted for the other deliveries is handled at once.
-    while case .handle = node.advance(after: .handled) {}
+    var step = node.advance(after: .handled)
+    while case .handle(let content) = step {
+      step = node.advance(after: .handled)
+      content.receipt?.pass()
+    }
   }
 
   /// All scenes of that many handlers and subscribers.

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Delegation
+
+/// By the number of handlers and waits that are looked at, which no busy machine changes.
+@Suite("WaitGraph: what it costs when many handlers wait", .timeLimit(.minutes(3)))
+struct WaitGraphStepsTests {
+  /// That many deliveries, each to a subscriber of its own, in one hub.
+  fileprivate static func deliveries(_ count: Int) -> HandlerScene {
+    HandlerScene(
+      (0..<count).map { HandlerScene.Part(node: $0, isDelivery: true) }, subscribers: count)
+  }
+
+  /// Has all handlers wait in turn, and each end when it goes on; gives the steps that took.
+  fileprivate static func steps(
+    _ scene: HandlerScene, _ goal: (Int) -> WaitGoal
+  ) -> Int {
+    for handler in scene.parts.indices {
+      scene.waits.begin(handler, goal(handler), in: scene.contexts[handler])
+    }
+    while scene.workers > 0 {
+      let fulfilled = scene.waits.takeFulfilled()
+      if fulfilled.isEmpty {
+        Issue.record("\(scene.workers) wait for ever")
+        break
+      }
+      for handler in fulfilled { scene.end(handler) }
+    }
+    #expect(scene.waits.count == 0)
+    return scene.waits.steps
+  }
+
+  @Test("handlers that drain their own hub look at nobody")
+  func drains() async {
+    // In a process of its own: other tests' handlers make waits look again.
+    await #expect(processExitsWith: .success) {
+      for count in [10, 100, 1_000] {
+        let scene = WaitGraphStepsTests.deliveries(count)
+        let goal = WaitGoal.rest(of: scene.inbox.activity)
+        #expect(WaitGraphStepsTests.steps(scene) { _ in goal } == 0, "\(count) handlers")
+      }
+    }
+  }
+
+  @Test("handlers that each notify all of them and wait look at no more than the square of their number")
+  func notifyAndWait() {
+    for count in [10, 100, 200] {
+      let scene = Self.deliveries(count)
+      let receipts = (0..<count).map { _ in scene.postWithReceipt() }
+      let steps = Self.steps(scene) { .passing(of: receipts[$0]) }
+      #expect(steps <= 4 * count * count, "\(count) handlers")
+    }
+  }
+
+  @Test("in a ring of hubs, only the last one looks at all")
+  func ring() {
+    for count in [10, 100, 1_000] {
+      let waits = HandlerWaits()
+      let scenes = (0..<count).map { _ in
+        HandlerScene([.init(node: 0)], subscribers: 1, waits: waits)
+      }
+      for (number, scene) in scenes.enumerated() {
+        let next = scenes[(number + 1) % count].inbox.activity
+        waits.begin(number, .rest(of: next), in: scene.contexts[0])
+      }
+      for number in scenes.indices.reversed() {
+        #expect(waits.takeFulfilled() == [number])
+        scenes[number].end(0)
+      }
+      #expect(waits.steps <= 8 * count, "\(count) hubs")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import Delegation
+
+/// With everything on one executor that is driven by hand.
+@Suite("Guarantee 2: removal, waited for by a task that a handler leaves behind")
+struct Guarantee02LeftBehindTests {
+  /// The calls whose handlers run for one subscription at the same time.
+  enum Kind: CaseIterable {
+    case vote, voteWithin, collect, askInTurn, pass, notify
+
+    func call(
+      _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
+    ) async {
+      switch self {
+      case .vote:
+        _ = await hub.vote(Listener.self) { probe in
+          await handle(probe)
+          return true
+        }
+      case .voteWithin:
+        _ = await hub.vote(Listener.self, within: .seconds(60), absent: .abstains) { probe in
+          await handle(probe)
+          return true
+        }
+      case .collect:
+        _ = await hub.collect(Listener.self) { await handle($0) }
+      case .askInTurn:
+        _ = await hub.askInTurn(Listener.self) { probe -> Int? in
+          await handle(probe)
+          return nil
+        }
+      case .pass:
+        _ = await hub.pass(0, through: Listener.self) { probe, value in
+          await handle(probe)
+          return value
+        }
+      case .notify:
+        hub.notify(Listener.self) { await handle($0) }
+      }
+    }
+  }
+
+  private let stage = Stage()
+
+  @Test(
+    "it returns when another call's handler has ended, though its own ended while it waited",
+    arguments: Kind.allCases, Kind.allCases)
+  func another(first: Kind, second: Kind) {
+    // One subscriber's notifications come one at a time: the second one would not begin.
+    if first == .notify, second == .notify { return }
+    // Alone, a voter is asked in the caller's task; beside another, in one of its own.
+    for others in 0...1 {
+      let events = Recorder<String>()
+      let answering = Gate()
+      let hub = DelegateHub { [stage] configuration in
+        configuration.executor = stage.executor
+        configuration.clock = stage.clock
+      }
+      let probe = Probe("own")
+      let subscription = hub.subscribe(probe, to: Listener.self)
+      let more = Probe.many(others)
+      for probe in more { hub.subscribe(probe, to: Listener.self) }
+      let long = stage.executor.start {
+        await first.call(hub) { probe in
+          guard probe.name == "own" else { return }
+          await answering.pass()
+          events.record("answered")
+        }
+      }
+      let short = stage.executor.start { [executor = stage.executor] in
+        await second.call(hub) { probe in
+          guard probe.name == "own" else { return }
+          Task(executorPreference: executor) {
+            await subscription.cancelAndWait()
+            events.record("waited")
+          }
+          // The task that is left behind comes to wait before this handler has returned.
+          for _ in 0..<5 { await Task.yield() }
+          events.record("left")
+        }
+      }
+      #expect(short.isOver)
+      #expect(events.history == ["left"], "\(others) others")
+      stage.open(answering)
+      #expect(long.isOver)
+      #expect(events.history == ["left", "answered", "waited"], "\(others) others")
+      withExtendedLifetime((probe, more)) {}
+    }
+  }
+
+  @Test(
+    "it returns when its own handler has ended, if no other runs", arguments: Kind.allCases)
+  func own(kind: Kind) {
+    let events = Recorder<String>()
+    let probe = Probe()
+    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    let call = stage.executor.start { [hub = stage.hub, executor = stage.executor] in
+      await kind.call(hub) { _ in
+        Task(executorPreference: executor) {
+          await subscription.cancelAndWait()
+          events.record("waited")
+        }
+        for _ in 0..<5 { await Task.yield() }
+        events.record("left")
+      }
+    }
+    #expect(call.isOver)
+    // It does not wait for the handler that it was begun in, which may wait for it in turn.
+    #expect(events.history == ["waited", "left"])
+    withExtendedLifetime(probe) {}
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 4: weak, and what a suspended handler keeps", .timeLimit(.minutes(3)))
+struct Guarantee04SnapshotTests {
+  private static let count = 100
+
+  /// What is suspended while the others come and go.
+  enum Suspended: CaseIterable {
+    /// The handler of a notification.
+    case handler
+    /// A task that one left behind.
+    case taskLeftBehind
+    /// A voter that was late.
+    case lateVoter
+    /// One whose vote was decided without it.
+    case needlessVoter
+    /// One that was asked for its own result, and was late.
+    case lateInCollect
+    /// A task that a voter left behind.
+    case taskLeftBehindByVoter
+    /// A task left behind by one who was asked in turn.
+    case taskLeftBehindInTurn
+
+    /// Has the one at a place suspended at a gate, and returns when nothing else is to be done.
+    func play(_ hub: DelegateHub, _ clock: ManualClock, at place: Int, _ gate: Gate) async {
+      let name = "\(place)"
+      let leaveBehind: @Sendable (any Listener) -> Void = { probe in
+        if probe.name == name { Task { await gate.pass() } }
+      }
+      switch self {
+      case .handler:
+        hub.notify(Listener.self) { if $0.name == name { await gate.pass() } }
+        await gate.arrivals()
+        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+      case .taskLeftBehind:
+        hub.notify(Listener.self) { probe in
+          await Task.yield()
+          leaveBehind(probe)
+        }
+        await hub.drain()
+      case .lateVoter, .lateInCollect:
+        async let call: Void = ask(hub, name, gate)
+        await gate.arrivals()
+        _ = await clock.alarms()
+        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        await call
+      case .needlessVoter:
+        let decider = place == 0 ? "1" : "0"
+        _ = await hub.vote(Listener.self) { probe in
+          if probe.name == name { await gate.pass() }
+          if probe.name == decider { await gate.arrivals() }
+          return probe.name != decider
+        }
+        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+      case .taskLeftBehindByVoter:
+        _ = await hub.vote(Listener.self) { probe in
+          leaveBehind(probe)
+          return true
+        }
+        await hub.drain()
+      case .taskLeftBehindInTurn:
+        _ = await hub.askInTurn(Listener.self) { probe -> Int? in
+          leaveBehind(probe)
+          return nil
+        }
+        await hub.drain()
+      }
+      await gate.arrivals()
+    }
+
+    private func ask(_ hub: DelegateHub, _ name: String, _ gate: Gate) async {
+      if case .lateInCollect = self {
+        _ = await hub.collect(Listener.self, within: .seconds(1)) { probe in
+          if probe.name == name { await gate.pass() }
+        }
+      } else {
+        _ = await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+          if probe.name == name { await gate.pass() }
+          return true
+        }
+      }
+    }
+  }
+
+  @Test(
+    "it keeps a subscription or two, however many there were",
+    arguments: Suspended.allCases, [0, 50, 99])
+  func kept(suspended: Suspended, place: Int) async {
+    let clock = ManualClock()
+    let hub = DelegateHub { $0.clock = clock }
+    let gate = Gate()
+    let obituaries = subscribe(to: hub)
+    await suspended.play(hub, clock, at: place, gate)
+    hub.unsubscribeAll(from: Listener.self)
+    // The hub itself forgets those that are gone when it is next looked into.
+    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
+    // Whoever released the snapshot last may not have come to that yet.
+    for _ in 0..<100_000 where obituaries.count(where: { !$0.isDead }) > 2 { await Task.yield() }
+    #expect(obituaries.count { !$0.isDead } <= 2)
+    gate.open()
+    await hub.drain()
+  }
+
+  /// Subscribes many, who die with this call's end, and gives obituaries of their subscriptions.
+  private func subscribe(to hub: DelegateHub) -> [Obituary] {
+    Probe.many(Self.count).map { probe in
+      Obituary(of: hub.subscribe(probe, to: Listener.self, hold: .strongly).node)
+    }
+  }
+
+  @Test("those who wait for their executor in a question that is decided are not kept")
+  func elsewhere() async {
+    let hub = DelegateHub()
+    let executor = ManualExecutor()
+    let no = Probe("no")
+    hub.subscribe(no, to: Listener.self)
+    let obituaries = Probe.many(Self.count).map { probe in
+      let subscription = hub.subscribe(
+        probe, to: Listener.self, hold: .strongly, on: probe.name == "0" ? executor : nil)
+      return Obituary(of: subscription.node)
+    }
+    // The answer decides when all others have answered.
+    let answered = Gate()
+    let outcome = await hub.vote(Listener.self) { probe in
+      if probe.name == "no" { await answered.arrivals(Self.count - 1) } else { answered.arrive() }
+      return probe.name != "no"
+    }
+    #expect(!outcome)
+    hub.unsubscribeAll(from: Listener.self)
+    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<100_000 where obituaries.count(where: { !$0.isDead }) > 2 { await Task.yield() }
+    #expect(obituaries.count { !$0.isDead } <= 2)
+    executor.run()
+    await hub.drain()
+  }
+}

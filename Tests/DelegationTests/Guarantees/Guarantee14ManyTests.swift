@@ -1,0 +1,170 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 14: drain, and handlers by the thousand that wait", .timeLimit(.minutes(3)))
+struct Guarantee14ManyTests {
+  private static let many = 1_000
+
+  /// Has a handler on each of many subscribers wait at the same time, and expects all to go on.
+  private func allGoOn(
+    _ wait: @escaping @Sendable (DelegateHub) async -> Void, in reach: Reach = .notifyAsynchronously,
+    count: Int = many
+  ) async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probes = Probe.many(count)
+    let done = Recorder<Void>()
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let handle: @Sendable (any Listener) async -> Void = { _ in
+      await gate.pass()
+      await wait(hub)
+      done.record(())
+    }
+    let call = Task {
+      if reach == .ask {
+        _ = await hub.ask(Listener.self, combining: .all(), handle)
+      } else {
+        hub.notify(Listener.self, handle)
+      }
+    }
+    await gate.arrivals(count)
+    gate.open()
+    await call.value
+    #expect(await hub.drain().isEmpty)
+    #expect(done.history.count == count)
+    #expect(hub.inbox.activity.workers.value == 0)
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("a thousand handlers of one notification that drain their hub all go on")
+  func drains() async {
+    await allGoOn { await $0.drain() }
+  }
+
+  @Test("so do a thousand voters")
+  func votersDrain() async {
+    await allGoOn({ await $0.drain() }, in: .ask)
+  }
+
+  @Test("three hundred handlers that each notify all of them and wait all go on")
+  func notifyAndWait() async {
+    await allGoOn({ await $0.notifyAndWait(Listener.self) { _ in } }, count: 300)
+  }
+
+  @Test("a thousand handlers, each of which waits for the next one's end, all go on")
+  func ring() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probes = Probe.many(Self.many)
+    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
+    hub.notify(Listener.self) { probe in
+      await gate.pass()
+      let next = (Int(probe.name) ?? 0) + 1
+      await subscriptions[next % Self.many].cancelAndWait()
+      probe.log.record(1)
+    }
+    await gate.arrivals(Self.many)
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+    #expect(probes.allSatisfy { $0.log.history == [1] })
+  }
+
+  @Test("a thousand hubs, a handler of each of which drains the next one, all come to rest")
+  func hubs() async {
+    let gate = Gate()
+    let hubs = (0..<Self.many).map { _ in DelegateHub() }
+    let probes = Probe.many(Self.many)
+    for (number, hub) in hubs.enumerated() {
+      hub.subscribe(probes[number], to: Listener.self)
+      hub.notify(Listener.self) { probe in
+        await gate.pass()
+        await hubs[(number + 1) % Self.many].drain()
+        probe.log.record(1)
+      }
+    }
+    await gate.arrivals(Self.many)
+    gate.open()
+    for hub in hubs { #expect(await hub.drain().isEmpty) }
+    #expect(probes.allSatisfy { $0.log.history == [1] })
+  }
+
+  @Test("ten thousand tasks that wait for one hub all go on when it comes to rest")
+  func outside() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let probe = Probe()
+    let subscription = hub.subscribe(probe, to: Listener.self)
+    hub.notify(Listener.self) { _ in await gate.pass() }
+    await gate.arrivals()
+    await withTaskGroup { group in
+      for number in 0..<10_000 {
+        group.addTask {
+          switch number % 3 {
+          case 0: await hub.drain()
+          case 1: await hub.notifyAndWait(Listener.self) { _ in }
+          default: await subscription.cancelAndWait()
+          }
+        }
+      }
+      group.addTask {
+        while !hub.inbox.activity.workers.isAwaited { await Task.yield() }
+        gate.open()
+      }
+    }
+    #expect(await hub.drain().isEmpty)
+    #expect(hub.inbox.activity.workers.isAwaited == false)
+  }
+}
+
+@Suite("Guarantee 14: drain, from a voter")
+struct Guarantee14VoterTests {
+  /// The ways to ask side by side.
+  enum Way: CaseIterable {
+    case vote, voteWithin, collect, collectWithin
+
+    func ask(
+      _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
+    ) async {
+      switch self {
+      case .vote:
+        _ = await hub.vote(Listener.self) { probe in
+          await handle(probe)
+          return true
+        }
+      case .voteWithin:
+        _ = await hub.vote(Listener.self, within: .seconds(3600), absent: .abstains) { probe in
+          await handle(probe)
+          return true
+        }
+      case .collect: _ = await hub.collect(Listener.self) { await handle($0) }
+      case .collectWithin:
+        _ = await hub.collect(Listener.self, within: .seconds(3600)) { await handle($0) }
+      }
+    }
+  }
+
+  @Test(
+    "it waits for those who are asked beside it, with a deadline and without",
+    .timeLimit(.minutes(3)), arguments: Way.allCases, [2, 3, 5])
+  func others(way: Way, count: Int) async {
+    for _ in rounds(20) {
+      let hub = DelegateHub()
+      let events = Recorder<String>()
+      let probes = Probe.many(count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      await way.ask(hub) { probe in
+        if probe.name == "0" {
+          // At once: those behind it need not have begun.
+          await hub.drain()
+          events.record("drained")
+        } else {
+          await Task.yield()
+          events.record("answered")
+        }
+      }
+      #expect(events.history == Array(repeating: "answered", count: count - 1) + ["drained"])
+      withExtendedLifetime(probes) {}
+    }
+  }
+}
