@@ -68,11 +68,11 @@ extension FanOut {
         let fate: Mailbox.Fate
         switch (consume content).handler {
         case .synchronous(let handle):
-          fate = run(handle, on: node)
+          fate = run(handle, on: node, node.reference)
         case .asynchronous(let handle):
-          let present = worker ?? makeWorker()
-          worker = present
-          fate = await run(handle, on: node, as: present)
+          fate = await run(handle, on: node, node.reference, as: &worker)
+        case .narrowed(let narrowed):
+          fate = await run(narrowed, on: node, as: &worker)
         }
         step = node.advance(after: fate)
         receipt?.pass()
@@ -85,14 +85,33 @@ extension FanOut {
     }
   }
 
+  /// Runs a handler if the subscriber conforms to a further protocol; if not, there is nothing to do.
+  nonisolated(nonsending) private func run(
+    _ narrowed: Notification.Narrowed, on node: SubscriptionNode, as worker: inout Worker?
+  ) async -> Mailbox.Fate {
+    guard node.isOpen else { return .skipped }
+    guard let shared = node.reference(as: narrowed.narrowing) else {
+      return fate(of: node.reference.isAlive, on: node)
+    }
+    switch narrowed.handler {
+    case .synchronous(let handle):
+      return run(handle, on: node, shared.reference)
+    case .asynchronous(let handle):
+      return await run(handle, on: node, shared.reference, as: &worker)
+    case .narrowed(let further):
+      return await run(further, on: node, as: &worker)
+    }
+  }
+
   private func run(
-    _ handle: Notification.Synchronous, on node: SubscriptionNode
+    _ handle: Notification.Synchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference
   ) -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try fate(of: handle(node.reference), on: node)
+      return try fate(of: handle(reference), on: node)
     } catch {
       workplace.report(error, in: node)
       return .failed
@@ -100,16 +119,19 @@ extension FanOut {
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode, as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, as present: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
+    let worker = present ?? makeWorker()
+    present = worker
     let watch = slowWatch?.begin(node)
     defer { if let watch { slowWatch?.end(watch) } }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
       let isAlive = try await HandlerContext.binding.withValue(context) {
-        try await handle(node.reference)
+        try await handle(reference)
       }
       return fate(of: isAlive, on: node)
     } catch {

@@ -4,9 +4,7 @@ internal import Synchronization
 struct Newcomer {
   let object: AnyObject
   let type: any AnyObject.Type
-  let attachments: Attachments
-  let priority: Int
-  let policy: DelegateHub.MailboxPolicy
+  let options: SubscriptionOptions
   let site: Site
 }
 
@@ -28,7 +26,7 @@ extension Inbox {
     let key = ObjectIdentifier(type)
     var reference: WeakReference? = consume reference
     while true {
-      let identity = newcomer.attachments.id
+      let identity = newcomer.options.id
       let bucket = identity.map { identity in
         state.withLock { $0.indexes[key]?.identified[identity.hash] ?? [] }
       }
@@ -68,14 +66,13 @@ extension Inbox {
     if let namesake, namesake !== node, let end = state.indexes[key]?.remove(namesake)?.end {
       outcome.closed = [(namesake, end, .cancelled)]
     }
-    var attachments = newcomer.attachments
-    if let identity = attachments.id {
+    if let identity = newcomer.options.id {
       state.indexes[key]?.move(node, from: node.identity, to: identity)
-    } else {
-      attachments = attachments.identified(by: node.identity)
     }
-    outcome.former = node.setOptions(attachments, policy: newcomer.policy)
-    if node.priority.exchange(newcomer.priority, ordering: .relaxed) != newcomer.priority {
+    outcome.former = node.setOptions(newcomer.options)
+    if let priority = newcomer.options.priority,
+      node.priority.exchange(priority, ordering: .relaxed) != priority
+    {
       state.indexes[key]?.reorder()
     }
     noteChange(of: key, in: &state)
@@ -94,14 +91,15 @@ extension Inbox {
     // Taken out while it changes, so that its tables are not copied.
     var topicIndex =
       state.indexes.removeValue(forKey: key) ?? TopicIndex(topic: Topic(type, owner: self))
-    var mailbox = topicIndex.makeMailbox(newcomer.policy)
+    let policy = newcomer.options.policy ?? .unbounded
+    var mailbox = topicIndex.makeMailbox(policy)
     var serial = state.lastSerial + 1
     var closed: [(node: SubscriptionNode, end: Int, reason: Termination)] = []
     var isOwed = false
     if let predecessor, let end = topicIndex.remove(predecessor)?.end {
       closed.append((predecessor, end, .cancelled))
       serial = predecessor.serial
-      if let handedOver = predecessor.handOver(policy: newcomer.policy) {
+      if let handedOver = predecessor.handOver(policy: policy) {
         mailbox = handedOver
         isOwed = true
       }
@@ -113,9 +111,9 @@ extension Inbox {
     state.lastSerial = max(state.lastSerial, serial)
     let node = SubscriptionNode(
       reference: reference, topic: topicIndex.topic, mailbox: mailbox,
-      attachments: newcomer.attachments, subscriberType: newcomer.type, site: newcomer.site,
-      priority: newcomer.priority, serial: serial)
-    topicIndex.insert(node, as: newcomer.attachments.id)
+      attachments: Attachments().changed(by: newcomer.options), subscriberType: newcomer.type,
+      site: newcomer.site, priority: newcomer.options.priority ?? 0, serial: serial)
+    topicIndex.insert(node, as: newcomer.options.id)
     var needsWake = topicIndex.isHeavy
     if topicIndex.takeSweep() {
       state.sweeps.append(key)

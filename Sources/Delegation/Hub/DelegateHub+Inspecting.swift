@@ -63,8 +63,7 @@ extension DelegateHub {
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
-    if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    let deadline = deadline(within: duration, in: "drain(within:)")
     let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
     return await Leftovers(
@@ -96,9 +95,12 @@ extension DelegateHub {
       }.sorted { $0.name < $1.name })
   }
 
-  /// Stops the program if a deadline lies in the past.
+  /// When a call has to decide at the latest; `nil` for never.
+  ///
+  /// Stops the program if that lies in the past.
   @usableFromInline
-  static func requireNotNegative(_ duration: Duration, in call: StaticString) {
+  nonisolated func deadline(within duration: Duration?, in call: StaticString) -> Deadline? {
+    guard let duration else { return nil }
     if duration < .zero {
       fatalError(
         """
@@ -106,5 +108,6 @@ extension DelegateHub {
         nil for no deadline.
         """)
     }
+    return deadlines.deadline(after: duration)
   }
 }

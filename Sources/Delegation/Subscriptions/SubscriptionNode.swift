@@ -113,23 +113,19 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives an open subscription what its options name.
+  /// Gives an open subscription what options name; what they do not name stays as it is.
   ///
   /// Called under the inbox's lock.
   ///
   /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
-  func setOptions(_ attachments: Attachments, policy: DelegateHub.MailboxPolicy) -> FormerOptions {
-    if attachments.executor == nil {
-      state.bitwiseAnd(~Bits.elsewhere, ordering: .relaxed)
-    } else {
-      state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
-    }
+  func setOptions(_ options: SubscriptionOptions) -> FormerOptions {
+    if options.executor != nil { state.bitwiseOr(Bits.elsewhere, ordering: .relaxed) }
     let published = topic.published.load(ordering: .acquiring)
     return contents.withLock { contents in
-      defer { contents.attachments = attachments }
-      contents.mailbox.setPolicy(policy, published: published)
-      return FormerOptions(
-        attachments: contents.attachments, refuse: contents.mailbox.takeRefuse())
+      let former = contents.attachments
+      contents.attachments = former.changed(by: options)
+      if let policy = options.policy { contents.mailbox.setPolicy(policy, published: published) }
+      return FormerOptions(attachments: former, refuse: contents.mailbox.takeRefuse())
     }
   }
 
