@@ -8,7 +8,7 @@ func subscribing() {
       let hub = DelegateHub()
       benchmark.startMeasurement()
       for member in members { hub.subscribe(member, to: (any Listener).self) }
-      blackHole(await hub.first((any Listener).self) { _ in true })
+      blackHole(await hub.askInTurn((any Listener).self) { _ in true })
       benchmark.stopMeasurement()
     } setup: {
       (0..<size).map { _ in Member() }
@@ -16,10 +16,10 @@ func subscribing() {
     Benchmark("cancel \(size)") { benchmark, members in
       let hub = DelegateHub()
       let subscriptions = members.map { hub.subscribe($0, to: (any Listener).self) }
-      blackHole(await hub.first((any Listener).self) { _ in true })
+      blackHole(await hub.askInTurn((any Listener).self) { _ in true })
       benchmark.startMeasurement()
       for subscription in subscriptions { subscription.cancel() }
-      blackHole(await hub.first((any Listener).self) { _ in true })
+      blackHole(await hub.askInTurn((any Listener).self) { _ in true })
       benchmark.stopMeasurement()
     } setup: {
       (0..<size).map { _ in Member() }

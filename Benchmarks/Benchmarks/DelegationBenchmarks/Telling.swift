@@ -34,7 +34,7 @@ func telling() {
     Audience.listeners(100)
   }
   Benchmark("deliver, to 100") { benchmark, audience in
-    await audience.hub.deliver((any Listener).self) { $0.didHappen() }
+    await audience.hub.notifyAndWait((any Listener).self) { $0.didHappen() }
   } setup: {
     Audience.listeners(100)
   }

@@ -22,9 +22,10 @@ enum Counted {
   /// On the pool's threads, as a server's code runs.
   @concurrent
   private static func run() async {
-    for count in [1, 10, 100] { await vote(among: count) }
+    for count in [1, 2, 3, 5, 10, 100] { await vote(among: count) }
     await loop(over: 100)
     for count in [1, 100] { await notify(count) }
+    await notifyAndDrain(3)
     await post(to: 100)
   }
 
@@ -53,7 +54,7 @@ enum Counted {
     let hub = DelegateHub()
     let members = (0..<number).map { _ in Member() }
     for member in members { hub.subscribe(member, to: (any Listener).self) }
-    await count("a voter of \(number)", units: number * 2) {
+    await count("a vote among \(number)", units: 2) {
       for _ in 0..<2 {
         guard await hub.vote((any Listener).self, { await $0.mayPass(7) }) else {
           fatalError("nobody objects")
@@ -84,6 +85,17 @@ enum Counted {
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a delivery to one of \(number), in bursts of 10", units: number * 10) {
       for _ in 0..<10 { hub.notify((any Listener).self) { $0.didPass(7) } }
+      await hub.drain()
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  private static func notifyAndDrain(_ number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    await count("a notification to \(number), and the drain", units: 1) {
+      hub.notify((any Listener).self) { $0.didPass(7) }
       await hub.drain()
     }
     withExtendedLifetime(members) {}

@@ -86,7 +86,7 @@ struct Audit: Sendable {
     world.calmDown()
     let before = await world.hub.statistics()
     let visitors = visits.count(where: \.isListening)
-    let count = await world.hub.count(of: (any Listener).self)
+    let count = await world.hub.subscriberCount(of: (any Listener).self)
     violations.check(
       count == residents.count + visitors,
       "the hub counts \(count) listeners, not \(residents.count) residents and \(visitors) visitors"

@@ -34,7 +34,7 @@ struct EventLoopTests {
     for number in 0..<100 {
       hub.notify((any ConnectionDelegate).self) { await $0.didFlush(number) }
     }
-    await hub.deliver((any ConnectionDelegate).self) { await $0.didFlush(100) }
+    await hub.notifyAndWait((any ConnectionDelegate).self) { await $0.didFlush(100) }
     #expect(connection.visits.history == flushes(0...100))
   }
 
@@ -73,7 +73,7 @@ struct EventLoopTests {
     for number in 0..<100 {
       hub.notify((any ConnectionDelegate).self) { await $0.didFlush(number) }
     }
-    await hub.deliver((any ConnectionDelegate).self) { await $0.didFlush(100) }
+    await hub.notifyAndWait((any ConnectionDelegate).self) { await $0.didFlush(100) }
     #expect(await connection.visits == flushes(0...100))
   }
 

@@ -61,7 +61,7 @@ struct ServiceContextTests {
     hub.subscribe(audit, to: (any Auditor).self)
     await ServiceContext.withValue(.of("r7")) {
       hub.notify((any Auditor).self) { await $0.noteTwice("r7") }
-      await hub.deliver((any Auditor).self) { await $0.noteTwice("r7") }
+      await hub.notifyAndWait((any Auditor).self) { await $0.noteTwice("r7") }
     }
     let entry = Entry(poster: "r7", seen: isPropagating ? "r7" : nil)
     #expect(audit.entries.history == [entry, entry, entry, entry])
@@ -75,7 +75,7 @@ struct ServiceContextTests {
       hub.notify((any Auditor).self) { $0.note("r7") }
     }
     hub.notify((any Auditor).self) { $0.note("nobody") }
-    await hub.deliver((any Auditor).self) { $0.note("nobody") }
+    await hub.notifyAndWait((any Auditor).self) { $0.note("nobody") }
     let none = Entry(poster: "nobody", seen: nil)
     #expect(audit.entries.history == [Entry(poster: "r7", seen: "r7"), none, none])
   }
@@ -111,7 +111,7 @@ struct ServiceContextTests {
     hub.subscribe(audit, to: (any Auditor).self, on: EventLoopTaskExecutor.of(eventLoop))
     await ServiceContext.withValue(.of("r7")) {
       hub.notify((any Auditor).self) { $0.note("r7") }
-      await hub.deliver((any Auditor).self) { await $0.noteTwice("r7") }
+      await hub.notifyAndWait((any Auditor).self) { await $0.noteTwice("r7") }
     }
     let entry = Entry(poster: "r7", seen: isPropagating ? "r7" : nil)
     #expect(audit.entries.history == [entry, entry, entry])

@@ -21,6 +21,7 @@ protocol Countable: Sendable {
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
   mutating func expire(counting absence: (Int) -> Event) -> Decision
+  mutating func close()
 }
 
 /// The count of one call of the asking kind: how many are outstanding, and what is decided.
@@ -96,5 +97,11 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
       if let decision = count(absence(position), from: position) { return decision }
     }
     return .success(combiner.finish())
+  }
+
+  /// Releases what was only needed to decide: a handler that is late keeps the ballot.
+  @inlinable
+  mutating func close() {
+    isOutstanding = nil
   }
 }

@@ -1,7 +1,7 @@
 /// The subscriptions of one fan-out, given out one at a time and in order.
 ///
-/// Invariant: each position is given out once, and none after ``halt()``. With the last one the list is
-/// given out as well: a handler that is suspended then keeps one subscription and not all.
+/// Invariant: each position is given out once, and none after ``halt()``. Who gets the last one releases
+/// the list: a handler that is suspended then keeps one subscription and not all.
 @usableFromInline
 struct Cursor: Sendable {
   /// A subscription that a worker has to itself, in this fan-out.
@@ -11,11 +11,15 @@ struct Cursor: Sendable {
     let node: SubscriptionNode
     @usableFromInline
     let position: Int
+    /// Nothing is left after it.
+    @usableFromInline
+    let isLast: Bool
 
     @inlinable
-    init(node: SubscriptionNode, position: Int) {
+    init(node: SubscriptionNode, position: Int, isLast: Bool) {
       self.node = node
       self.position = position
+      self.isLast = isLast
     }
   }
 
@@ -37,15 +41,12 @@ struct Cursor: Sendable {
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
-  /// Gives out the next subscription.
-  ///
-  /// - Returns: it, and the list if this was the last, to be released outside the lock.
+  /// Gives out the next subscription; after the last one there is the list to ``release()``.
   @inlinable
-  mutating func claim() -> (claim: Claim?, rest: [SubscriptionNode]) {
-    guard next < nodes.count else { return (nil, []) }
-    let claim = Claim(node: nodes[next], position: next)
-    next += 1
-    return (claim, next == nodes.count ? release() : [])
+  mutating func claim() -> Claim? {
+    guard next < nodes.count else { return nil }
+    defer { next += 1 }
+    return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
 
   /// Gives out nothing more.
@@ -56,7 +57,7 @@ struct Cursor: Sendable {
     return release()
   }
 
-  @inlinable
+  /// Takes out the list, to be released outside the lock.
   mutating func release() -> [SubscriptionNode] {
     defer { nodes = [] }
     return nodes

@@ -110,7 +110,7 @@ extension FanOut {
   ///   - body: its part.
   nonisolated(nonsending) private func asWorker(
     in employment: Employment, beginningWith first: Claim,
-    _ body: nonisolated(nonsending) @Sendable (Worker) async -> Void
+    _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
     let worker = makeWorker()
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
@@ -118,11 +118,9 @@ extension FanOut {
     case .callersTask:
       await HandlerContext.binding.withValue(context) { await body(worker) }
     case .ownTask:
-      await withUnsafeCurrentTask { task in
-        let place = task.map { runningTasks.join(RunningTasks.Member(task: $0)) }
-        await HandlerContext.binding.withValue(context) { await body(worker) }
-        if let place { await runningTasks.leave(place) }
-      }
+      let place = runningTasks.join()
+      await HandlerContext.binding.withValue(context) { await body(worker) }
+      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

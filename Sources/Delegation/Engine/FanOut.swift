@@ -45,8 +45,6 @@ final class FanOut: Sendable {
   @usableFromInline
   let cursor: Lock<Cursor>
   let runningTasks = RunningTasks()
-  /// The caller's priority when it asked.
-  private let priority = Task.currentPriority.rawValue
 
   /// From this depth on, workers are not started in the caller's place: it would use up the stack.
   private static let deepest = 16
@@ -146,7 +144,7 @@ final class FanOut: Sendable {
   /// Cancels the handlers that run or will.
   @usableFromInline
   func cancel() {
-    runningTasks.cancel(on: workplace.executor)
+    runningTasks.cancel(on: workplace.executor) { self.runningTasks.endUse() }
   }
 
   /// Raises the priority of the handlers that run.
@@ -158,8 +156,9 @@ final class FanOut: Sendable {
   /// Raises it to the caller's, if that was raised while the first worker ran in its place.
   @usableFromInline
   func escalateToCaller() {
+    guard let base = Task<Never, Never>.basePriority else { return }
     let present = Task.currentPriority
-    if present.rawValue > priority { escalate(to: present) }
+    if present > base { escalate(to: present) }
   }
 
   // MARK: Working
@@ -174,9 +173,15 @@ final class FanOut: Sendable {
   /// The next subscription that is nobody's yet, or `nil` if none is left.
   @inlinable
   func claim() -> Claim? {
-    let (claim, rest) = cursor.withLock { $0.claim() }
-    withExtendedLifetime(rest) {}
+    guard let claim = cursor.withLock({ $0.claim() }) else { return nil }
+    if claim.isLast { releaseRest() }
     return claim
+  }
+
+  @usableFromInline
+  func releaseRest() {
+    let rest = cursor.withLock { $0.release() }
+    withExtendedLifetime(rest) {}
   }
 
   /// Whether a subscription was asked, or could have been: not if it has ended before its turn.

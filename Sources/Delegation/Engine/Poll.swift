@@ -26,9 +26,8 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     case deadline(counting: @Sendable (Int) -> Event)
   }
 
-  /// `nil` once it is decided: a handler that is late keeps no combiner.
   @usableFromInline
-  var ballot: Count?
+  var ballot: Count
   /// What the latest count came to: `nil` until one decides, after which it stays as it is.
   ///
   /// Written by the one who has the ballot, for the last time before the desk says that the poll is
@@ -52,13 +51,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///
   /// - Returns: the decision if nobody need be asked.
   @inlinable
-  func open() -> Decision? { ballot?.begin() }
+  func open() -> Decision? { ballot.begin() }
 
   /// Ends the count before anybody is asked, for the deadline is past.
   ///
   /// - Parameter absence: what to count, by position.
   @inlinable
-  func close(counting absence: (Int) -> Event) -> Decision? { ballot?.expire(counting: absence) }
+  func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
 
   /// The decision, if there is one.
   @inlinable
@@ -135,8 +134,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
       isDecided = countQueue()
     }
     fanOut.halt()
-    let isComplete = ballot?.isComplete ?? true
-    ballot = nil
+    // Read first: the caller may be done with everything as soon as it goes on.
+    let isComplete = ballot.isComplete
+    ballot.close()
     publish()
     if !isComplete { fanOut.cancel() }
   }
@@ -147,8 +147,8 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   func count(_ input: Input) -> Bool {
     switch input {
-    case .answer(let answer, let position): outcome = ballot?.count(answer, from: position)
-    case .deadline(let absence): outcome = ballot?.expire(counting: absence)
+    case .answer(let answer, let position): outcome = ballot.count(answer, from: position)
+    case .deadline(let absence): outcome = ballot.expire(counting: absence)
     }
     return outcome != nil
   }

@@ -8,9 +8,9 @@ internal import Synchronization
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
-  /// `@unchecked Sendable`: it is used only while its task is in the scope that
-  /// `withUnsafeCurrentTask` gave it out for, which ``leave(_:)`` sees to; of its methods only those
-  /// are called that `Task` has as well, which any thread may call.
+  /// `@unchecked Sendable`: it is used only while its task is at work, which ``leave(_:)`` and
+  /// ``waitForUsers()`` see to; of its methods only those are called that `Task` has as well, which any
+  /// thread may call.
   struct Member: @unchecked Sendable {
     let task: UnsafeCurrentTask
   }
@@ -34,38 +34,41 @@ struct RunningTasks: ~Copyable, Sendable {
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
-  fileprivate let shared = Shared()
+  private let state = Lock(State())
 
-  /// What those keep who cancel, after the fan-out has ended.
-  fileprivate final class Shared: Sendable {
-    let state = Lock(State())
-  }
-
-  /// Whether ``cancel(on:)`` has been called.
-  var isCancelled: Bool { shared.state.withLock { $0.isCancelled } }
+  /// Whether ``cancel(on:onEnd:)`` has been called.
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   /// Adds the current task, to which at once happens what has happened to the others.
-  func join(_ member: Member) -> Place {
-    let (place, isCancelled, priority) = shared.state.withLock { state in
-      (state.add(member), state.isCancelled, state.priority)
+  ///
+  /// - Returns: what to ``leave(_:)`` by, before the task ends.
+  func join() -> Place {
+    withUnsafeCurrentTask { task in
+      guard let task else { fatalError("Delegation: a worker runs outside of any task") }
+      let member = Member(task: task)
+      let (place, isCancelled, priority) = state.withLock { state in
+        (state.add(member), state.isCancelled, state.priority)
+      }
+      if isCancelled { task.cancel() }
+      if priority > 0 { Self.escalate(task, to: TaskPriority(rawValue: priority)) }
+      return place
     }
-    if isCancelled { member.task.cancel() }
-    if priority > 0 { Self.escalate(member.task, to: TaskPriority(rawValue: priority)) }
-    return place
   }
 
-  /// Removes the current task, and returns when nobody uses its handle any more.
-  nonisolated(nonsending) func leave(_ place: Place) async {
-    let isFree = shared.state.withLock { state in
+  /// Removes the current task.
+  ///
+  /// - Returns: whether nobody uses its handle; else it has to ``waitForUsers()``.
+  func leave(_ place: Place) -> Bool {
+    state.withLock { state in
       state.remove(place)
       return state.users == 0
     }
-    if !isFree { await waitForUsers() }
   }
 
-  nonisolated(nonsending) private func waitForUsers() async {
+  /// Returns when nobody uses the handle of a task that has left.
+  nonisolated(nonsending) func waitForUsers() async {
     await withCheckedContinuation { continuation in
-      let isFree = shared.state.withLock { state in
+      let isFree = state.withLock { state in
         if state.users > 0 { state.leaving.append(continuation) }
         return state.users == 0
       }
@@ -77,33 +80,29 @@ struct RunningTasks: ~Copyable, Sendable {
   ///
   /// Returns before their cancellation handlers have run.
   ///
-  /// - Parameter executor: where they run.
-  func cancel(on executor: (any TaskExecutor)?) {
-    let members = shared.beginUse { $0.isCancelled = true }
-    if !members.isEmpty {
-      Cancelling(members, on: executor) { [shared] in shared.endUse() }.start()
-    }
+  /// - Parameters:
+  ///   - executor: where they run.
+  ///   - onEnd: is called when they have, and calls ``endUse()``.
+  func cancel(on executor: (any TaskExecutor)?, onEnd: @escaping @Sendable () -> Void) {
+    let members = beginUse { $0.isCancelled = true }
+    if !members.isEmpty { Cancelling(members, on: executor, onEnd: onEnd).start() }
   }
 
   /// Raises the priority of all that are at work and all that will join.
   func escalate(to priority: TaskPriority) {
-    let members = shared.beginUse { $0.priority = max($0.priority, priority.rawValue) }
+    let members = beginUse { $0.priority = max($0.priority, priority.rawValue) }
     guard !members.isEmpty else { return }
     for member in members { Self.escalate(member.task, to: priority) }
-    shared.endUse()
+    endUse()
   }
 
   private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     task.escalatePriority(to: priority)
   }
-}
 
-extension RunningTasks.Shared {
   /// Notes something, and keeps the handles of those at work valid until ``endUse()`` if there are any.
-  fileprivate func beginUse(
-    noting note: (inout RunningTasks.State) -> Void
-  ) -> [RunningTasks.Member] {
+  private func beginUse(noting note: (inout State) -> Void) -> [Member] {
     state.withLock { state in
       note(&state)
       let members = state.members.compactMap(\.self)
@@ -112,7 +111,8 @@ extension RunningTasks.Shared {
     }
   }
 
-  fileprivate func endUse() {
+  /// Lets those end whose handles were used.
+  func endUse() {
     let leaving = state.withLock { state in
       state.users -= 1
       guard state.users == 0 else { return [CheckedContinuation<Void, Never>]() }

@@ -37,7 +37,7 @@ private func trial(
 
 /// Makes the hub act on what it was told, by a question to one subscriber at most.
 private func settle(_ hub: DelegateHub) async {
-  _ = await hub.first((any Listener).self) { _ in true }
+  _ = await hub.askInTurn((any Listener).self) { _ in true }
 }
 
 private func subscribing() async -> Contest {

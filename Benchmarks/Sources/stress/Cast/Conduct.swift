@@ -115,7 +115,7 @@ struct Conduct: Sendable {
     case 2:
       world.tally.count(.postedByHandlers)
       let event = followUp(&dice)
-      await world.hub.deliver((any Listener).self) { try $0.saw(event) }
+      await world.hub.notifyAndWait((any Listener).self) { try $0.saw(event) }
     case 3:
       world.tally.count(.voted)
       let isAllowed = await world.hub.vote((any Gatekeeper).self, absent: .abstains) {

@@ -68,7 +68,7 @@ struct Producer: Sendable {
     guard await limits.admit(world, residents) else { return }
     let event = event()
     world.tally.count(.postedByProducers)
-    await world.hub.deliver((any Listener).self) { try await $0.heard(event) }
+    await world.hub.notifyAndWait((any Listener).self) { try await $0.heard(event) }
     world.tally.count(.delivered)
     for resident in residents where resident.isComplete {
       let last = resident.subscriber.conduct.watch.lastSequence(of: index)

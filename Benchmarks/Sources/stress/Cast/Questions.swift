@@ -84,7 +84,7 @@ struct Questions: Sendable {
   }
 
   private func first(_ event: Event) async {
-    let answer = await world.hub.first((any Gatekeeper).self) { _ in event.isForbidden }
+    let answer = await world.hub.askInTurn((any Gatekeeper).self) { _ in event.isForbidden }
     world.tally.count(.asked)
     world.violations.check(answer == event.isForbidden, "first came back with another's answer")
   }

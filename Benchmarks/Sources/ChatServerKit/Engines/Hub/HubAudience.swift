@@ -34,7 +34,7 @@ struct HubAudience: Audience {
   func settle() async {
     // What is posted in the room's order has to be posted without a wait: this one says nothing, and
     // comes after it.
-    if isAwaited { await hub.deliver((any RoomMember).self) { _ in } }
+    if isAwaited { await hub.notifyAndWait((any RoomMember).self) { _ in } }
   }
 
   func close() {
