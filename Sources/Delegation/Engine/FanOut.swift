@@ -7,7 +7,8 @@
 /// paid for by the suspension rather than by the subscriber. Two exceptions: a question without a
 /// deadline starts its first worker in the caller's place and asks for the standby when that comes back
 /// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
-/// question that is asked of one after another has one worker, the caller itself.
+/// question that is asked of one after another has one worker at a time, the caller itself or, with a
+/// deadline, one of the fan-out's own.
 @usableFromInline
 final class FanOut: Sendable {
   @usableFromInline
@@ -30,7 +31,17 @@ final class FanOut: Sendable {
     case question(Question, for: Caller)
   }
 
+  /// In which order a question is asked.
+  @usableFromInline
+  enum Order: Sendable {
+    /// Of all, by as many workers as it takes.
+    case sideBySide
+    /// Of one after another, by one worker at a time.
+    case inTurn(Employment)
+  }
+
   /// Whose task a worker runs in.
+  @usableFromInline
   enum Employment: Sendable {
     /// One of the fan-out's own, which is cancelled and escalated with the others.
     case ownTask
@@ -40,6 +51,7 @@ final class FanOut: Sendable {
 
   let workplace: any Workplace
   let purpose: Purpose
+  let order: Order
   @usableFromInline
   let slowWatch: SlowWatch?
   @usableFromInline
@@ -50,10 +62,12 @@ final class FanOut: Sendable {
   private static let deepest = 16
 
   private init(
-    _ purpose: Purpose, of nodes: consuming [SubscriptionNode], for workplace: any Workplace
+    _ purpose: Purpose, of nodes: consuming [SubscriptionNode], in order: Order = .sideBySide,
+    for workplace: any Workplace
   ) {
     self.workplace = workplace
     self.purpose = purpose
+    self.order = order
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
   }
@@ -66,10 +80,10 @@ final class FanOut: Sendable {
   /// Fans out a question that the present code awaits.
   @usableFromInline
   convenience init(
-    asking nodes: consuming [SubscriptionNode], for workplace: any Workplace,
-    _ question: @escaping Question
+    asking nodes: consuming [SubscriptionNode], in order: Order = .sideBySide,
+    for workplace: any Workplace, _ question: @escaping Question
   ) {
-    self.init(.question(question, for: Caller.present), of: nodes, for: workplace)
+    self.init(.question(question, for: Caller.present), of: nodes, in: order, for: workplace)
   }
 
   // MARK: Starting
@@ -199,7 +213,7 @@ final class FanOut: Sendable {
 
   /// One worker that provides for its successor first.
   nonisolated(nonsending) func workAsStandby() async {
-    if unclaimed > 1 { summonWorker() }
+    if case .sideBySide = order, unclaimed > 1 { summonWorker() }
     await work(in: .ownTask)
   }
 

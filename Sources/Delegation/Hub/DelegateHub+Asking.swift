@@ -190,7 +190,8 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await ask(
       among: Audience(`protocol`), combining: combiner,
-      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence, body)
+      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence, body
+    )
   }
 
   @inlinable

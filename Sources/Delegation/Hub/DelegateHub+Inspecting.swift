@@ -11,10 +11,37 @@ extension DelegateHub {
   /// - Returns: the number of those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
+    await subscriberCount(among: Audience(`protocol`))
+  }
+
+  nonisolated func subscriberCount<P>(among audience: Audience<P>) async -> Int {
     // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
-    await subscriptions(of: ObjectIdentifier(`protocol`)).count {
-      $0.isOpen && $0.reference.isAlive
-    }
+    await subscriptions(of: audience.key).count { $0.isReached(by: audience) }
+  }
+
+  /// Whether a protocol has a live subscriber.
+  ///
+  /// For what need not be done if nobody listens. A question says by its combiner what it comes to with
+  /// nobody to ask, so it needs no look before.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. What it says may be out of date by the
+  /// time it is read.
+  ///
+  /// ```swift
+  /// if hub.hasSubscribers(of: Preview.self) { render() }
+  /// ```
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: whether anybody was subscribed and alive.
+  /// - Complexity: O(1), amortised: a subscriber that is found dead is met once.
+  public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
+    hasSubscribers(among: Audience(`protocol`))
+  }
+
+  nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
+    inbox.hasSubscription(of: audience.key) { $0.isReached(by: audience) }
   }
 
   /// The live subscribers of a protocol, in the order in which they are served.
@@ -32,14 +59,19 @@ extension DelegateHub {
   /// - Returns: those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
-    await subscriptions(of: ObjectIdentifier(`protocol`)).compactMap { node in
-      node.isOpen ? node.reference.load(as: P.self) : nil
+    await subscribers(among: Audience(`protocol`))
+  }
+
+  nonisolated func subscribers<P>(among audience: Audience<P>) async -> [P] {
+    await subscriptions(of: audience.key).compactMap { node in
+      node.isOpen ? node.subscriber(in: audience) : nil
     }
   }
 
-  /// Waiters until nothing of this hub waits or runs, what handlers posted in turn included.
+  /// Waits until nothing of this hub waits or runs, what handlers posted in turn included.
   ///
-  /// Handlers of votes that were decided early are waited for too. What other tasks post meanwhile is
+  /// Handlers of votes that were decided early are waited for too, and what runs in
+  /// ``delayingDrain(_:)``. What other tasks post meanwhile is
   /// waited for as well, so a hub that is never idle is never drained: give a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
@@ -47,7 +79,8 @@ extension DelegateHub {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
-  /// behind it, nor for handlers that in turn wait for it.
+  /// behind it, nor for handlers that in turn wait for it. It is the same with a closure that was given
+  /// to ``delayingDrain(_:)``.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -66,8 +99,10 @@ extension DelegateHub {
     let deadline = deadline(within: duration, in: "drain(within:)")
     let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
+    let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
-      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
+      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
+      delays: delays)
   }
 
   /// What has become of the notifications so far, per protocol and subscriber.
@@ -109,5 +144,22 @@ extension DelegateHub {
         """)
     }
     return deadlines.deadline(after: duration)
+  }
+}
+
+extension SubscriptionNode {
+  /// Whether a call for an audience would reach the subscriber at the moment.
+  ///
+  /// If it has died, the subscription ends as expired.
+  func isReached<P>(by audience: Audience<P>) -> Bool {
+    guard isOpen else { return false }
+    if let narrowing = audience.narrowing {
+      guard let shared = reference(as: narrowing) else { return false }
+      if shared.reference.isAlive { return true }
+    } else if reference.isAlive {
+      return true
+    }
+    terminate(as: .expired)
+    return false
   }
 }

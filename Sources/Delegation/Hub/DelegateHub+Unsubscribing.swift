@@ -11,7 +11,9 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    unsubscribe(Self.object(of: subscriber, as: type(of: subscriber as Any)), from: ObjectIdentifier(`protocol`))
+    unsubscribe(
+      Self.object(of: subscriber, as: type(of: subscriber as Any)),
+      from: ObjectIdentifier(`protocol`))
   }
 
   /// Ends all subscriptions of an object.
