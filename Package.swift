@@ -11,13 +11,18 @@ let package = Package(
   products: [
     .library(name: "Delegation", targets: ["Delegation"]),
     .library(name: "DelegationDistributed", targets: ["DelegationDistributed"]),
+    .library(name: "DelegationTesting", targets: ["DelegationTesting"]),
   ],
   targets: [
     .target(name: "Delegation", swiftSettings: settings),
     .target(
       name: "DelegationDistributed", dependencies: ["Delegation"], swiftSettings: settings),
+    .target(name: "DelegationTesting", dependencies: ["Delegation"], swiftSettings: settings),
     .executableTarget(name: "chatroom", dependencies: ["Delegation"], swiftSettings: settings),
     .testTarget(name: "DelegationTests", dependencies: ["Delegation"], swiftSettings: settings),
+    // Imports nothing but `DelegationTesting` and `Testing`, as its users do.
+    .testTarget(
+      name: "DelegationTestingTests", dependencies: ["DelegationTesting"], swiftSettings: settings),
     // A network of processes for tests: an actor system over TCP, and the program that they start.
     .target(name: "LoopbackCluster", path: "Tests/LoopbackCluster", swiftSettings: settings),
     .executableTarget(
@@ -37,5 +42,7 @@ let package = Package(
 // For the release lane of the tests across processes: the other tests take minutes to optimize, and
 // would make it a build with `-enable-testing`.
 if Context.environment["DELEGATION_DISTRIBUTED_TESTS_ONLY"] != nil {
-  package.targets.removeAll { ["DelegationTests", "DistributedSampleTests"].contains($0.name) }
+  package.targets.removeAll {
+    ["DelegationTests", "DelegationTestingTests", "DistributedSampleTests"].contains($0.name)
+  }
 }

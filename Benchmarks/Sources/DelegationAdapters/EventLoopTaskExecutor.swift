@@ -14,24 +14,35 @@ import Synchronization
 /// There is one for each event loop: a hub serves those who share an executor together.
 ///
 /// An event loop does not look at its sockets as long as there is something to run on it, which under
-/// load other threads see to. So this one holds its tasks back every few milliseconds, until the loop
-/// has run out of them and has looked.
+/// load other threads see to. So this one looks at the clock after each job, and every few milliseconds
+/// holds the rest back until the loop has looked. One job is not interrupted: a hub hands over many
+/// notifications in one, so a handler that is called often and does not suspend by itself calls
+/// ``giveWay()``.
+///
+/// The event loop has to outlive those who run on it. Once it is shut down it runs nothing any more, and
+/// whatever waits for its subscribers, such as a hub's `drain()`, waits for ever.
 public final class EventLoopTaskExecutor: TaskExecutor {
   private struct State {
-    /// What waits to be run.
+    /// What waits to be run and has been held back once; all of it came before `jobs`.
+    var rest: ArraySlice<UnownedJob> = []
+    /// What else waits to be run, in the order in which it came.
     var jobs: [UnownedJob] = []
-    /// Whether the loop has been asked to run it.
+    /// Whether the loop has been asked to run what waits, or is running it; so it is whenever
+    /// anything waits.
     var isAsked = false
     /// When the last of it was run.
     var lastRun = NIODeadline.uptimeNanoseconds(0)
     /// When the loop has to look at its sockets.
     var turnEnd = NIODeadline.uptimeNanoseconds(0)
 
-    /// Whether the loop has to look at them now; if so, the next turn begins.
-    mutating func takeLook(_ now: NIODeadline) -> Bool {
-      guard now >= turnEnd else { return false }
-      turnEnd = now + EventLoopTaskExecutor.turn
-      return true
+    /// Takes out some of what waits, the oldest first.
+    mutating func take() -> ArraySlice<UnownedJob> {
+      if !rest.isEmpty {
+        defer { rest = [] }
+        return rest
+      }
+      defer { jobs = [] }
+      return jobs[...]
     }
   }
 
@@ -79,9 +90,23 @@ public final class EventLoopTaskExecutor: TaskExecutor {
       let now = NIODeadline.now()
       // After so long a rest the loop has looked.
       if now - state.lastRun > Self.turn { state.turnEnd = now + Self.turn }
-      return state.takeLook(now)
+      return now >= state.turnEnd
     }
     if let isLookDue { ask(lookingFirst: isLookDue) }
+  }
+
+  /// Lets the event loop look at its sockets, if it has not for a while.
+  ///
+  /// For handlers that are called often and do not suspend: those of many notifications run in one job,
+  /// which keeps the loop until it is done. When this returns the loop has looked, or it was not time for
+  /// it yet; elsewhere than on the event loop it returns at once.
+  ///
+  /// **Order.** The caller may be suspended. Those that wait behind it on this executor may go on before.
+  public nonisolated(nonsending) func giveWay() async {
+    guard eventLoop.inEventLoop else { return }
+    // What runs on the loop by other ways has no turn here that could end.
+    let isLookDue = state.withLock { $0.isAsked && NIODeadline.now() >= $0.turnEnd }
+    if isLookDue { await Task.yield() }
   }
 
   /// Asks the loop to run what waits.
@@ -90,24 +115,30 @@ public final class EventLoopTaskExecutor: TaskExecutor {
       if isLookDue {
         // From here, for what was written is flushed before this: once that is done there is nothing
         // to run for a moment.
-        self.eventLoop.scheduleTask(in: Self.pause) { self.run() }
+        self.eventLoop.scheduleTask(in: Self.pause) { self.run(afterLook: true) }
       } else {
-        self.run()
+        self.run(afterLook: false)
       }
     }
   }
 
-  private func run() {
-    let jobs = state.withLock { state in
-      defer { state.jobs = [] }
-      return state.jobs
+  /// Runs what waits, until the loop has to look at its sockets.
+  private func run(afterLook hasLooked: Bool) {
+    var (jobs, turnEnd) = state.withLock { state in
+      if hasLooked { state.turnEnd = NIODeadline.now() + Self.turn }
+      return (state.take(), state.turnEnd)
     }
-    for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    while let job = jobs.popFirst() {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      if NIODeadline.now() >= turnEnd { break }
+    }
     let isLookDue = state.withLock { state -> Bool? in
       let now = NIODeadline.now()
       state.lastRun = now
-      state.isAsked = !state.jobs.isEmpty
-      return state.isAsked ? state.takeLook(now) : nil
+      // Nobody else has put anything there, for nobody else runs this meanwhile.
+      if !jobs.isEmpty { state.rest = jobs }
+      state.isAsked = !state.rest.isEmpty || !state.jobs.isEmpty
+      return state.isAsked ? now >= state.turnEnd : nil
     }
     if let isLookDue { ask(lookingFirst: isLookDue) }
   }

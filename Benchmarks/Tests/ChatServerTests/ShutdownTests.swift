@@ -37,7 +37,11 @@ struct ShutdownTests {
 
   @Test("clients that misbehave and an extension that hangs harm nobody, and the accounts add up")
   func misbehaviour() async throws {
-    let options = ["--flood-limit", "50", "--admin", "root:root", "--drain-time", "500"]
+    // Some read nothing, to the end.
+    let options = [
+      "--flood-limit", "50", "--admin", "root:root", "--drain-time", "500", "--farewell-time",
+      "2000",
+    ]
     // One extension is to be too late, the others are not.
     try await Server.run(options + ["--deadline", "1000"]) { server in
       var plan = LoadPlan()
@@ -74,6 +78,8 @@ struct ShutdownTests {
       plan.rooms = 2
       plan.rate = 0
       plan.duration = .milliseconds(300)
+      // Of those that are said at once, whatever comes of the time.
+      plan.unwelcomeEvery = 3
       plan.patience = .seconds(30)
       let result = try await Load(plan).run()
       #expect(result.faults == [])

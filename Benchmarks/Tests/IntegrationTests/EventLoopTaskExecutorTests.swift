@@ -1,3 +1,4 @@
+import Delegation
 import DelegationAdapters
 import NIOCore
 import NIOPosix
@@ -39,7 +40,7 @@ struct EventLoopTaskExecutorTests {
     let flood = Task(executorPreference: EventLoopTaskExecutor.of(loops.next())) {
       isUnderWay.continuation.finish()
       // Ends some time, or a loop that does not read would run for ever.
-      let end = ContinuousClock.now + .seconds(30)
+      let end = ContinuousClock.now + .seconds(300)
       while !ear.hasHeard.load(ordering: .relaxed), ContinuousClock.now < end {
         await Task.yield()
       }
@@ -54,6 +55,126 @@ struct EventLoopTaskExecutorTests {
     try await server.close().get()
     try await loops.shutdownGracefully()
     try await others.shutdownGracefully()
+  }
+
+  /// Notes how much is done between two looks at the sockets.
+  ///
+  /// One byte is read at a look, and there are always more.
+  private final class LookCounter: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private struct State {
+      var calls = 0
+      var most = 0
+      var looks = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The most that was done without a look.
+    var most: Int { state.withLock { max($0.most, $0.calls) } }
+    var looks: Int { state.withLock { $0.looks } }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      state.withLock { state in
+        state.looks += 1
+        state.most = max(state.most, state.calls)
+        state.calls = 0
+      }
+    }
+
+    /// Does something that takes a while.
+    func work(for duration: Duration) {
+      state.withLock { $0.calls += 1 }
+      let end = ContinuousClock.now + duration
+      while ContinuousClock.now < end {}
+    }
+  }
+
+  /// Gives a loop of its own, one of whose sockets always has something to be read.
+  private func withLoop(
+    _ body: (EventLoopTaskExecutor, LookCounter) async throws -> Void
+  ) async throws {
+    let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let others = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let counter = LookCounter()
+    let server = try await ServerBootstrap(group: loops)
+      .childChannelOption(
+        .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1)
+      )
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelInitializer { $0.pipeline.addHandler(counter) }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let address = try #require(server.localAddress)
+    let client = try await ClientBootstrap(group: others).connect(to: address).get()
+    // Far more than there are looks; the kernel keeps what has not been read.
+    try await client.writeAndFlush(ByteBuffer(repeating: 0, count: 1_000_000)).get()
+    try await body(EventLoopTaskExecutor.of(loops.next()), counter)
+    try await client.close().get()
+    try await server.close().get()
+    try await loops.shutdownGracefully()
+    try await others.shutdownGracefully()
+  }
+
+  @Test("though many jobs come at once, the loop looks at its sockets between them")
+  func manyJobs() async throws {
+    try await withLoop { executor, counter in
+      // All there before the first one runs, 400 milliseconds in all: 25 in a turn.
+      let (start, begin) = AsyncStream<Void>.makeStream()
+      let blocker = Task(executorPreference: executor) {
+        begin.finish()
+        counter.work(for: .milliseconds(20))
+      }
+      for await _ in start {}
+      let tasks = (0..<2000).map { _ in
+        Task(executorPreference: executor) { counter.work(for: .microseconds(200)) }
+      }
+      await blocker.value
+      for task in tasks { await task.value }
+      // By far not all at once, though a look may be missed on a busy machine.
+      #expect(counter.most <= 250)
+    }
+  }
+
+  @Test("though many notifications come at once, handlers that give way let the loop look")
+  func manyNotifications() async throws {
+    try await withLoop { executor, counter in
+      let hub = DelegateHub()
+      let listeners = (0..<20).map { _ in Listener(counter, on: executor) }
+      for listener in listeners {
+        hub.subscribe(listener, to: (any Hearing).self, on: executor)
+      }
+      for _ in 0..<100 { hub.notify((any Hearing).self) { await $0.hear() } }
+      #expect(await hub.drain().isEmpty)
+      #expect(listeners.allSatisfy { $0.heard.load(ordering: .relaxed) == 100 })
+      #expect(counter.most <= 250)
+    }
+  }
+
+  private protocol Hearing: AnyObject, Sendable {
+    func hear() async
+  }
+
+  private final class Listener: Hearing {
+    let heard = Atomic(0)
+    private let counter: LookCounter
+    private let executor: EventLoopTaskExecutor
+
+    init(_ counter: LookCounter, on executor: EventLoopTaskExecutor) {
+      self.counter = counter
+      self.executor = executor
+    }
+
+    func hear() async {
+      await executor.giveWay()
+      counter.work(for: .microseconds(200))
+      heard.add(1, ordering: .relaxed)
+    }
+  }
+
+  @Test("off the event loop there is nothing to give way to")
+  func giveWayElsewhere() async {
+    await EventLoopTaskExecutor.of(MultiThreadedEventLoopGroup.singleton.next()).giveWay()
   }
 
   @Test("jobs run in the order in which they were enqueued, from wherever they come")

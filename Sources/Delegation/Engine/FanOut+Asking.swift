@@ -38,7 +38,7 @@ extension FanOut {
         if let watch { slowWatch?.end(watch) }
       }
       report(result, claim.position)
-      guard !isSingle, !isSpoiled(), let next = self.claim() else { return nil }
+      guard !isSingle, !isSpoiled(worker), let next = self.claim() else { return nil }
       if next.node.isElsewhere { return next }
       claim = next
     }
@@ -46,8 +46,8 @@ extension FanOut {
 
   /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.
   @inlinable
-  func isSpoiled() -> Bool {
-    Task.isCancelled && handOver()
+  func isSpoiled(_ worker: Worker) -> Bool {
+    worker.hasOwnTask && Task.isCancelled && handOver()
   }
 
   /// Lets another worker go on, unless it is the fan-out that was cancelled.
@@ -114,7 +114,7 @@ extension FanOut {
     in employment: Employment, beginningWith first: Claim,
     _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
-    let worker = makeWorker()
+    let worker = makeWorker(in: employment)
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
     switch employment {
     case .callersTask:

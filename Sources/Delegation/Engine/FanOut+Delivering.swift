@@ -7,18 +7,17 @@ extension FanOut {
     var next: Claim? = first
     while let claim = next {
       let node = claim.node
-      if let executor = node.executor {
-        if node.attend() { sendOff(batches.add(node, on: executor)) }
+      let step = node.attendAndProceed()
+      if case .rest = step {
+      } else if case .relocate = step, let executor = node.executor {
+        sendOff(batches.add(node, on: executor))
       } else {
         if !batches.isEmpty { sendOff(batches.takeAll()) }
-        let step = node.attendAndProceed()
-        if case .rest = step {
-        } else {
-          // Not kept here: what was handled is released before the next one is.
-          guard await serve(node, from: consume step, as: &worker) else {
-            if unclaimed > 0 { summonWorker() }
-            return
-          }
+        // Not kept here: what was handled is released before the next one is.
+        await serve(node, from: consume step, as: &worker)
+        if Task.isCancelled {
+          if unclaimed > 0 { summonWorker() }
+          return
         }
       }
       next = self.claim()
@@ -27,12 +26,15 @@ extension FanOut {
   }
 
   private func sendOff(_ batches: [ExecutorBatches.Batch]) {
-    for batch in batches { sendOff(batch.nodes, on: batch.executor) }
+    for batch in batches {
+      FanOut(delivering: batch.nodes, for: workplace).summonAttendant(on: batch.executor)
+    }
   }
 
-  /// Has subscriptions that are attended already served by a worker elsewhere.
-  private func sendOff(_ nodes: [SubscriptionNode], on executor: (any TaskExecutor)?) {
-    FanOut(delivering: nodes, for: workplace).summonAttendant(on: executor)
+  /// Has a subscription that is attended already served by another worker, where its handlers run now.
+  private func sendOff(_ node: SubscriptionNode) {
+    let executor = node.executor ?? workplace.executor
+    FanOut(delivering: [node], for: workplace).summonAttendant(on: executor)
   }
 
   /// Asks for a worker for subscriptions all of which are attended already.
@@ -43,7 +45,8 @@ extension FanOut {
       if self.unclaimed > 1 { self.summonAttendant(on: executor) }
       var worker: Worker?
       while let claim = self.claim() {
-        guard await self.serve(claim.node, from: claim.node.proceed(), as: &worker) else {
+        await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
+        if Task.isCancelled {
           if self.unclaimed > 0 { self.summonAttendant(on: executor) }
           return
         }
@@ -52,12 +55,9 @@ extension FanOut {
   }
 
   /// Runs the handlers that wait in a mailbox that this worker attends.
-  ///
-  /// - Returns: whether the worker may go on; not if a handler has cancelled its task, in which case
-  ///   another one goes on attending the mailbox.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, from first: consuming Mailbox.Step, as worker: inout Worker?
-  ) async -> Bool {
+  ) async {
     var step = consume first
     while true {
       // Consumed: what is handled is shared by all, and a second reference to it would be counted in
@@ -74,13 +74,17 @@ extension FanOut {
         case .narrowed(let narrowed):
           fate = await run(narrowed, on: node, as: &worker)
         }
+        // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
+        if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
       case .yield:
         await Task.yield()
         step = node.proceed()
+      case .relocate:
+        return sendOff(node)
       case .rest:
-        return !Task.isCancelled
+        return
       }
     }
   }

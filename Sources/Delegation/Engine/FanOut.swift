@@ -207,8 +207,9 @@ final class FanOut: Sendable {
     cursor.withLock { $0.notBegun(position) }?.isActive ?? true
   }
 
-  func makeWorker() -> Worker {
-    Worker(activity: workplace.activity, caller: caller)
+  func makeWorker(in employment: Employment = .ownTask) -> Worker {
+    let hasOwnTask = if case .ownTask = employment { true } else { false }
+    return Worker(activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask)
   }
 
   /// One worker that provides for its successor first.

@@ -42,18 +42,22 @@ final class Worker: Sendable {
   let activity: Activity
   /// Who awaits the fan-out; `nil` if handlers of notifications are run, which nobody awaits.
   let caller: Caller?
+  /// Whether it runs in a task of the fan-out's own, rather than in the caller's.
+  @usableFromInline
+  let hasOwnTask: Bool
   /// The number of the latest call, doubled; odd while its handler is running.
   ///
   /// One word, so that a call is never taken for another one. Written by the worker alone.
   @usableFromInline
   let word = Atomic<UInt64>(0)
-  /// Whether the running handler, or one that works for it, has waited.
+  /// How many waits of the running handler, and of those that work for it, are not over.
   @usableFromInline
-  let hasWaited = Atomic<Bool>(false)
+  let waits = Atomic<Int>(0)
 
-  init(activity: Activity, caller: Caller?) {
+  init(activity: Activity, caller: Caller?, hasOwnTask: Bool = true) {
     self.activity = activity
     self.caller = caller
+    self.hasOwnTask = hasOwnTask
   }
 
   /// Notes that a handler begins.
@@ -73,16 +77,23 @@ final class Worker: Sendable {
   @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
-    guard hasWaited.load(ordering: .sequentiallyConsistent) else { return }
     noteReturn()
-    hasWaited.store(false, ordering: .sequentiallyConsistent)
   }
 
-  /// Lets waits that excuse this worker's handlers find out which of them still run.
-  @usableFromInline
+  /// How many handlers have returned, or gone on, that waits may excuse.
+  ///
+  /// By it the waits notice that what they have counted may be out of date.
+  static let returns = Atomic<Int>(0)
+
+  /// Tells waits that are not over that the handler, or the one that awaits it, has gone on.
+  @inlinable
   func noteReturn() {
-    guard hasWaited.load(ordering: .sequentiallyConsistent) else { return }
-    WaitGraph.shared.withLock { $0.noteReturn() }
+    if waits.load(ordering: .sequentiallyConsistent) > 0 { Self.countReturn() }
+  }
+
+  @usableFromInline
+  static func countReturn() {
+    returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   /// Whether a call's handler is running.

@@ -9,126 +9,152 @@ struct Newcomer {
 }
 
 extension Inbox {
-  /// What a try to subscribe came to.
-  private struct Outcome: Sendable {
-    var node: SubscriptionNode
-    var wake = Wake.notNeeded
-    /// Subscriptions whose place was taken or whose subscribers were found dead, to be settled.
-    var closed: [(node: SubscriptionNode, end: Int, reason: Termination)] = []
-    /// What a change of options left over.
-    var former: SubscriptionNode.FormerOptions?
-  }
-
   /// Adds a subscription, or changes the one that there is.
+  ///
+  /// - Returns: the subscription; one that has ended if the subscriber is dying.
   func subscribe(
     _ newcomer: Newcomer, reference: consuming WeakReference, to type: Any.Type
   ) -> SubscriptionNode {
+    guard reference.refers(to: newcomer.object) else {
+      return makeEnded(newcomer, reference: reference, of: type)
+    }
     let key = ObjectIdentifier(type)
+    let identity = newcomer.options.id
     var reference: WeakReference? = consume reference
     while true {
-      let identity = newcomer.options.id
       let bucket = identity.map { identity in
-        state.withLock { $0.indexes[key]?.identified[identity.hash] ?? [] }
+        state.withLock { $0.indexes[key]?.named(identity.hash) ?? [] }
       }
       // Comparing identities is the user's code: outside the lock, and again if the bucket changed.
-      let namesake = bucket?.first { node in
-        identity.map { node.identity?.matches($0) ?? false } ?? false
+      let namesake = identity.flatMap { identity in
+        bucket?.first { $0.identity.matches(identity) }?.node
       }
-      let outcome = state.withLock { state -> Outcome? in
+      let node = update { state, effects -> SubscriptionNode? in
+        let place = state.place(of: type, in: self)
         if let bucket, let identity {
-          let present = state.indexes[key]?.identified[identity.hash] ?? []
-          guard present.elementsEqual(bucket, by: ===) else { return nil }
+          let present = state.indexes.values[place].named(identity.hash)
+          guard present.elementsEqual(bucket, by: { $0.isSame(as: $1) }) else { return nil }
         }
-        let address = ObjectIdentifier(newcomer.object)
-        let own = state.indexes[key]?.subscriptions(at: address)
-          .first { $0.reference.refers(to: newcomer.object) }
-        if let own {
-          return change(own, as: newcomer, displacing: namesake, in: &state)
+        return change(at: place, &state) { state in
+          subscribe(newcomer, &reference, displacing: namesake, at: place, &state, &effects)
         }
-        return add(newcomer, &reference, inPlaceOf: namesake, to: type, in: &state)
       }
-      guard let outcome else { continue }
-      // First of all: what is let go below is user's, and may wait for what was asked for here.
-      send(outcome.wake)
-      for (node, end, reason) in outcome.closed { node.settle(at: end, as: reason) }
-      outcome.former?.discard()
-      return outcome.node
+      if let node { return node }
     }
+  }
+
+  /// Adds a subscription, or changes the one that there is, now that it is known who bears the id.
+  ///
+  /// Called under the lock, as all that follows.
+  private func subscribe(
+    _ newcomer: Newcomer, _ reference: inout WeakReference?, displacing namesake: SubscriptionNode?,
+    at place: Place, _ state: inout State, _ effects: inout Effects
+  ) -> SubscriptionNode {
+    let resident = state.indexes.values[place].subscription(at: ObjectIdentifier(newcomer.object))
+    if let resident, resident.reference.refers(to: newcomer.object) {
+      if let namesake, namesake !== resident {
+        terminate(namesake, as: .cancelled, at: place, &state, &effects)
+      }
+      change(resident, as: newcomer, at: place, &state, &effects)
+      return resident
+    }
+    // Only a dead object can have lived at the address of a live one.
+    if let resident, resident !== namesake {
+      terminate(resident, as: .expired, at: place, &state, &effects)
+    }
+    return add(newcomer, &reference, inPlaceOf: namesake, at: place, &state, &effects)
   }
 
   /// Gives a subscription the options of a second one by the same object.
   private func change(
-    _ node: SubscriptionNode, as newcomer: Newcomer, displacing namesake: SubscriptionNode?,
-    in state: inout State
-  ) -> Outcome {
-    let key = node.topic.key
-    var outcome = Outcome(node: node)
-    if let namesake, namesake !== node, let end = state.indexes[key]?.remove(namesake)?.end {
-      outcome.closed = [(namesake, end, .cancelled)]
-    }
-    if let identity = newcomer.options.id {
-      state.indexes[key]?.move(node, from: node.identity, to: identity)
-    }
-    outcome.former = node.setOptions(newcomer.options)
-    if let priority = newcomer.options.priority,
-      node.priority.exchange(priority, ordering: .relaxed) != priority
+    _ node: SubscriptionNode, as newcomer: Newcomer, at place: Place, _ state: inout State,
+    _ effects: inout Effects
+  ) {
+    let options = newcomer.options
+    if let identity = options.id,
+      let former = state.indexes.values[place].rename(node, to: identity)
     {
-      state.indexes[key]?.reorder()
+      effects.released.append(former)
     }
-    noteChange(of: key, in: &state)
-    return outcome
+    if options.namesAttachmentsOrPolicy {
+      state.lastVersion += 1
+      effects.changes.append(.setOptions(node, options, version: state.lastVersion))
+    }
+    if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
   }
 
-  /// Adds a subscription, in the place and with the mailbox of an older one if that bears its id.
+  /// Adds a subscription, in the place and with what waits for an older one if that bears its id.
   private func add(
     _ newcomer: Newcomer, _ reference: inout WeakReference?,
-    inPlaceOf predecessor: SubscriptionNode?, to type: Any.Type, in state: inout State
-  ) -> Outcome {
-    let key = ObjectIdentifier(type)
-    guard let reference = reference.take() else {
-      fatalError("Delegation: a subscription was added twice")
-    }
-    // Taken out while it changes, so that its tables are not copied.
-    var topicIndex =
-      state.indexes.removeValue(forKey: key) ?? TopicIndex(topic: Topic(type, owner: self))
-    let policy = newcomer.options.policy ?? .unbounded
-    var mailbox = topicIndex.makeMailbox(policy)
+    inPlaceOf predecessor: SubscriptionNode?, at place: Place, _ state: inout State,
+    _ effects: inout Effects
+  ) -> SubscriptionNode {
+    let topic = state.indexes.values[place].topic
     var serial = state.lastSerial + 1
-    var closed: [(node: SubscriptionNode, end: Int, reason: Termination)] = []
-    var isOwed = false
-    if let predecessor, let end = topicIndex.remove(predecessor)?.end {
-      closed.append((predecessor, end, .cancelled))
+    var flags: Mailbox.Flags = []
+    if let predecessor, terminate(predecessor, as: .cancelled, at: place, &state, &effects) {
       serial = predecessor.serial
-      if let handedOver = predecessor.handOver(policy: policy) {
-        mailbox = handedOver
-        isOwed = true
-      }
-    }
-    // Only dead objects can have lived at the address of a live one.
-    for node in topicIndex.subscriptions(at: ObjectIdentifier(newcomer.object)) {
-      if let end = topicIndex.remove(node)?.end { closed.append((node, end, .expired)) }
+      flags.insert(.expectant)
     }
     state.lastSerial = max(state.lastSerial, serial)
+    // Under one lock with the look, lest the worker that it is held for has left before it is the heir.
+    let node = topic.succession.withLock { succession in
+      guard let reference = reference.take() else {
+        fatalError("Delegation: a subscription was added twice")
+      }
+      let isHeld = succession.holds(newcomer.object)
+      if isHeld { flags.insert(.held) }
+      let node = SubscriptionNode(
+        reference: reference, topic: topic,
+        mailbox: state.indexes.values[place].makeMailbox(
+          newcomer.options.policy ?? .unbounded, flags: flags),
+        attachments: Attachments(newcomer.options), subscriberType: newcomer.type,
+        site: newcomer.site, priority: newcomer.options.priority ?? 0, serial: serial)
+      if isHeld { succession.setHeir(node) }
+      return node
+    }
+    if let predecessor, flags.contains(.expectant) {
+      effects.changes.append(.handOver(from: predecessor, to: node))
+      state.indexes.values[place]
+        .insert(node, as: newcomer.options.id, inPlaceOf: predecessor)
+    } else {
+      state.indexes.values[place].insert(node, as: newcomer.options.id)
+    }
+    if state.indexes.values[place].takeSweep() {
+      state.duties.sweeps.append(topic)
+      askForWake()
+    }
+    return node
+  }
+
+  /// A subscription that has ended, for an object that is dying: nothing is kept for it.
+  private func makeEnded(
+    _ newcomer: Newcomer, reference: consuming WeakReference, of type: Any.Type
+  ) -> SubscriptionNode {
+    let topic = state.withLock { $0.indexes[ObjectIdentifier(type)]?.topic }
     let node = SubscriptionNode(
-      reference: reference, topic: topicIndex.topic, mailbox: mailbox,
-      attachments: Attachments().changed(by: newcomer.options), subscriberType: newcomer.type,
-      site: newcomer.site, priority: newcomer.options.priority ?? 0, serial: serial)
-    topicIndex.insert(node, as: newcomer.options.id)
-    var needsWake = topicIndex.isHeavy
-    if topicIndex.takeSweep() {
-      state.sweeps.append(key)
-      needsWake = true
+      reference: reference, topic: topic ?? Topic(type, owner: self),
+      mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
+      subscriberType: newcomer.type, site: newcomer.site, priority: 0, serial: 0)
+    _ = node.forbidCalls()
+    node.settle(at: 0, as: .expired)
+    return node
+  }
+}
+
+extension Inbox.State {
+  /// Where the index of a protocol is, made if it is new.
+  fileprivate mutating func place(
+    of type: Any.Type, in inbox: Inbox
+  ) -> Inbox.Place {
+    let key = ObjectIdentifier(type)
+    if let place = indexes.index(forKey: key) { return place }
+    let topic = Topic(type, owner: inbox)
+    indexes[key] = TopicIndex(topic: topic)
+    topics.append(topic)
+    guard let place = indexes.index(forKey: key) else {
+      fatalError("Delegation: an index was lost")
     }
-    state.indexes[key] = topicIndex
-    noteChange(of: key, in: &state)
-    noteInterest(in: key)
-    var outcome = Outcome(node: node, closed: closed)
-    if isOwed {
-      // No fan-out that is under way knows of the successor.
-      outcome.wake = state.wake(toFanOut: key, counting: activity)
-    } else if needsWake {
-      outcome.wake = state.wake(counting: activity)
-    }
-    return outcome
+    return place
   }
 }

@@ -3,40 +3,49 @@ internal import Synchronization
 /// What synchronous code says to a hub, in one order, under the library's one hub-wide lock.
 ///
 /// The order of these lock sections is the hub's total order: a notification is addressed to the
-/// subscriptions that are open in the section in which it is posted. Everything here is O(1); what
-/// takes longer (sorting, snapshots, fan-outs) is left to the hub's actor, which is told of it by a
-/// *wake*: a task that is counted in `activity` from the section that asks for it.
+/// subscriptions that are open in the section in which it is posted. Each section takes a time that does
+/// not grow with anything, for posters wait for it: no other lock is taken in it that somebody may hold for
+/// long, and what takes longer is done after it (``Effects``) or left to the hub's actor (sorting,
+/// snapshots, fan-outs), which is told of it by a ``Wake``.
 @usableFromInline
 final class Inbox: SubscriptionOwner {
-  /// What to do after unlocking.
-  enum Wake: Sendable {
-    case needed
-    case notNeeded
-  }
-
   /// What the actor takes over each time it is entered.
   struct News: Sendable {
     var changes: [TopicIndex.Changes] = []
-    /// Channels with notifications to fan out.
+    var duties = Duties()
+  }
+
+  /// What the actor takes over when it is woken.
+  struct Duties: Sendable {
+    /// Topics with notifications to fan out.
     var pending: [Topic] = []
-    /// Channels to look for dead subscribers in.
+    /// Subscriptions that something waits for and that no fan-out may come by.
+    var due: [SubscriptionNode] = []
+    /// Topics to look for dead subscribers in.
     var sweeps: [Topic] = []
   }
 
   struct State: Sendable {
     var indexes: [ObjectIdentifier: TopicIndex] = [:]
-    /// Keys of the indexes with changes.
-    var changed: [ObjectIdentifier] = []
-    /// Keys of the indexes with notifications that no fan-out has set out with.
-    var pending: [ObjectIdentifier] = []
-    var sweeps: [ObjectIdentifier] = []
-    /// A wake is on its way that has not taken the news yet.
-    var isWaking = false
+    /// The indexes' topics, to be gone through outside the lock.
+    var topics: [Topic] = []
+    /// Those with changes.
+    var changed: [Topic] = []
+    var duties = Duties()
+    /// How many wakes have been answered, which is also the number of the next one.
+    var wakes = 0
     var lastSerial = 0
+    var lastVersion = 0
+    /// How many protocols with subscribers there are for each bit of `interest`.
+    var interested = [Int32](repeating: 0, count: 64)
   }
+
+  /// Where a protocol's index is.
+  typealias Place = Dictionary<ObjectIdentifier, TopicIndex>.Index
 
   let state = Lock(State())
   let activity = Activity()
+  let wake = Wake()
   /// Whether there are changes that the actor has not taken.
   ///
   /// Written under the lock, set before the call that made the change returns: whoever looks after that
@@ -45,7 +54,7 @@ final class Inbox: SubscriptionOwner {
   /// A bit for each protocol that may have subscribers, several protocols sharing one.
   ///
   /// Written under the lock. A protocol with subscribers always has its bit set, so posting to nobody
-  /// takes no lock; a bit may be set for nothing.
+  /// takes no lock; one bit may be set for another protocol.
   private let interest = Atomic<UInt64>(0)
   /// Starts the task that a wake is, as long as there is a hub; set when the hub is made.
   private let waker = Lock<Waker?>(nil)
@@ -53,148 +62,108 @@ final class Inbox: SubscriptionOwner {
   /// A closure in a struct: one that is a lock's state itself would be wrapped once more, for good,
   /// by each look at it.
   private struct Waker: Sendable {
-    let start: @Sendable () -> Bool
+    let start: @Sendable () -> Void
   }
 
-  /// Sets what starts a wake's task.
+  /// Sets what sends wakes.
   ///
-  /// - Parameter start: returns whether it did.
-  func setWaker(_ start: @escaping @Sendable () -> Bool) {
+  /// - Parameter start: claims the wake and starts its task, if there is a hub.
+  func setWaker(_ start: @escaping @Sendable () -> Void) {
     waker.withLock { $0 = Waker(start: start) }
   }
 
-  /// Sends a wake that was asked for under the lock, outside of it.
-  func send(_ wake: Wake) {
-    guard case .needed = wake, let waker = waker.withLock({ $0 }) else { return }
-    if !waker.start() { activity.end() }
+  /// Sends a wake that is asked for, if there is a hub and nobody else has.
+  func sendWake() {
+    waker.withLock({ $0 })?.start()
+  }
+
+  /// Asks for a wake, unless one is on its way.
+  ///
+  /// Called under the lock.
+  func askForWake() {
+    if wake.ask() { activity.begin() }
   }
 
   /// Whether there are changes for ``takeNews(asWake:)`` to hand over.
   var hasChanges: Bool { changesFlag.load(ordering: .acquiring) }
-
-  /// Remembers that a protocol has changes for the actor.
-  ///
-  /// Called under the lock.
-  func noteChange(of key: ObjectIdentifier, in state: inout State) {
-    if !state.changed.contains(key) { state.changed.append(key) }
-    changesFlag.store(true, ordering: .releasing)
-  }
 
   // MARK: Telling
 
   /// Whether anybody may be subscribed to a protocol; if not, nobody is.
   @usableFromInline
   func mayReach(_ key: ObjectIdentifier) -> Bool {
-    interest.load(ordering: .acquiring) & Self.bit(of: key) != 0
+    interest.load(ordering: .acquiring) & 1 << Self.bit(of: key) != 0
   }
 
-  /// Notes that a protocol has subscribers.
-  ///
-  /// Called under the lock.
-  func noteInterest(in key: ObjectIdentifier) {
-    interest.bitwiseOr(Self.bit(of: key), ordering: .acquiringAndReleasing)
-  }
-
-  /// Finds out anew which protocols have subscribers.
-  ///
-  /// Called under the lock.
-  private func reviewInterest(in state: State) {
-    let bits = state.indexes.reduce(into: 0 as UInt64) { bits, item in
-      if item.value.population > 0 { bits |= Self.bit(of: item.key) }
-    }
-    interest.store(bits, ordering: .releasing)
-  }
-
-  private static func bit(of key: ObjectIdentifier) -> UInt64 {
+  private static func bit(of key: ObjectIdentifier) -> Int {
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
-    1 << ((UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+    Int((UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+  }
+
+  /// Notes that a protocol has come to have subscribers, or has lost the last one.
+  ///
+  /// Called under the lock.
+  func noteInterest(
+    _ hasSubscribers: Bool, in key: ObjectIdentifier, _ state: inout State
+  ) {
+    let bit = Self.bit(of: key)
+    state.interested[bit] += hasSubscribers ? 1 : -1
+    if state.interested[bit] > 0 {
+      interest.bitwiseOr(1 << bit, ordering: .acquiringAndReleasing)
+    } else {
+      interest.bitwiseAnd(~(1 << bit), ordering: .acquiringAndReleasing)
+    }
   }
 
   /// Appends a notification, if anybody is subscribed.
+  ///
+  /// To be called while the hub is alive: then what is posted is delivered, whatever becomes of the hub.
   func post(_ content: Notification.Content, to key: ObjectIdentifier) {
     let placeholder = Notification()
-    // `posting` keeps the notification until after the lock is released and the wake is sent.
-    let (wake, posting) = state.withLock { state -> (Wake, TopicIndex.Posting?) in
-      // Found once and changed in place: a topicIndex that is only looked at is copied for it.
-      guard let index = state.indexes.index(forKey: key),
-        let posting = state.indexes.values[index].postIfHeard(content, followedBy: placeholder)
-      else { return (.notNeeded, nil) }
-      if posting.isFirst { state.pending.append(key) }
-      return (state.wake(counting: activity), posting)
-    }
-    send(wake)
-    withExtendedLifetime(posting) {}
-  }
-
-  // MARK: Subscriptions
-
-  func terminate(_ node: SubscriptionNode, as termination: Termination) {
-    guard let (end, wake) = remove(node) else { return }
-    send(wake)
-    node.settle(at: end, as: termination)
-  }
-
-  /// Removes an open subscription and forbids its calls.
-  ///
-  /// - Returns: how many notifications had been posted by then, and the wake to send; `nil` if it was
-  ///   closed before.
-  private func remove(_ node: SubscriptionNode) -> (end: Int, wake: Wake)? {
-    state.withLock { state in
-      let key = node.topic.key
-      guard let departure = state.indexes[key]?.remove(node) else { return nil }
-      noteChange(of: key, in: &state)
-      if departure.isLast { reviewInterest(in: state) }
-      return (departure.end, departure.isHeavy ? state.wake(counting: activity) : .notNeeded)
-    }
-  }
-
-  /// Closes the subscriptions that are looked up, in one protocol or in all, as cancelled.
-  ///
-  /// - Parameters:
-  ///   - key: the protocol; `nil` for all.
-  ///   - lookUp: finds the candidates, under the lock.
-  ///   - confirm: says whether a candidate is meant, outside the lock.
-  func close(
-    of key: ObjectIdentifier? = nil, lookUp: (TopicIndex) -> [SubscriptionNode],
-    where confirm: (SubscriptionNode) -> Bool = { _ in true }
-  ) {
-    let candidates = state.withLock { state in
-      if let key { return state.indexes[key].map(lookUp) ?? [] }
-      return state.indexes.values.flatMap(lookUp)
-    }
-    for node in candidates where confirm(node) { terminate(node, as: .cancelled) }
-  }
-
-  /// Closes all subscriptions of a protocol, or of all protocols, as cancelled.
-  func closeAll(of key: ObjectIdentifier? = nil) {
-    let removed = state.withLock { state -> [(node: SubscriptionNode, end: Int)] in
-      var removed: [(node: SubscriptionNode, end: Int)] = []
-      for key in key.map({ [$0] }) ?? Array(state.indexes.keys) {
-        guard let nodes = state.indexes[key]?.removeAll(), !nodes.isEmpty else { continue }
-        let end = state.indexes[key]?.posted ?? 0
-        removed += nodes.map { ($0, end) }
-        noteChange(of: key, in: &state)
+    update { state, effects in
+      // Found once and changed in place: an index that is only looked at is copied for it.
+      guard let place = state.indexes.index(forKey: key) else { return }
+      effects.notification =
+        state.indexes.values[place].postIfHeard(content, followedBy: placeholder)
+      guard effects.notification != nil else { return }
+      if state.indexes.values[place].markPending(for: state.wakes) {
+        state.duties.pending.append(state.indexes.values[place].topic)
       }
-      reviewInterest(in: state)
-      return removed
+      askForWake()
     }
-    for (node, end) in removed { node.settle(at: end, as: .cancelled) }
   }
 
-  /// Forgets everything, when the hub is released: inbox and subscriptions refer to each other.
-  func clear() {
-    closeAll()
-    let former = state.withLock { state in
-      defer {
-        state = State()
-        changesFlag.store(false, ordering: .releasing)
-      }
-      return state
+  /// Sees to it that a worker comes by at a subscription that something waits for.
+  func summonWorker(for node: SubscriptionNode) {
+    update { state, _ in
+      state.duties.due.append(node)
+      askForWake()
     }
-    withExtendedLifetime(former) {}
   }
 
   // MARK: For the hub's actor
+
+  /// Changes who is subscribed to a protocol, and remembers that for the actor.
+  ///
+  /// Called under the lock.
+  @discardableResult
+  func change<Result>(
+    at place: Place, _ state: inout State, _ body: (inout State) -> Result
+  ) -> Result {
+    // Only the outcome is told: a take-over of the only subscription is no moment without any.
+    let hadSubscribers = state.indexes.values[place].population > 0
+    let result = body(&state)
+    let hasSubscribers = state.indexes.values[place].population > 0
+    let topic = state.indexes.values[place].topic
+    if hasSubscribers != hadSubscribers { noteInterest(hasSubscribers, in: topic.key, &state) }
+    if state.indexes.values[place].markChanged() { state.changed.append(topic) }
+    changesFlag.store(true, ordering: .releasing)
+    if state.indexes.values[place].isHeavy { askForWake() }
+    return result
+  }
+
+  /// How many protocols' changes are taken in one section.
+  private static let takenAtOnce = 16
 
   /// Hands over what has happened since the last time.
   ///
@@ -202,25 +171,27 @@ final class Inbox: SubscriptionOwner {
   ///   notifications and the sweeps.
   /// - Returns: the news.
   func takeNews(asWake isWake: Bool) -> News {
-    state.withLock { state in
+    var (news, changed) = state.withLock { state in
       var news = News()
-      for key in state.changed {
-        if let changes = state.indexes[key]?.takeChanges() { news.changes.append(changes) }
+      if isWake {
+        swap(&state.duties, &news.duties)
+        state.wakes += 1
+        wake.answer()
       }
-      state.changed.removeAll(keepingCapacity: true)
+      var changed: [Topic] = []
+      swap(&state.changed, &changed)
       changesFlag.store(false, ordering: .releasing)
-      guard isWake else { return news }
-      state.isWaking = false
-      for key in state.pending {
-        if let topic = state.indexes[key]?.beginFanOut() { news.pending.append(topic) }
-      }
-      state.pending.removeAll(keepingCapacity: true)
-      for key in state.sweeps {
-        if let topic = state.indexes[key]?.topic { news.sweeps.append(topic) }
-      }
-      state.sweeps.removeAll(keepingCapacity: true)
-      return news
+      return (news, changed[...])
     }
+    // What is said between the sections may be taken now or the next time, for each protocol by itself.
+    while !changed.isEmpty {
+      let topics = changed.prefix(Self.takenAtOnce)
+      changed = changed.dropFirst(Self.takenAtOnce)
+      news.changes += state.withLock { state in
+        topics.compactMap { state.indexes[$0.key]?.takeChanges() }
+      }
+    }
+    return news
   }
 
   /// How many notifications were posted on a topic, and to how many subscribers altogether.
@@ -235,20 +206,19 @@ final class Inbox: SubscriptionOwner {
   func didSweep(_ topic: Topic) {
     state.withLock { $0.indexes[topic.key]?.didSweep() }
   }
-}
 
-extension Inbox.State {
-  /// Asks for a wake unless one is on its way.
-  mutating func wake(counting activity: Activity) -> Inbox.Wake {
-    guard !isWaking else { return .notNeeded }
-    isWaking = true
-    activity.begin()
-    return .needed
-  }
-
-  /// Asks for a wake to fan out what waits in a topic.
-  mutating func wake(toFanOut key: ObjectIdentifier, counting activity: Activity) -> Inbox.Wake {
-    if indexes[key]?.markPending() == true { pending.append(key) }
-    return wake(counting: activity)
+  /// Forgets everything, when the hub is released: inbox and subscriptions refer to each other.
+  func clear() {
+    // A wake that nobody has claimed never comes.
+    let isAsked = wake.close()
+    terminateAll()
+    if isAsked { activity.end() }
+    let former = state.withLock { state in
+      var former = State()
+      swap(&state, &former)
+      changesFlag.store(false, ordering: .releasing)
+      return former
+    }
+    withExtendedLifetime(former) {}
   }
 }

@@ -2,9 +2,9 @@ public import Synchronization
 
 /// Carries one ballot from many workers to one caller.
 ///
-/// The combiner is the user's code, so it never runs under a lock: whoever brings an answer while nobody
-/// counts has the ballot until it has counted; what comes meanwhile queues up and is counted by the one
-/// who has the ballot.
+/// The combiner is the user's code, so it never runs under a lock: a worker that brings an answer while
+/// nobody counts has the ballot until it has counted; what comes meanwhile queues up and is counted by
+/// the one who has the ballot.
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
 /// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
@@ -56,6 +56,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   /// Ends the count before anybody is asked, for the deadline is past.
   ///
   /// - Parameter absence: what to count, by position.
+  /// - Returns: the decision.
   @inlinable
   func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
 
@@ -167,7 +168,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   /// Tells the caller that the poll is decided.
   @inlinable
   func publish() {
-    // What came too late is let go after the lock is released.
+    // What came too late is released after the lock.
     let (caller, late) = desk.withLock { desk in
       desk.isDecided = true
       defer { desk.caller = nil }

@@ -35,8 +35,9 @@ struct WaitGraph: Sendable {
   private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
   /// How many waits are for the rest of their own hub, by hub.
   private var ownHub: [WaitGoal.Subject: Int] = [:]
-  /// A handler has returned that a wait may excuse: counts by themselves say nothing any more.
-  private var mustSearch = false
+  /// ``Worker/returns`` when the tally was last known to be of handlers that run: since the graph was
+  /// empty, or never again if one returned before its wait was added.
+  private var returns: Int? = 0
 
   var count: Int { waits.count }
 
@@ -48,6 +49,7 @@ struct WaitGraph: Sendable {
   mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> (number: Int, most: Int)? {
     let chain = context.chain
     if chain.isEmpty { return nil }
+    if waits.isEmpty { returns = Worker.returns.load(ordering: .sequentiallyConsistent) }
     lastNumber += 1
     let subject = goal.subject
     let isForOwnHub: Bool
@@ -65,13 +67,13 @@ struct WaitGraph: Sendable {
       if isForOwnHub { ownHub[subject, default: 0] += 1 }
     }
     for handler in chain {
-      handler.worker.hasWaited.store(true, ordering: .sequentiallyConsistent)
+      handler.worker.waits.wrappingAdd(1, ordering: .sequentiallyConsistent)
       for subject in handler.subjects {
         tally[subject, default: [:]][handler.counted(for: subject), default: 0] += 1
       }
     }
     // One that returned before it was marked did not tell.
-    if context.chain.count != chain.count { mustSearch = true }
+    if context.chain.count != chain.count { returns = nil }
     return (lastNumber, subject.flatMap { tally[$0]?.count } ?? 0)
   }
 
@@ -93,6 +95,7 @@ struct WaitGraph: Sendable {
       }
     }
     for handler in wait.chain {
+      handler.worker.waits.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       for subject in handler.subjects {
         let counted = handler.counted(for: subject)
         tally[subject]?[counted, default: 0] -= 1
@@ -100,13 +103,7 @@ struct WaitGraph: Sendable {
         if tally[subject]?.isEmpty == true { tally[subject] = nil }
       }
     }
-    if waits.isEmpty { mustSearch = false }
     return wait
-  }
-
-  /// Notes that a handler has returned, or goes on, while a wait that it began may not be over.
-  mutating func noteReturn() {
-    if !waits.isEmpty { mustSearch = true }
   }
 
   /// How many of those that a wait's goal counts it excuses at the moment.
@@ -116,7 +113,8 @@ struct WaitGraph: Sendable {
   func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
-    if !mustSearch, index == waits.count - 1, let subject = wait.subject,
+    if index == waits.count - 1, returns == Worker.returns.load(ordering: .sequentiallyConsistent),
+      let subject = wait.subject,
       ownHub[subject] == waits.count
     {
       return tally[subject]?.count ?? 0

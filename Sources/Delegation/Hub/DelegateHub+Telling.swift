@@ -193,5 +193,7 @@ extension DelegateHub {
       content.handler = handler.binding(configuration.propagating.map { $0.capture() })
     }
     inbox.post(content, to: key)
+    // Until then: whoever finds a wake to be sent has to have the hub to send it for.
+    withExtendedLifetime(self) {}
   }
 }

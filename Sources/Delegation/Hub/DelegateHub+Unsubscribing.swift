@@ -59,8 +59,7 @@ extension DelegateHub {
 
   /// Ends an object's subscriptions to a protocol, or to all.
   nonisolated func unsubscribe(_ subscriber: AnyObject, from key: ObjectIdentifier?) {
-    let identity = ObjectIdentifier(subscriber)
-    inbox.close(of: key) { $0.subscriptions(at: identity) }
+    inbox.terminate(at: ObjectIdentifier(subscriber), of: key)
   }
 
   /// Ends an object's subscriptions to a protocol, or to all, and waits for its handlers.
@@ -87,12 +86,7 @@ extension DelegateHub {
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
-    let identity = Identity(id)
-    inbox.close {
-      $0.identified[identity.hash] ?? []
-    } where: { node in
-      node.identity?.matches(identity) ?? false
-    }
+    inbox.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to a protocol.
@@ -104,6 +98,6 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    inbox.closeAll(of: ObjectIdentifier(`protocol`))
+    inbox.terminateAll(of: ObjectIdentifier(`protocol`))
   }
 }

@@ -15,7 +15,7 @@
 /// **Order.** Synchronous calls of one thread take effect in program order, and all calls on one hub in
 /// one total order.
 ///
-/// **Lifetime.** What was posted is delivered even if the hub is let go; then the subscriptions end.
+/// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///
 /// ```swift
 /// protocol WorkerDelegate: AnyObject, Sendable {
@@ -51,7 +51,7 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
 
-  /// Who is subscribed to what, as of the last time the inbox was settled.
+  /// Who is subscribed to what, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
   /// Makes a hub without subscribers.
@@ -64,9 +64,9 @@ public actor DelegateHub {
     slowWatch = Self.makeSlowWatch(configuration)
     deadlines = Self.makeDeadlines(configuration)
     inbox.setWaker { [weak self] in
-      guard let self else { return false }
+      // Claimed by somebody who has the hub, so that what is claimed is done.
+      guard let self, self.inbox.wake.claim() else { return }
       Task.startDetached(on: executor) { await self.work() }
-      return true
     }
   }
 
@@ -74,7 +74,7 @@ public actor DelegateHub {
     inbox.clear()
   }
 
-  // MARK: Settling the inbox
+  // MARK: Applying the inbox's changes
 
   /// What a wake has to do.
   struct Duties: Sendable {
@@ -85,7 +85,7 @@ public actor DelegateHub {
   /// The subscriptions of a protocol, in order.
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    if inbox.hasChanges { settle(inbox.takeNews(asWake: false)) }
+    if inbox.hasChanges { apply(inbox.takeNews(asWake: false)) }
     return inOrder(key)
   }
 
@@ -96,30 +96,30 @@ public actor DelegateHub {
 
   private func takeDuties() -> Duties {
     let news = inbox.takeNews(asWake: true)
-    settle(news)
-    return Duties(
-      fanOuts: news.pending.map { inOrder($0.key) },
-      sweeps: news.sweeps.map { ($0, inOrder($0.key)) })
+    apply(news)
+    var fanOuts = news.duties.pending.map { inOrder($0.key) }
+    if !news.duties.due.isEmpty { fanOuts.append(news.duties.due) }
+    return Duties(fanOuts: fanOuts, sweeps: news.duties.sweeps.map { ($0, inOrder($0.key)) })
   }
 
-  private func settle(_ news: Inbox.News) {
+  private func apply(_ news: Inbox.News) {
     for changes in news.changes {
       rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
-        .settle(changes)
+        .apply(changes)
     }
   }
 
   /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
-  /// let go by that.
+  /// released by that.
   func overview() -> [TopicRoster.Overview] {
-    settle(inbox.takeNews(asWake: false))
+    apply(inbox.takeNews(asWake: false))
     // By index, so that none is copied while it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
   }
 
   // MARK: Waking
 
-  /// Settles the inbox, then is the first worker of the first fan-out itself.
+  /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
   private nonisolated func work() async {
     let duties = await takeDuties()
     for sweep in duties.sweeps {

@@ -72,7 +72,7 @@ public struct Delegates<P: Sendable>: Sendable {
   ///
   /// As ``DelegateHub/hasSubscribers(of:)``: synchronous, and it may be out of date when it is read.
   ///
-  /// - Complexity: O(1), amortised; after ``conforming(to:)`` O(*n*) in the subscriptions up to the first
+  /// - Complexity: O(1); after ``conforming(to:)`` O(*n*) in the subscriptions up to the first
   ///   that conforms.
   public var isEmpty: Bool { !hub.hasSubscribers(among: audience) }
 

@@ -4,7 +4,7 @@
 /// for its sake. One that had a limit once keeps its backlog, and the count of what it dropped.
 ///
 /// Invariant: `stored` has no more elements than the limit; what was more than that is in `refuse`
-/// until somebody lets it go, and counted in `dropped` for good.
+/// until somebody releases it, and counted in `dropped` for good.
 struct Backlog: Sendable {
   /// A notification that waits.
   struct Stored: Sendable {
@@ -14,9 +14,11 @@ struct Backlog: Sendable {
 
   private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
+  /// The number of the notification that was taken last, whether from here or from the chain.
+  var latest = -1
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
-  /// What was dropped and not yet let go.
+  /// What was dropped and not yet released.
   private var refuse: [Notification.Content] = []
 
   init(policy: DelegateHub.MailboxPolicy) {
@@ -40,7 +42,11 @@ struct Backlog: Sendable {
     }
   }
 
-  mutating func popFirst() -> Stored? { stored.popFirst() }
+  mutating func popFirst() -> Notification.Content? {
+    guard let first = stored.popFirst() else { return nil }
+    latest = first.number
+    return first.content
+  }
 
   func contains(_ number: Int) -> Bool {
     stored.contains { $0.number == number }
@@ -68,14 +74,14 @@ struct Backlog: Sendable {
     setPolicy(policy)
   }
 
-  /// What was dropped since the last time, for the caller to let go outside the lock.
+  /// What was dropped since the last time, for the caller to release outside the lock.
   mutating func takeRefuse() -> [Notification.Content] {
     guard !refuse.isEmpty else { return [] }
     defer { refuse = [] }
     return refuse
   }
 
-  /// All there is to let go of, for the caller to do so outside the lock.
+  /// All there is to release, for the caller to do so outside the lock.
   mutating func takeAll() -> [Notification.Content] {
     takeRefuse() + stored.takeAll().map(\.content)
   }

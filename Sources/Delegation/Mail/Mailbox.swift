@@ -6,7 +6,12 @@
 /// notification at a time, in the chain's order, and no worker waits for another.
 ///
 /// Invariant: whatever is posted and not taken is seen by a worker to come, either by the attending
-/// one (it has a note, or has not reached its limit) or by the fan-out that the posting asked for.
+/// one (it has a note, or has not reached its limit) or by the fan-out that the posting asked for; or,
+/// if the mailbox is kept shut, by the worker that is asked for when it is opened.
+///
+/// `published` is everywhere how many notifications had been posted while the subscription was open. It
+/// is `nil` once calls are forbidden: then nothing more is taken, for a successor may be on its way that
+/// is to have it.
 struct Mailbox: Sendable {
   /// What became of a notification that was taken.
   enum Fate: Sendable {
@@ -25,42 +30,85 @@ struct Mailbox: Sendable {
     /// More came and another worker relied on this one: let others run first, then
     /// ``proceed(published:)``.
     case yield
+    /// The rest is to be handled elsewhere: leave the mailbox, which stays attended, to a worker on the
+    /// executor that the subscription has now, which begins with ``proceed(published:)``.
+    case relocate
     /// Nothing is left to do; the mailbox is no longer attended.
     case rest
   }
 
-  /// The first notification of the chain that was not taken, or the placeholder; `nil` once closed.
-  private var next: Notification?
-  /// The number of `next`; once the subscription has ended, the number at which it did.
-  private var position: Int
-  /// The number at which the subscription began.
-  private let start: Int
+  /// What is going on with a mailbox.
+  struct Flags: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// A worker is between taking a notification and reporting its fate, or about to take one.
+    static let attended = Flags(rawValue: 1)
+    /// Another worker came by while nobody could begin.
+    static let calledFor = Flags(rawValue: 2)
+    /// A notification's handler is running, or about to.
+    static let handling = Flags(rawValue: 4)
+    /// The executor has changed since the attending worker began.
+    static let relocated = Flags(rawValue: 8)
+    /// Shut until the object's former subscription has come to rest.
+    static let held = Flags(rawValue: 16)
+    /// Shut until what waited for the predecessor has been handed over.
+    static let expectant = Flags(rawValue: 32)
+    /// It was succeeded before it had what its own predecessor left: that is for the successor, too.
+    static let passesOn = Flags(rawValue: 64)
+
+    static let shut: Flags = [.held, .expectant]
+  }
+
+  /// The first notification of the chain that was not taken, or the placeholder; `nil` once terminated.
+  var next: Notification?
+  /// The number of `next`; once terminated, what it was then.
+  var position: Int
+  /// How much less than `position` is as many as were addressed to the subscription and do not wait: the
+  /// number at which it began, until it inherits or ends.
+  var start: Int
   private var handled = 0
   private var failed = 0
-  /// The number of the notification whose handler is running, or -1.
-  private var handledNumber = -1
   /// None, or one under a policy with a limit, which empties the chain each time it is touched.
   ///
   /// An array, so that it is a word with most mailboxes, and a value with all.
-  private var backlog: [Backlog]
+  var backlog: [Backlog]
   /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
   private var budget: Int32 = 0
   /// How the subscription ended; `nil` while it is open.
-  private var ending: Termination?
-  /// A worker is between taking a notification and reporting its fate, or about to take one.
-  private var isAttended = false
-  /// Another worker came by while the mailbox was attended.
-  private var isCalledFor = false
+  var ending: Termination?
+  var flags: Flags
 
   /// Whether a notification's handler is running, or about to.
-  var isHandling: Bool { handledNumber >= 0 }
+  var isHandling: Bool { flags.contains(.handling) }
+
+  /// The number of the notification whose handler is running, if one is.
+  private var handledNumber: Int? {
+    guard isHandling else { return nil }
+    return backlog.isEmpty ? position - 1 : backlog[0].latest
+  }
+
+  /// Whether what was addressed to the subscription is accounted for, but for what is being handled.
+  var isSettled: Bool { ending != nil && !flags.contains(.expectant) }
 
   /// Whether nothing will change any more.
-  var isFinal: Bool { ending != nil && !isAttended }
+  var isFinal: Bool { isSettled && !flags.contains(.attended) }
 
   /// Starts at the end of the chain: what was posted before is for others.
-  init(at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded) {
-    self.init(at: placeholder, number: number, policy: policy, start: number)
+  ///
+  /// - Parameters:
+  ///   - placeholder: the end of the chain.
+  ///   - number: how many notifications have been posted.
+  ///   - policy: what to do when notifications come faster than they are handled.
+  ///   - flags: what the mailbox is kept shut for, if anything.
+  init(
+    at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded,
+    flags: Flags = []
+  ) {
+    next = placeholder
+    position = number
+    start = number
+    backlog = policy == .unbounded ? [] : [Backlog(policy: policy)]
+    self.flags = flags
   }
 
   // MARK: Attending
@@ -69,27 +117,30 @@ struct Mailbox: Sendable {
   ///
   /// - Parameter published: how many notifications had been posted while the subscription was open.
   /// - Returns: whether the caller now attends it, and goes on with ``proceed(published:)``.
-  mutating func attend(published: Int) -> Bool {
+  mutating func attend(published: Int?) -> Bool {
+    guard ending == nil, let published else { return false }
     store(upTo: published)
-    if isAttended {
-      isCalledFor = true
+    if !flags.isDisjoint(with: Flags.shut.union(.attended)) {
+      flags.insert(.calledFor)
       return false
     }
-    guard ending == nil, hasMore(published) else { return false }
-    isAttended = true
+    guard hasMore(published) else { return false }
+    flags.insert(.attended)
     return true
   }
 
-  /// Begins a round of attendance, the first one or one after ``Step/yield``.
+  /// Begins a round of attendance, the first one or one after ``Step/yield`` or ``Step/relocate``.
   ///
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
-  mutating func proceed(published: Int) -> Step {
+  mutating func proceed(published: Int?) -> Step {
+    guard ending == nil, let published else { return rest() }
     store(upTo: published)
-    isCalledFor = false
+    guard hasMore(published) else { return rest() }
+    if flags.remove(.relocated) != nil { return .relocate }
+    flags.remove(.calledFor)
     budget = Int32(clamping: waitingCount(published))
-    if ending == nil, budget > 0, let content = take() { return .handle(content) }
-    return rest()
+    return take().map(Step.handle) ?? rest()
   }
 
   /// Reports what became of the notification that was taken.
@@ -98,23 +149,28 @@ struct Mailbox: Sendable {
   ///   - fate: what became of it.
   ///   - published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
-  mutating func advance(after fate: Fate, published: Int) -> Step {
-    handledNumber = -1
+  mutating func advance(after fate: Fate, published: Int?) -> Step {
+    flags.remove(.handling)
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
     case .skipped: break
     }
-    if ending == nil, hasMore(published) {
-      if budget > 0, let content = take() { return .handle(content) }
-      // Without a note, the fan-out that brings what was posted since has yet to come by.
-      if isCalledFor { return .yield }
-    }
-    return rest()
+    guard ending == nil, let published, hasMore(published) else { return rest() }
+    if flags.remove(.relocated) != nil { return .relocate }
+    if budget > 0, let content = take() { return .handle(content) }
+    // Without a note, the fan-out that brings what was posted since has yet to come by.
+    return flags.contains(.calledFor) ? .yield : rest()
+  }
+
+  /// Learns that the subscription has another executor: what the attending worker has not taken is to
+  /// be handled there.
+  mutating func relocate() {
+    if flags.contains(.attended) { flags.insert(.relocated) }
   }
 
   private mutating func rest() -> Step {
-    isAttended = false
+    flags.subtract([.attended, .relocated])
     return .rest
   }
 
@@ -122,21 +178,17 @@ struct Mailbox: Sendable {
     storedCount + max(0, published - position)
   }
 
-  private var storedCount: Int { backlog.isEmpty ? 0 : backlog[0].count }
+  var storedCount: Int { backlog.isEmpty ? 0 : backlog[0].count }
 
-  private func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
+  func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
 
   private mutating func take() -> Notification.Content? {
-    let content: Notification.Content?
-    if !backlog.isEmpty, let first = backlog[0].popFirst() {
-      handledNumber = first.number
-      content = first.content
-    } else {
-      handledNumber = position
-      content = takeFromChain()
-    }
     budget -= 1
-    return content
+    flags.insert(.handling)
+    guard !backlog.isEmpty else { return takeFromChain() }
+    if let first = backlog[0].popFirst() { return first }
+    backlog[0].latest = position
+    return takeFromChain()
   }
 
   /// The last reference to a notification may go here, under the lock; its content and its successor
@@ -152,52 +204,43 @@ struct Mailbox: Sendable {
 
   /// Changes what to do when notifications come faster than they are handled.
   ///
-  /// - Parameters:
-  ///   - policy: what to do; it holds for those that wait already.
-  ///   - published: as with ``attend(published:)``.
-  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy, published: Int) {
+  /// - Parameter policy: what to do; it holds for those that wait already, once they have been stored.
+  mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     if backlog.isEmpty {
-      if policy != .unbounded { backlog = [Backlog(policy: policy)] }
+      if policy == .unbounded { return }
+      backlog = [Backlog(policy: policy)]
+      backlog[0].latest = position - 1
     } else {
       backlog[0].setPolicy(policy)
     }
-    store(upTo: published)
   }
 
   /// Under a policy with a limit, moves what was posted from the chain into the mailbox or drops it.
-  mutating func store(upTo published: Int) {
-    guard ending == nil, !backlog.isEmpty, backlog[0].policy.limit != nil else { return }
-    while position < published {
+  ///
+  /// - Parameters:
+  ///   - published: as with ``attend(published:)``.
+  ///   - most: how many to move at most.
+  /// - Returns: whether all has been moved that was to be.
+  @discardableResult
+  mutating func store(upTo published: Int, atMost most: Int = .max) -> Bool {
+    guard ending == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
+      !flags.contains(.expectant)
+    else { return true }
+    let count = min(max(0, published - position), most)
+    for _ in 0..<count {
       let number = position
-      guard let content = takeFromChain() else { return }
+      guard let content = takeFromChain() else { return true }
       backlog[0].add(content, number: number)
     }
+    return position >= published
   }
 
-  /// What was dropped since the last time, for the caller to let go outside the lock.
+  /// What was dropped since the last time, for the caller to release outside the lock.
   mutating func takeRefuse() -> [Notification.Content] {
     backlog.isEmpty ? [] : backlog[0].takeRefuse()
   }
 
   // MARK: Ending
-
-  /// What waited when a subscription ended, for the caller to let go outside the lock.
-  struct Remains: Sendable {
-    fileprivate(set) var stored: [Notification.Content] = []
-    fileprivate var chain: Notification?
-    fileprivate var length = 0
-
-    /// Lets go of what waited, one by one, and passes the receipts.
-    consuming func discard() {
-      for content in stored { content.receipt?.pass() }
-      var next = chain
-      chain = nil
-      for _ in 0..<length {
-        next?.content?.receipt?.pass()
-        next = next?.next
-      }
-    }
-  }
 
   /// Ends the subscription: what waits will not be handled.
   ///
@@ -205,38 +248,14 @@ struct Mailbox: Sendable {
   ///   - number: how many notifications had been posted when the subscription ended.
   ///   - reason: how it ended.
   /// - Returns: what waited.
-  mutating func close(at number: Int, as reason: Termination) -> Remains {
+  mutating func terminate(at number: Int, as reason: Termination) -> Remains {
     guard ending == nil else { return Remains() }
     ending = reason
-    defer {
-      next = nil
-      position = number
-    }
+    defer { next = nil }
+    let length = max(0, number - position)
+    start -= length
     return Remains(
-      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next,
-      length: max(0, number - position))
-  }
-
-  /// Ends this mailbox where it stands and gives what waits to a successor.
-  mutating func handOver(policy: DelegateHub.MailboxPolicy) -> Mailbox? {
-    guard ending == nil, let first = next else { return nil }
-    let begin = position - storedCount
-    var successor = Mailbox(at: first, number: position, policy: policy, start: begin)
-    if !backlog.isEmpty {
-      if successor.backlog.isEmpty { successor.backlog = [Backlog(policy: policy)] }
-      successor.backlog[0].takeOver(from: &backlog[0])
-    }
-    ending = .cancelled
-    position = begin
-    next = nil
-    return successor
-  }
-
-  private init(at first: Notification, number: Int, policy: DelegateHub.MailboxPolicy, start: Int) {
-    next = first
-    position = number
-    self.start = start
-    backlog = policy == .unbounded ? [] : [Backlog(policy: policy)]
+      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, length: length)
   }
 
   // MARK: Looking in
@@ -245,7 +264,8 @@ struct Mailbox: Sendable {
   func owes(_ number: Int) -> Bool {
     if handledNumber == number { return true }
     guard ending == nil else { return false }
-    return number >= position
+    // What it expects may be among it.
+    return flags.contains(.expectant) || number >= position
       || !backlog.isEmpty && backlog[0].contains(number)
   }
 

@@ -1,8 +1,8 @@
 /// What the user gave us for a subscription, and what has been found out about its subscriber; released
 /// when the subscription ends.
 ///
-/// One word if it is nothing, as with most subscriptions; and what has been found out costs only those
-/// that it was found out about.
+/// One word if it is nothing, as with most subscriptions; what was found out, and in which order options
+/// came, costs only those subscriptions that it is about.
 struct Attachments: Sendable {
   private final class Contents: Sendable {
     let subscriber: (any Sendable)?
@@ -16,14 +16,17 @@ struct Attachments: Sendable {
     }
   }
 
-  /// The contents of one that was called by further protocols.
-  private final class Examined: Sendable {
+  /// The contents of one that subscribed again, or was called by further protocols.
+  private final class Record: Sendable {
     let contents: Contents?
+    /// Since when each option has been as it is.
+    let versions: OptionVersions
     /// One for each of these protocols; there are few.
     let conformances: [Conformance]
 
-    init(_ contents: Contents?, _ conformances: [Conformance]) {
+    init(_ contents: Contents?, _ versions: OptionVersions, _ conformances: [Conformance]) {
       self.contents = contents
+      self.versions = versions
       self.conformances = conformances
     }
   }
@@ -31,7 +34,7 @@ struct Attachments: Sendable {
   private enum Storage: Sendable {
     case nothing
     case contents(Contents)
-    case examined(Examined)
+    case record(Record)
   }
 
   private var storage: Storage
@@ -40,12 +43,26 @@ struct Attachments: Sendable {
     switch storage {
     case .nothing: nil
     case .contents(let contents): contents
-    case .examined(let examined): examined.contents
+    case .record(let record): record.contents
     }
   }
 
-  init(
-    subscriber: (any Sendable)? = nil, id: Identity? = nil, executor: (any TaskExecutor)? = nil
+  private var record: Record? {
+    if case .record(let record) = storage { record } else { nil }
+  }
+
+  /// Nothing.
+  init() {
+    storage = .nothing
+  }
+
+  /// What the options of a new subscription name.
+  init(_ options: SubscriptionOptions) {
+    self.init(options.held, options.id, options.executor)
+  }
+
+  private init(
+    _ subscriber: (any Sendable)?, _ id: Identity?, _ executor: (any TaskExecutor)?
   ) {
     let isNothing = subscriber == nil && id == nil && executor == nil
     storage = isNothing ? .nothing : .contents(Contents(subscriber, id, executor))
@@ -58,35 +75,58 @@ struct Attachments: Sendable {
   /// Where its handlers run, if not where the hub says.
   var executor: (any TaskExecutor)? { contents?.executor }
 
-  /// The same with what options name.
+  /// Changes what options name, unless newer ones have named it.
   ///
-  /// What they do not name stays as it is.
-  func changed(by options: SubscriptionOptions) -> Attachments {
-    var changed = Attachments(
-      subscriber: options.hold.map { $0.isStrong ? options.subscriber : nil } ?? subscriber,
-      id: options.id ?? id, executor: options.executor ?? executor)
-    if case .examined(let examined) = storage {
-      changed.storage = .examined(Examined(changed.contents, examined.conformances))
-    }
-    return changed
+  /// - Parameters:
+  ///   - options: what was said when the object subscribed again.
+  ///   - version: the order in which options were given.
+  /// - Returns: those of the options that no newer ones have named.
+  mutating func change(by options: SubscriptionOptions, version: Int) -> SubscriptionOptions {
+    var versions = record?.versions ?? OptionVersions()
+    let newest = versions.admit(options, version: version)
+    let changed = Attachments(
+      newest.hold == nil ? subscriber : newest.held, newest.id ?? id, newest.executor ?? executor)
+    storage = .record(Record(changed.contents, versions, record?.conformances ?? []))
+    return newest
   }
 
   // MARK: Conformances
 
   /// What has been found out about the subscriber and a protocol.
   func conformance(for key: ObjectIdentifier) -> Conformance? {
-    guard case .examined(let examined) = storage else { return nil }
-    return examined.conformances.first { $0.key == key }
+    record?.conformances.first { $0.key == key }
   }
 
   /// Keeps what has been found out, unless somebody else has found it out meanwhile.
   mutating func add(_ conformance: Conformance) {
     guard self.conformance(for: conformance.key) == nil else { return }
-    switch storage {
-    case .nothing: storage = .examined(Examined(nil, [conformance]))
-    case .contents(let contents): storage = .examined(Examined(contents, [conformance]))
-    case .examined(let examined):
-      storage = .examined(Examined(examined.contents, examined.conformances + [conformance]))
+    storage = .record(
+      Record(
+        contents, record?.versions ?? OptionVersions(),
+        (record?.conformances ?? []) + [conformance]))
+  }
+}
+
+/// In which order a subscription's options were given, for they may come in another one.
+private struct OptionVersions: Sendable {
+  private var id = 0
+  private var hold = 0
+  private var policy = 0
+  private var executor = 0
+
+  /// Notes that options have come.
+  ///
+  /// - Returns: those that are newer than what has come before.
+  mutating func admit(_ options: SubscriptionOptions, version: Int) -> SubscriptionOptions {
+    var newest = options
+    func admit<Option>(_ option: inout Option?, _ latest: inout Int) {
+      if option == nil { return }
+      if version > latest { latest = version } else { option = nil }
     }
+    admit(&newest.id, &id)
+    admit(&newest.hold, &hold)
+    admit(&newest.policy, &policy)
+    admit(&newest.executor, &executor)
+    return newest
   }
 }

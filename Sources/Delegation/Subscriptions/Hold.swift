@@ -16,8 +16,6 @@ extension DelegateHub {
     /// For proxies of remote objects, which nobody else holds, and for modules that the hub owns.
     public static let strongly = Hold(code: .strongly)
 
-    var isStrong: Bool { code == .strongly }
-
     /// How, in words.
     public var description: String {
       switch code {

@@ -1,7 +1,9 @@
 /// What a roster needs to know of its members.
 protocol RosterMember: AnyObject, SendableMetatype {
   /// Higher is served first.
-  var rank: Int { get }
+  ///
+  /// Changed by the roster alone: its order rests on it.
+  var rank: Int { get set }
   /// The order of subscription, for ties.
   var serial: Int { get }
   /// The subscription has ended.
@@ -20,13 +22,18 @@ struct Roster<Member: RosterMember> {
   private var isSorted = true
   /// How many of `members` are gone, at most.
   private var departures = 0
-  /// Gone, but a handler of theirs is still running: their accounts are not final.
-  private(set) var leaving: [Member] = []
+  /// Gone, but when they were last looked at, a handler of theirs was still running: their accounts are
+  /// not final.
+  private(set) var leaving = Queue<Member>()
   /// Gone and at rest, to be collected with ``takeDeparted()``.
   private var departed: [Member] = []
 
+  /// How many that are leaving are looked at, in rotation, and found to have handlers running, each time
+  /// that somebody asks.
+  private static var patience: Int { 4 }
+
   /// All whose account is not settled yet, first those that are not gone, in order.
-  mutating func everyone() -> [Member] { snapshot() + leaving + departed }
+  mutating func everyone() -> [Member] { snapshot() + leaving.all + departed }
 
   /// Adds a member.
   mutating func add(_ member: Member) {
@@ -34,8 +41,24 @@ struct Roster<Member: RosterMember> {
     members.append(member)
   }
 
-  /// Learns that ranks have changed.
-  mutating func reorder() {
+  /// Adds a member in the place of one that is gone.
+  ///
+  /// - Complexity: O(log *n*) if they have one rank and the order has not changed otherwise.
+  mutating func replace(_ former: Member, by member: Member) {
+    if isSorted, former.rank == member.rank, let index = index(of: former) {
+      members[index] = member
+      sortOut([former])
+    } else {
+      // It may have been removed already, with others that were gone.
+      add(member)
+      remove(count: 1)
+    }
+  }
+
+  /// Gives a member another rank.
+  mutating func rank(_ member: Member, _ rank: Int) {
+    if member.rank == rank { return }
+    member.rank = rank
     isSorted = false
   }
 
@@ -62,11 +85,19 @@ struct Roster<Member: RosterMember> {
   var hasDepartures: Bool { !leaving.isEmpty || !departed.isEmpty }
 
   /// Those that are gone for good since the last time, for their accounts to be added up.
+  ///
+  /// It need not find all of them, but will if it is asked often enough.
+  ///
+  /// - Complexity: O(*d*) in the *d* that it returns, however many are leaving.
   mutating func takeDeparted() -> [Member] {
-    if !leaving.isEmpty {
-      let wereLeaving = leaving
-      leaving = []
-      sortOut(wereLeaving)
+    var patience = min(Self.patience, leaving.count)
+    while patience > 0, let member = leaving.popFirst() {
+      if member.isAtRest {
+        departed.append(member)
+      } else {
+        leaving.append(member)
+        patience -= 1
+      }
     }
     defer { departed = [] }
     return departed
@@ -74,6 +105,16 @@ struct Roster<Member: RosterMember> {
 
   private static func precedes(_ one: Member, _ other: Member) -> Bool {
     one.rank == other.rank ? one.serial < other.serial : one.rank > other.rank
+  }
+
+  /// Where a member is; for when they are sorted.
+  private func index(of member: Member) -> Int? {
+    var (low, high) = (0, members.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.precedes(members[middle], member) { low = middle + 1 } else { high = middle }
+    }
+    return low < members.count && members[low] === member ? low : nil
   }
 
   private mutating func compact() {

@@ -4,7 +4,8 @@ public import Synchronization
 ///
 /// Two independent pieces of state: `state`, one atomic word that says whether calls may start and
 /// how many votes are being answered, and `contents`, under its own lock, for notifications and what
-/// the caller gave us. Lock order: the inbox's lock, then that of the contents.
+/// the caller gave us. Neither this lock nor the inbox's is ever taken under the other: posters wait for
+/// the inbox's, and what is done to a mailbox may take long.
 ///
 /// There may be a hundred thousand of them: the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -21,13 +22,24 @@ final class SubscriptionNode: Sendable {
     @inlinable
     static var awaited: UInt32 { 2 }
     /// There is an executor among the attachments.
+    ///
+    /// Written under the lock of the contents.
     @inlinable
     static var elsewhere: UInt32 { 4 }
+    /// A worker attends the mailbox.
+    ///
+    /// Written under the lock of the contents, as the mailbox's own mark is, and here so that it and
+    /// `closed` come in one order.
+    static var attended: UInt32 { 8 }
+    /// What was addressed to the subscription is accounted for, but for what is being handled.
+    ///
+    /// Set once, under the lock of the contents.
+    static var settled: UInt32 { 16 }
     /// One call of the asking kind.
     ///
     /// The rest of the word counts them.
     @inlinable
-    static var call: UInt32 { 8 }
+    static var call: UInt32 { 32 }
   }
 
   @usableFromInline
@@ -40,7 +52,7 @@ final class SubscriptionNode: Sendable {
   let subscriberType: any AnyObject.Type
   /// Higher is served first.
   ///
-  /// Written under the inbox's lock, read by the hub's actor when it sorts.
+  /// Written and read by the hub's actor alone, as it learns of changes: while it sorts, nothing moves.
   let priority: Atomic<Int>
   /// The order of subscription: the inbox's running number.
   let serial: Int
@@ -68,21 +80,14 @@ final class SubscriptionNode: Sendable {
 
   // MARK: Life
 
-  /// Whether calls may still start.
-  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
-
   /// Whether calls may still start, and the subscriber is alive.
   ///
   /// Must not be called under a lock or on the hub's actor: see ``WeakReference/isAlive``.
   @usableFromInline
   var isActive: Bool { isOpen && reference.isAlive }
 
-  /// Forbids further calls.
-  ///
-  /// Called under the inbox's lock.
-  func forbidCalls() {
-    state.bitwiseOr(Bits.closed, ordering: .sequentiallyConsistent)
-  }
+  /// Whether calls may still start.
+  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
 
   /// Ends the subscription, if nobody has yet.
   ///
@@ -92,16 +97,33 @@ final class SubscriptionNode: Sendable {
     topic.owner.terminate(self, as: termination)
   }
 
-  /// Accounts for what waits, and lets go of what was given to us, after ``forbidCalls()``.
+  /// Forbids further calls, the first half of a termination.
   ///
-  /// Foreign `deinit`s may run here: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as reason: Termination) {
+  /// Called under the inbox's lock and the succession's.
+  ///
+  /// - Returns: whether a worker attends the mailbox; it will tell when it leaves.
+  func forbidCalls() -> Bool {
+    let word = state.bitwiseOr(Bits.closed, ordering: .sequentiallyConsistent).oldValue
+    return word & Bits.attended != 0
+  }
+
+  /// Accounts for what waits, and releases what was given to us: the second half of a termination.
+  ///
+  /// User code may run here, in `deinit`s: must not be called under a lock or on the hub's actor.
+  func settle(at end: Int, as termination: Termination) {
     let (remains, attachments) = contents.withLock { contents in
+      let remains = contents.mailbox.terminate(at: end, as: termination)
       defer { contents.attachments = Attachments() }
-      return (contents.mailbox.close(at: end, as: reason), contents.attachments)
+      markSettled(contents.mailbox)
+      return (remains, contents.attachments)
     }
     remains.discard()
     withExtendedLifetime(attachments) {}
+  }
+
+  /// Called under the lock of the contents.
+  func markSettled(_ mailbox: Mailbox) {
+    if mailbox.isSettled { state.bitwiseOr(Bits.settled, ordering: .sequentiallyConsistent) }
   }
 
   /// The subscriber, or `nil` if it has died, in which case the subscription ends as expired.
@@ -113,40 +135,27 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives an open subscription what options name; what they do not name stays as it is.
+  /// Gives the subscription what options name, unless it has ended; what they do not name, or newer ones
+  /// have named, stays as it is.
   ///
-  /// Called under the inbox's lock.
-  ///
-  /// - Returns: what it had before and what its mailbox has dropped, to be let go outside the lock.
-  func setOptions(_ options: SubscriptionOptions) -> FormerOptions {
-    if options.executor != nil { state.bitwiseOr(Bits.elsewhere, ordering: .relaxed) }
-    let published = topic.published.load(ordering: .acquiring)
-    return contents.withLock { contents in
+  /// - Parameters:
+  ///   - options: what was said when the object subscribed again.
+  ///   - version: the order in which options were given; they may come in another one.
+  func setOptions(_ options: SubscriptionOptions, version: Int) {
+    let former = contents.withLock { contents -> Attachments? in
+      guard contents.mailbox.ending == nil else { return nil }
       let former = contents.attachments
-      contents.attachments = former.changed(by: options)
-      if let policy = options.policy { contents.mailbox.setPolicy(policy, published: published) }
-      return FormerOptions(attachments: former, refuse: contents.mailbox.takeRefuse())
+      let newest = contents.attachments.change(by: options, version: version)
+      if let policy = newest.policy { contents.mailbox.setPolicy(policy) }
+      if former.executor !== contents.attachments.executor {
+        contents.mailbox.relocate()
+        state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
+      }
+      return former
     }
-  }
-
-  /// Ends the mailbox where it stands and gives what waits to a successor's.
-  ///
-  /// Called under the inbox's lock.
-  func handOver(policy: DelegateHub.MailboxPolicy) -> Mailbox? {
-    contents.withLock { $0.mailbox.handOver(policy: policy) }
-  }
-
-  /// What a change of options leaves over.
-  struct FormerOptions: Sendable {
-    fileprivate var attachments: Attachments
-    fileprivate var refuse: [Notification.Content]
-
-    /// Lets go of it, and passes the receipts of what was dropped.
-    ///
-    /// Not under a lock.
-    func discard() {
-      for content in refuse { content.receipt?.pass() }
-    }
+    // What waits already goes by the new limit.
+    touch { _, _ in }
+    withExtendedLifetime(former) {}
   }
 
   /// Who this is, if not the object.
@@ -188,36 +197,12 @@ final class SubscriptionNode: Sendable {
     topic.resumeWaiters(for: self)
   }
 
-  /// Begins to attend the mailbox; see ``Mailbox/attend(published:)``.
-  func attend() -> Bool {
-    guard isOpen else { return false }
-    return touch { $0.attend(published: publishedWhileOpen) }
-  }
-
-  /// Both at once, for a worker that need not go elsewhere in between.
-  func attendAndProceed() -> Mailbox.Step {
-    guard isOpen else { return .rest }
-    let step = touch { mailbox in
-      let published = publishedWhileOpen
-      return mailbox.attend(published: published) ? mailbox.proceed(published: published) : .rest
-    }
-    if case .rest = step { return step }
-    return noticed(step)
-  }
-
-  /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
-  func proceed() -> Mailbox.Step {
-    noticed(touch { $0.proceed(published: publishedWhileOpen) })
-  }
-
-  /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
-  func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    noticed(contents.withLock { $0.mailbox.advance(after: fate, published: publishedWhileOpen) })
-  }
-
   /// Whether a notification was addressed to this subscription and has not been passed.
+  ///
+  /// What is addressed to a subscription that is held for this one waits for this one's handler.
   func owes(_ number: Int) -> Bool {
-    contents.withLock { $0.mailbox.owes(number) }
+    if contents.withLock({ $0.mailbox.owes(number) }) { return true }
+    return heir?.owes(number) ?? false
   }
 
   /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
@@ -226,30 +211,34 @@ final class SubscriptionNode: Sendable {
     return owes(place.number)
   }
 
-  /// How many notifications have been posted, or 0 if the subscription is closed.
+  /// How many notifications have been posted, or `nil` if the subscription is closed.
   ///
   /// To be read under the mailbox's lock: whoever left a note in the mailbox had seen what it stands
   /// for, so a count that was read before the lock could miss it. The count is read before the look at
   /// the state: it includes nothing that was posted after the subscription was closed, and so was not
   /// addressed to it.
-  private var publishedWhileOpen: Int {
+  var publishedWhileOpen: Int? {
     let published = topic.published.load(ordering: .acquiring)
-    return isOpen ? published : 0
+    return isOpen ? published : nil
   }
 
-  /// Does something to the mailbox, and lets go of what was dropped by that.
-  private func touch<Result: Sendable>(_ body: (inout Mailbox) -> Result) -> Result {
-    let (result, refuse) = contents.withLock { (body(&$0.mailbox), $0.mailbox.takeRefuse()) }
-    for content in refuse { content.receipt?.pass() }
-    return result
-  }
+  /// How many notifications are moved into a mailbox with a limit at once, while nobody else can do
+  /// anything to it.
+  private static var storedAtOnce: Int { 1024 }
 
-  /// Tells those who wait for this subscription's handlers that one has ended.
-  private func noticed(_ step: Mailbox.Step) -> Mailbox.Step {
-    if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      resumeWaiters()
+  /// Does something to the contents, after storing what a mailbox with a limit has to store, and releases
+  /// what was dropped by that.
+  func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
+    while true {
+      let (result, refuse) = contents.withLock { contents -> (Result?, [Notification.Content]) in
+        let published = publishedWhileOpen
+        let isStored =
+          published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
+        return (isStored ? body(&contents, published) : nil, contents.mailbox.takeRefuse())
+      }
+      for content in refuse { content.receipt?.pass() }
+      if let result { return result }
     }
-    return step
   }
 
   /// How many of this subscription's handlers are running or about to.
@@ -260,11 +249,9 @@ final class SubscriptionNode: Sendable {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    touch { mailbox in
-      // Read under the lock, lest more has been accounted for than had been posted.
-      let published = topic.published.load(ordering: .acquiring)
-      if isOpen { mailbox.store(upTo: published) }
-      return mailbox.account(published: published)
+    // Read under the lock, lest more has been accounted for than had been posted.
+    touch { contents, _ in
+      contents.mailbox.account(published: topic.published.load(ordering: .acquiring))
     }
   }
 
@@ -288,10 +275,13 @@ extension SubscriptionNode: CustomStringConvertible {
 }
 
 extension SubscriptionNode: RosterMember {
-  var rank: Int { priority.load(ordering: .relaxed) }
+  var rank: Int {
+    get { priority.load(ordering: .relaxed) }
+    set { priority.store(newValue, ordering: .relaxed) }
+  }
   var isGone: Bool { !isOpen }
   var isAtRest: Bool {
-    state.load(ordering: .sequentiallyConsistent) < Bits.call
-      && contents.withLock { $0.mailbox.isFinal }
+    let word = state.load(ordering: .sequentiallyConsistent)
+    return word & Bits.settled != 0 && word & Bits.attended == 0 && word < Bits.call
   }
 }

@@ -20,4 +20,12 @@ struct SubscriptionOptions: Sendable {
     self.policy = policy
     self.executor = executor
   }
+
+  /// The subscriber, if the hub is to keep it alive.
+  var held: (any Sendable)? { hold == .strongly ? subscriber : nil }
+
+  /// Whether anything is named that the subscription keeps itself.
+  var namesAttachmentsOrPolicy: Bool {
+    id != nil || hold != nil || policy != nil || executor != nil
+  }
 }

@@ -1,11 +1,14 @@
 internal import Synchronization
 
-/// What ends subscriptions.
+/// The inbox, as subscriptions know it.
 protocol SubscriptionOwner: AnyObject, Sendable {
   /// Ends a subscription, if nobody has yet.
   ///
   /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
   func terminate(_ node: SubscriptionNode, as termination: Termination)
+
+  /// Sees to it that a worker comes by at a subscription that something waits for.
+  func summonWorker(for node: SubscriptionNode)
 }
 
 /// What the subscriptions of one protocol share without the inbox's lock.
@@ -24,6 +27,12 @@ final class Topic: Sendable {
   ///
   /// They refer to each other until the hub is released.
   let owner: any SubscriptionOwner
+
+  /// Which subscriptions follow others.
+  ///
+  /// Under a lock of its own, within which nothing is locked: it may be taken under any other.
+  let succession = Lock(Succession())
+
   /// Those who wait for the handlers of a subscription to end, by the subscription.
   ///
   /// Invariant: a subscription with an entry has its `awaited` bit set from before the entry's first

@@ -2,15 +2,32 @@ internal import Synchronization
 
 /// One protocol's part of the inbox: the end of its chain, and who is subscribed.
 ///
-/// Invariant: `members` and `identified` together hold exactly the open subscriptions, so that
+/// Everything in here is done under the inbox's lock and takes a time that does not grow.
+///
+/// Invariant: `members` holds exactly the open subscriptions, no two of them at one address, so that
 /// `population` is the number that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
-  /// What the hub's actor has to learn about a protocol.
+  /// What the hub's actor has to learn about a protocol, in the order in which it is to be applied.
   struct Changes: Sendable {
     var topic: Topic
     var joined: [SubscriptionNode] = []
+    /// Subscriptions whose places others have taken.
+    var replaced: [(former: SubscriptionNode, successor: SubscriptionNode)] = []
+    var ranked: [(node: SubscriptionNode, rank: Int)] = []
     var left = 0
-    var isReordered = false
+
+    /// How many there are.
+    var count: Int { joined.count + replaced.count + ranked.count + left }
+  }
+
+  /// A subscription under an id.
+  ///
+  /// Two are the same if the `Identity` is the same object: each call of `subscribe` makes one.
+  struct Named: Sendable {
+    let node: SubscriptionNode
+    let identity: Identity
+
+    func isSame(as other: Named) -> Bool { node === other.node && identity === other.identity }
   }
 
   let topic: Topic
@@ -19,20 +36,21 @@ struct TopicIndex: Sendable {
   /// Subscriptions by the subscriber's address.
   ///
   /// An entry may be of a dead one until it is found out.
-  private(set) var members: [ObjectIdentifier: SubscriptionNode] = [:]
-  /// Subscriptions with an identity of their own, by its hash.
-  private(set) var identified: [Int: [SubscriptionNode]] = [:]
-  /// The same by the subscriber's address.
-  private var identifiedByAddress: [ObjectIdentifier: [SubscriptionNode]] = [:]
-  private(set) var population = 0
+  private(set) var members = GradualTable<ObjectIdentifier, SubscriptionNode>()
+  /// The ids of those that were subscribed with one, likewise.
+  private var identities = GradualTable<ObjectIdentifier, Identity>()
+  /// These by their ids' hashes.
+  private var named = GradualTable<Int, [Named]>()
   private(set) var posted = 0
   /// Notifications times the subscribers each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
   private(set) var changes: Changes
-  /// Notifications were posted that no fan-out has set out with.
-  private var isPending = false
+  /// The inbox has noted that there are changes.
+  private var isChanged = false
+  /// Which wake is to fan out what was posted.
+  private var pendingWake = -1
 
   private static let smallestSweep = 512
 
@@ -41,26 +59,24 @@ struct TopicIndex: Sendable {
     changes = Changes(topic: topic)
   }
 
+  var population: Int { members.count }
+
   // MARK: Telling
 
-  /// What a posting came to.
-  struct Posting: Sendable {
-    /// For the caller to let go outside the lock: if nobody is left to hold it, its captures die with
-    /// it.
-    var notification: Notification
-    /// No fan-out was due before.
-    var isFirst: Bool
-  }
-
   /// Appends a notification, unless there is nobody to hear it.
+  ///
+  /// - Returns: the notification, for the caller to release outside the lock: if nobody is left to hold
+  ///   it, its captures die with it.
   mutating func postIfHeard(
     _ content: Notification.Content, followedBy next: Notification
-  ) -> Posting? {
+  ) -> Notification? {
     population > 0 ? post(content, followedBy: next) : nil
   }
 
   /// Appends a notification.
-  mutating func post(_ content: Notification.Content, followedBy next: Notification) -> Posting {
+  mutating func post(
+    _ content: Notification.Content, followedBy next: Notification
+  ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
     content.receipt?.open(number: posted, to: topic.key, addressees: population)
@@ -68,125 +84,123 @@ struct TopicIndex: Sendable {
     posted += 1
     addressed += population
     topic.published.wrappingAdd(1, ordering: .releasing)
-    return Posting(notification: notification, isFirst: markPending())
+    return notification
   }
 
-  /// Notes that a fan-out is due.
+  /// Notes that a wake is to fan out what was posted.
   ///
-  /// - Returns: whether none was before.
-  mutating func markPending() -> Bool {
-    defer { isPending = true }
-    return !isPending
-  }
-
-  /// Notes that a fan-out sets out.
-  ///
-  /// - Returns: the topic it sets out in.
-  mutating func beginFanOut() -> Topic {
-    isPending = false
-    return topic
+  /// - Parameter wake: the wake's number.
+  /// - Returns: whether it was not to do so before.
+  mutating func markPending(for wake: Int) -> Bool {
+    defer { pendingWake = wake }
+    return pendingWake != wake
   }
 
   // MARK: Subscriptions
 
   /// A mailbox that begins with what is posted next.
-  func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
-    Mailbox(at: placeholder, number: posted, policy: policy)
+  func makeMailbox(_ policy: DelegateHub.MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
+    Mailbox(at: placeholder, number: posted, policy: policy, flags: flags)
   }
 
-  /// The subscriptions of the object that lives at an address, or of one that did.
-  func subscriptions(at address: ObjectIdentifier) -> [SubscriptionNode] {
-    (members[address].map { [$0] } ?? []) + (identifiedByAddress[address] ?? [])
+  /// The subscription of the object that lives at an address, or of one that did.
+  func subscription(at address: ObjectIdentifier) -> SubscriptionNode? { members[address] }
+
+  /// The subscriptions with an id of that hash.
+  func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
+
+  /// The id that an open subscription has.
+  func identity(of node: SubscriptionNode) -> Identity? { identities[node.reference.identity] }
+
+  /// Adds a subscription at whose address there is none.
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - identity: its id.
+  ///   - former: the one that has just been terminated and whose place it takes.
+  mutating func insert(
+    _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
+  ) {
+    members[node.reference.identity] = node
+    if let identity { name(node, identity) }
+    if let former {
+      changes.left -= 1
+      changes.replaced.append((former, node))
+    } else {
+      changes.joined.append(node)
+    }
   }
 
-  mutating func insert(_ node: SubscriptionNode, as identity: Identity?) {
-    index(node, as: identity)
-    population += 1
-    changes.joined.append(node)
+  /// Gives an open subscription another id.
+  ///
+  /// - Returns: the former one, for the caller to release outside the lock.
+  mutating func rename(_ node: SubscriptionNode, to identity: Identity) -> Identity? {
+    let former = unname(node)
+    name(node, identity)
+    return former
   }
 
-  /// Gives an open subscription another identity.
-  mutating func move(_ node: SubscriptionNode, from former: Identity?, to identity: Identity?) {
-    unindex(node, as: former)
-    index(node, as: identity)
+  /// Notes that a subscription is to be served in another order.
+  mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
+    changes.ranked.append((node, rank))
   }
 
-  /// What the removal of a subscription leaves.
+  /// What the end of a subscription leaves.
   struct Departure: Sendable {
     /// How many notifications had been posted by then.
     var end: Int
-    /// Nobody is left.
-    var isLast: Bool
-    /// The actor should be woken for the sake of memory alone.
-    var isHeavy: Bool
+    /// For the caller to release outside the lock.
+    var identity: Identity?
   }
 
-  /// Removes an open subscription and forbids its calls; `nil` if it was closed before.
-  mutating func remove(_ node: SubscriptionNode) -> Departure? {
+  /// Ends an open subscription: from now on it is not posted to, and no call starts on it.
+  ///
+  /// - Returns: what that leaves; `nil` if it had ended before.
+  mutating func terminate(_ node: SubscriptionNode) -> Departure? {
     guard node.isOpen else { return nil }
-    unindex(node, as: node.identity)
-    node.forbidCalls()
-    noteDepartures(1)
-    return Departure(end: posted, isLast: population == 0, isHeavy: isHeavy)
+    let address = node.reference.identity
+    if members[address] === node { members[address] = nil }
+    let departure = Departure(end: posted, identity: unname(node))
+    // In one section: the worker that leaves the mailbox looks for the entry.
+    topic.succession.withLock { if node.forbidCalls() { $0.remember(node) } }
+    changes.left += 1
+    return departure
   }
 
-  /// Removes all subscriptions and forbids their calls.
-  mutating func removeAll() -> [SubscriptionNode] {
-    var nodes = Array(members.values)
-    for bucket in identified.values { nodes += bucket }
-    members = [:]
-    identified = [:]
-    identifiedByAddress = [:]
-    for node in nodes { node.forbidCalls() }
-    noteDepartures(nodes.count)
-    return nodes
+  private mutating func name(_ node: SubscriptionNode, _ identity: Identity) {
+    identities[node.reference.identity] = identity
+    named.update(identity.hash) { $0 = ($0 ?? []) + [Named(node: node, identity: identity)] }
   }
 
-  private mutating func index(_ node: SubscriptionNode, as identity: Identity?) {
-    if let identity {
-      identified[identity.hash, default: []].append(node)
-      identifiedByAddress[node.reference.identity, default: []].append(node)
-    } else {
-      members[node.reference.identity] = node
+  private mutating func unname(_ node: SubscriptionNode) -> Identity? {
+    guard let identity = identities.removeValue(forKey: node.reference.identity) else { return nil }
+    named.update(identity.hash) { bucket in
+      bucket?.removeAll { $0.node === node }
+      if bucket?.isEmpty == true { bucket = nil }
     }
-  }
-
-  private mutating func unindex(_ node: SubscriptionNode, as identity: Identity?) {
-    if let identity {
-      Self.remove(node, from: &identified, at: identity.hash)
-      Self.remove(node, from: &identifiedByAddress, at: node.reference.identity)
-    } else if members[node.reference.identity] === node {
-      members[node.reference.identity] = nil
-    }
-  }
-
-  private static func remove<Key>(
-    _ node: SubscriptionNode, from buckets: inout [Key: [SubscriptionNode]], at key: Key
-  ) {
-    buckets[key]?.removeAll { $0 === node }
-    if buckets[key]?.isEmpty == true { buckets[key] = nil }
-  }
-
-  mutating func reorder() {
-    changes.isReordered = true
-  }
-
-  private mutating func noteDepartures(_ count: Int) {
-    population -= count
-    changes.left += count
+    return identity
   }
 
   // MARK: For the hub's actor
 
+  /// Notes that there are changes.
+  ///
+  /// - Returns: whether that was not noted before.
+  mutating func markChanged() -> Bool {
+    defer { isChanged = true }
+    return !isChanged
+  }
+
   mutating func takeChanges() -> Changes {
-    defer { changes = Changes(topic: topic) }
+    defer {
+      changes = Changes(topic: topic)
+      isChanged = false
+    }
     return changes
   }
 
   /// Whether the actor should be woken for the sake of memory alone.
-  var isHeavy: Bool {
-    changes.joined.count + changes.left >= Self.smallestSweep
-  }
+  var isHeavy: Bool { changes.count >= Self.smallestSweep }
 
   /// Whether it is time to look for dead subscribers; says so once until ``didSweep()``.
   mutating func takeSweep() -> Bool {

@@ -11,9 +11,10 @@ struct TopicRoster {
   }
 
   /// Takes over what the inbox has heard.
-  mutating func settle(_ changes: TopicIndex.Changes) {
+  mutating func apply(_ changes: TopicIndex.Changes) {
     for node in changes.joined { roster.add(node) }
-    if changes.isReordered { roster.reorder() }
+    for (former, successor) in changes.replaced { roster.replace(former, by: successor) }
+    for (node, rank) in changes.ranked { roster.rank(node, rank) }
     if changes.left > 0 { roster.remove(count: changes.left) }
     addUpDeparted()
   }
@@ -25,7 +26,7 @@ struct TopicRoster {
     return nodes
   }
 
-  /// Adds up the accounts of those that have left for good, and lets go of them.
+  /// Adds up the accounts of those that have left for good, and releases them.
   private mutating func addUpDeparted() {
     guard roster.hasDepartures else { return }
     for node in roster.takeDeparted() { closed += node.account }

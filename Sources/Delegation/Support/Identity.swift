@@ -2,7 +2,9 @@
 ///
 /// Hashing and comparing run the user's code, so neither happens under a lock: the hash is taken when
 /// the identity is made, and the inbox's index goes by hash alone.
-struct Identity: Sendable, CustomStringConvertible {
+///
+/// An object, so that the index can tell whether a subscription has the very identity that was compared.
+final class Identity: Sendable, CustomStringConvertible {
   let hash: Int
   private let value: any Hashable & Sendable
 

@@ -1,6 +1,6 @@
 /// A first-in, first-out queue on one array.
 @usableFromInline
-struct Queue<Element: Sendable>: Sendable {
+struct Queue<Element> {
   @usableFromInline
   var elements: [Element?] = []
   @usableFromInline
@@ -37,6 +37,9 @@ struct Queue<Element: Sendable>: Sendable {
     return elements[head]
   }
 
+  /// All elements, in order.
+  var all: [Element] { elements[head...].compactMap(\.self) }
+
   func contains(where predicate: (Element) -> Bool) -> Bool {
     elements[head...].contains { $0.map(predicate) ?? false }
   }
@@ -48,3 +51,5 @@ struct Queue<Element: Sendable>: Sendable {
     return elements[head...].compactMap(\.self)
   }
 }
+
+extension Queue: Sendable where Element: Sendable {}

@@ -13,10 +13,8 @@ struct InboxAddressTests {
       let subscriber = Nobody()
       _ = Structures.subscribe(subscriber, in: inbox, identity: Identity(number))
       let address = ObjectIdentifier(subscriber)
-      let present = inbox.state.withLock {
-        $0.indexes[Structures.key]?.subscriptions(at: address).count ?? 0
-      }
-      most = max(most, present)
+      let present = inbox.index(of: Structures.key)?.all.count { $0.reference.identity == address }
+      most = max(most, present ?? 0)
     }
     // All but the newcomer are dead. Where addresses are not used again it does not show.
     #expect(most == 1)

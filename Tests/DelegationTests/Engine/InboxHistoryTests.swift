@@ -77,7 +77,7 @@ private struct InboxRun {
   private mutating func cancel() -> String? {
     guard !open.isEmpty else { return nil }
     let (node, index) = open.removeFirst()
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     left[index] += 1
     if !changed.contains(index) { changed.append(index) }
     return nil
@@ -106,8 +106,10 @@ private struct InboxRun {
       guard changes.joined.elementsEqual(joined[index], by: ===), changes.left == left[index]
       else { return "changes of \(index)" }
     }
-    guard news.pending.map(\.key) == (isWake ? keys(of: pending) : []) else { return "pending" }
-    return news.sweeps.isEmpty ? nil : "sweeps"
+    guard news.duties.pending.map(\.key) == (isWake ? keys(of: pending) : []) else {
+      return "pending"
+    }
+    return news.duties.sweeps.isEmpty && news.duties.due.isEmpty ? nil : "sweeps"
   }
 
   private func keys(of indices: [Int]) -> [ObjectIdentifier] {

@@ -50,7 +50,7 @@ private struct IdentityRun {
 
   init() {
     // Nobody comes by: what is posted waits until this run handles it.
-    inbox.setWaker { true }
+    inbox.setWaker { [weak inbox] in _ = inbox?.wake.claim() }
   }
 
   mutating func take(_ step: InboxIdentityHistoryTests.Step) -> String? {
@@ -102,18 +102,13 @@ private struct IdentityRun {
     switch step {
     case .unsubscribeOne:
       let address = ObjectIdentifier(one)
-      inbox.close { $0.subscriptions(at: address) }
+      inbox.terminate(at: address)
       cancel { $0.object == address }
     case .unsubscribeA:
-      let identity = Identity("a")
-      inbox.close {
-        $0.identified[identity.hash] ?? []
-      } where: { node in
-        node.identity?.matches(identity) ?? false
-      }
+      inbox.terminate(identifiedBy: Identity("a"))
       cancel { $0.id == "a" }
     case .unsubscribeAll:
-      inbox.closeAll(of: Structures.key)
+      inbox.terminateAll(of: Structures.key)
       cancel { _ in true }
     case .post:
       inbox.post(Structures.content(), to: Structures.key)
@@ -129,7 +124,7 @@ private struct IdentityRun {
       other = nil
       // Nobody has noticed yet; this run does at once, lest another object live there.
       for index in list.indices where list[index].isOpen && list[index].object == address {
-        list[index].node.close(as: .expired)
+        list[index].node.terminate(as: .expired)
         lose(index, to: \.expired)
       }
     }
@@ -160,7 +155,7 @@ private struct IdentityRun {
       if account != entry.account { return "\(account) of \(index), expected \(entry.account)" }
     }
     let open = list.count(where: \.isOpen)
-    let population = inbox.state.withLock { $0.indexes[Structures.key]?.population ?? 0 }
+    let population = inbox.index(of: Structures.key)?.population ?? 0
     return population == open ? nil : "population \(population), of \(open)"
   }
 }

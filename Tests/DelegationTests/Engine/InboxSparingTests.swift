@@ -20,7 +20,7 @@ struct InboxSparingTests {
   func interest() {
     for key in keys.map({ ObjectIdentifier($0) }) {
       let inbox = Inbox()
-      inbox.noteInterest(in: key)
+      inbox.state.withLock { inbox.noteInterest(true, in: key, &$0) }
       #expect(inbox.mayReach(key))
     }
   }
@@ -33,10 +33,14 @@ struct InboxSparingTests {
       let (subscriber, other) = (Nobody(), Nobody())
       let node = Structures.subscribe(subscriber, in: inbox)
       let others = Structures.subscribe(other, to: Int.self, in: inbox)
-      if closesAll { inbox.closeAll(of: Structures.key) } else { node.close(as: .cancelled) }
+      if closesAll {
+        inbox.terminateAll(of: Structures.key)
+      } else {
+        node.terminate(as: .cancelled)
+      }
       #expect(inbox.mayReach(Structures.key) == shareMark(Nobody.self, Int.self))
       #expect(inbox.mayReach(ObjectIdentifier(Int.self)))
-      others.close(as: .cancelled)
+      others.terminate(as: .cancelled)
       #expect(!keys.contains { inbox.mayReach(ObjectIdentifier($0)) })
     }
   }
@@ -44,7 +48,7 @@ struct InboxSparingTests {
   /// Whether two protocols cannot be told apart without the lock.
   private func shareMark(_ one: Any.Type, _ other: Any.Type) -> Bool {
     let inbox = Inbox()
-    inbox.noteInterest(in: ObjectIdentifier(one))
+    inbox.state.withLock { inbox.noteInterest(true, in: ObjectIdentifier(one), &$0) }
     return inbox.mayReach(ObjectIdentifier(other))
   }
 
@@ -55,7 +59,7 @@ struct InboxSparingTests {
     let wakes = Wakes(of: inbox)
     inbox.post(Structures.content(), to: Structures.key)
     let subscriber = Nobody()
-    Structures.subscribe(subscriber, in: inbox).close(as: .cancelled)
+    Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled)
     inbox.post(Structures.content(), to: Structures.key)
     #expect(wakes.count == 0)
     #expect(inbox.activity.workers == 0)
@@ -70,13 +74,13 @@ struct InboxSparingTests {
     #expect(inbox.takeNews(asWake: false).changes.count == 1)
     #expect(!inbox.hasChanges)
     #expect(inbox.state.withLock { $0.changed.isEmpty })
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     #expect(inbox.hasChanges)
     #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
     #expect(inbox.takeNews(asWake: false).changes.isEmpty)
     _ = Structures.subscribe(subscriber, in: inbox)
     _ = inbox.takeNews(asWake: false)
-    inbox.closeAll(of: Structures.key)
+    inbox.terminateAll(of: Structures.key)
     #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.clear()
@@ -89,9 +93,9 @@ struct InboxSparingTests {
     defer { inbox.clear() }
     let subscribers = (0..<512).map { _ in Nobody() }
     for subscriber in subscribers { _ = Structures.subscribe(subscriber, in: inbox) }
-    #expect(inbox.takeNews(asWake: false).sweeps.isEmpty)
-    #expect(inbox.takeNews(asWake: true).sweeps.count == 1)
-    #expect(inbox.takeNews(asWake: true).sweeps.isEmpty)
+    #expect(inbox.takeNews(asWake: false).duties.sweeps.isEmpty)
+    #expect(inbox.takeNews(asWake: true).duties.sweeps.count == 1)
+    #expect(inbox.takeNews(asWake: true).duties.sweeps.isEmpty)
   }
 
   @Test("a wake is sent before what a subscription leaves is let go, which may wait for it")
@@ -108,7 +112,7 @@ struct InboxSparingTests {
           attachments: .init(subscriber: DeathNotice { seen.record(wakes.count) }),
           priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
         reference: WeakReference(subscriber, object: subscriber), to: Nobody.self
-      ).close(as: .cancelled)
+      ).terminate(as: .cancelled)
     }
     #expect(seen.history == Array(repeating: 0, count: 255) + [1])
   }

@@ -15,8 +15,8 @@ struct MailboxEndTests {
           var scene = EndScene(posts: posts, policy: policy)
           scene.take(taken)
           scene.mailbox.store(upTo: seen)
-          scene.mailbox.close(at: end, as: .cancelled).discard()
-          scene.mailbox.close(at: posts, as: .cancelled).discard()
+          scene.mailbox.terminate(at: end, as: .cancelled).discard()
+          scene.mailbox.terminate(at: posts, as: .cancelled).discard()
           let expected = (0..<posts).map { $0 >= taken && $0 < end ? 1 : 0 }
           #expect(scene.passes == expected, "\(taken) taken, ended at \(end), seen up to \(seen)")
         }
@@ -28,7 +28,7 @@ struct MailboxEndTests {
   func refuse() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 2)
-    scene.mailbox.close(at: 3, as: .cancelled).discard()
+    scene.mailbox.terminate(at: 3, as: .cancelled).discard()
     #expect(scene.passes == [1, 1, 1])
   }
 
@@ -48,7 +48,7 @@ struct MailboxEndTests {
           })
       }
     }
-    scene.mailbox.close(at: 4, as: .expired).discard()
+    scene.mailbox.terminate(at: 4, as: .expired).discard()
     #expect(alive.history == [4, 3, 2, 1])
     #expect(lifetimes.alive == 0)
   }
@@ -57,7 +57,7 @@ struct MailboxEndTests {
   func refuseHandedOver() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 3)
-    var successor = scene.mailbox.handOver(policy: .latest)
+    var successor = scene.mailbox.handOver(policy: .latest, published: 3)
     #expect(scene.mailbox.takeRefuse().isEmpty)
     let refuse = successor?.takeRefuse().map { $0.receipt.map(ObjectIdentifier.init) }
     #expect(refuse == scene.receipts.prefix(2).map(ObjectIdentifier.init))
@@ -73,7 +73,7 @@ struct MailboxEndTests {
       for policy in policies {
         var scene = EndScene(posts: 4, policy: former)
         scene.mailbox.store(upTo: 3)
-        guard var successor = scene.mailbox.handOver(policy: policy) else {
+        guard var successor = scene.mailbox.handOver(policy: policy, published: 4) else {
           Issue.record("no successor")
           return
         }
@@ -95,8 +95,8 @@ struct MailboxEndTests {
     for (policy, seen) in [(DelegateHub.MailboxPolicy.unbounded, 0), (.dropOldest(limit: 3), 1)] {
       var scene = EndScene(posts: 3, policy: policy)
       scene.mailbox.store(upTo: seen)
-      var successor = scene.mailbox.handOver(policy: policy)
-      successor?.close(at: 3, as: .cancelled).discard()
+      var successor = scene.mailbox.handOver(policy: policy, published: 3)
+      successor?.terminate(at: 3, as: .cancelled).discard()
       #expect(scene.lifetimes.alive == 0)
       #expect(scene.mailbox.account(published: 3).total == 0)
     }

@@ -135,7 +135,7 @@ struct MailboxRaceTests {
       Threads.run(3) { thread in
         for post in 0..<20 {
           if thread == 2 {
-            if post == round % 20 { nodes[0].close(as: .cancelled) }
+            if post == round % 20 { nodes[0].terminate(as: .cancelled) }
           } else {
             inbox.post(Structures.content { handled.increment() }, to: Structures.key)
           }
@@ -145,7 +145,7 @@ struct MailboxRaceTests {
       for node in nodes { node.visit() }
       var account = Account()
       for node in nodes { account += node.account }
-      let addressed = inbox.state.withLock { $0.indexes[Structures.key]?.addressed }
+      let addressed = inbox.index(of: Structures.key)?.addressed
       #expect(account.total == addressed)
       #expect(account.handled == handled.value)
       #expect(account.waiting == 0)

@@ -55,7 +55,7 @@ struct MailboxTests {
       case .yield:
         pauses += 1
         next = mailbox.proceed(published: published)
-      case .rest:
+      case .relocate, .rest:
         next = nil
       }
     }
@@ -83,10 +83,10 @@ struct MailboxTests {
   func closed() {
     let recorder = Recorder<Int>()
     var mailbox = Mailbox(at: Structures.chain(of: 3, handling: recorder.record), number: 0)
-    mailbox.close(at: 3, as: .expired).discard()
+    mailbox.terminate(at: 3, as: .expired).discard()
     #expect(mailbox.begin(published: 3) == nil)
     #expect(mailbox.account(published: 3) == Account(expired: 3))
-    mailbox.close(at: 2, as: .cancelled).discard()
+    mailbox.terminate(at: 2, as: .cancelled).discard()
     #expect(mailbox.account(published: 3) == Account(expired: 3))
     #expect(recorder.history == [])
   }
@@ -100,7 +100,7 @@ struct MailboxTests {
     #expect(owed() == [0, 1, 2, 3])
     _ = mailbox.advance(after: .handled, published: 4)
     #expect(owed() == [1, 2, 3])
-    mailbox.close(at: 3, as: .cancelled).discard()
+    mailbox.terminate(at: 3, as: .cancelled).discard()
     #expect(owed() == [1])
     _ = mailbox.advance(after: .failed, published: 0)
     #expect(owed() == [])
@@ -116,8 +116,9 @@ struct MailboxTests {
     _ = mailbox.advance(after: .handled, published: 3)
     #expect(owed() == [3])
     // A successor owes what its predecessor had taken in and not handled, from there on.
-    mailbox.setPolicy(.latest, published: 4)
-    let successor = mailbox.handOver(policy: .latest)
+    mailbox.setPolicy(.latest)
+    mailbox.store(upTo: 4)
+    let successor = mailbox.handOver(policy: .latest, published: 4)
     #expect(owed() == [])
     #expect((0..<4).filter { successor?.owes($0) == true } == [3])
   }
@@ -135,7 +136,8 @@ struct MailboxTests {
       policy: .dropOldest(limit: 4))
     mailbox.store(upTo: 4)
     #expect(mailbox.account(published: 4) == Account(waiting: 4))
-    mailbox.setPolicy(policy, published: 4)
+    mailbox.setPolicy(policy)
+    mailbox.store(upTo: 4)
     handleAll(in: &mailbox, published: 5)
     #expect(recorder.history == left)
     #expect(mailbox.account(published: 5) == Account(handled: left.count, dropped: 5 - left.count))

@@ -52,9 +52,9 @@ struct NotificationTests {
     #expect(probes.map(\.isAlive) == [false, false, true, true])
     pass(1, of: end, in: &other)
     #expect(probes.map(\.isAlive) == [false, false, false, true])
-    one.close(at: end, as: .cancelled).discard()
+    one.terminate(at: end, as: .cancelled).discard()
     #expect(probes.map(\.isAlive) == [false, false, false, true])
-    other.close(at: end, as: .expired).discard()
+    other.terminate(at: end, as: .expired).discard()
     #expect(probes.map(\.isAlive) == [false, false, false, false])
   }
 
@@ -66,8 +66,7 @@ struct NotificationTests {
     var posted: [Notification] = [
       topicIndex.post(
         Structures.content { [captured] in withExtendedLifetime(captured) {} },
-        followedBy: Notification()
-      ).notification
+        followedBy: Notification())
     ]
     captured = nil
     #expect(probe.isAlive)
@@ -97,9 +96,9 @@ struct NotificationTests {
       followedBy: Notification())
     captured = nil
     mailbox.store(upTo: 1)
-    var successor = mailbox.handOver(policy: .latest)
+    var successor = mailbox.handOver(policy: .latest, published: 1)
     #expect(probe.isAlive)
-    successor?.close(at: 1, as: .cancelled).discard()
+    successor?.terminate(at: 1, as: .cancelled).discard()
     #expect(!probe.isAlive)
     #expect(mailbox.account(published: 1).total == 0)
   }

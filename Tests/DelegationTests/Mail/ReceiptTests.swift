@@ -42,8 +42,8 @@ struct ReceiptTests {
       _ = waits.add(.init(ticket: ticket, goal: goal, context: nil, resume: results.record))
     }
     let taken = nodes[0].begin()
-    nodes[1].close(as: .cancelled)
-    nodes[2].close(as: .expired)
+    nodes[1].terminate(as: .cancelled)
+    nodes[2].terminate(as: .expired)
     #expect(receipt.outstanding == 1)
     #expect(results.history == [])
     _ = nodes[0].advance(after: .failed)
@@ -63,10 +63,10 @@ struct ReceiptTests {
         .init(ticket: handler, goal: .passing(of: receipt), context: context) { _ in })
     }
     #expect(waits.takeFulfilled().isEmpty)
-    scene.nodes[1].close(as: .cancelled)
+    scene.nodes[1].terminate(as: .cancelled)
     #expect(receipt.outstanding == 1)
     #expect(waits.takeFulfilled().map(\.ticket) == [0])
-    scene.nodes[0].close(as: .cancelled)
+    scene.nodes[0].terminate(as: .cancelled)
     #expect(waits.takeFulfilled().map(\.ticket) == [1])
   }
 
@@ -122,7 +122,7 @@ private struct ReceiptRun {
       if isAlone, let fault = follow(content) { return fault }
     case .advance: if let fault = advance() { return fault }
     case .close:
-      if isOpen { nodes[0].close(as: .expired) }
+      if isOpen { nodes[0].terminate(as: .expired) }
       isOpen = false
       waiting = []
     case .otherHandlesAll:

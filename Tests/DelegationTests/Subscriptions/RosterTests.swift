@@ -68,7 +68,9 @@ struct RosterTests {
     roster.remove(count: 1)
     #expect(looks() == 10)
     #expect(looks() == 0)
-    roster.reorder()
+    roster.rank(members[4], 0)
+    #expect(looks() == 0)
+    roster.rank(members[4], 1)
     #expect(looks() > 0)
     #expect(looks() == 0)
   }
@@ -81,9 +83,14 @@ private final class CountingMember: RosterMember {
   var isLeaving = false
   var looks = 0
 
+  private var present = 0
+
   var rank: Int {
-    looks += 1
-    return 0
+    get {
+      looks += 1
+      return present
+    }
+    set { present = newValue }
   }
 
   var isGone: Bool {
@@ -167,8 +174,7 @@ private struct RosterWorld: SmallWorld {
       list[index].isAtRest = true
     case .move(let index):
       list[index].rank = 1 - list[index].rank
-      impose()
-      roster.reorder()
+      roster.rank(list[index].member, list[index].rank)
     case .snapshot:
       if let fault = checkSnapshot() { return fault }
     case .takeDeparted:
@@ -218,7 +224,7 @@ private struct RosterWorld: SmallWorld {
     let all = asked.everyone().map(\.serial).sorted()
     let unsettled = list.filter { !$0.isTaken }.map(\.member.serial)
     guard all == unsettled else { return "all \(all), expected \(unsettled)" }
-    guard roster.leaving.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
+    guard roster.leaving.all.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
     var emptied = roster
     let hasDepartures = !roster.leaving.isEmpty || !emptied.takeDeparted().isEmpty
     return roster.hasDepartures == hasDepartures ? nil : "departures: \(!hasDepartures)"

@@ -20,7 +20,7 @@ struct SubscriptionNodeTests {
   @Test("no worker attends it, though what waited is not settled yet")
   func attending() throws {
     defer { inbox.clear() }
-    _ = try #require(inbox.remove(node))
+    _ = try #require(inbox.forbidCalls(on: node))
     #expect(!node.attend())
     #expect(isResting(node.attendAndProceed()))
   }
@@ -29,7 +29,7 @@ struct SubscriptionNodeTests {
   func attended() throws {
     defer { inbox.clear() }
     #expect(node.attend())
-    let end = try #require(inbox.remove(node)?.end)
+    let end = try #require(inbox.forbidCalls(on: node))
     #expect(isResting(node.proceed()))
     node.settle(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
@@ -38,7 +38,7 @@ struct SubscriptionNodeTests {
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
     defer { inbox.clear() }
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     #expect(!node.beginCall())
     #expect(node.runningCalls == 0)
     #expect(node.isAtRest)
@@ -78,7 +78,7 @@ struct SubscriptionNodeTests {
     defer { inbox.clear() }
     #expect(node.beginCall())
     #expect(node.beginCall())
-    node.close(as: .cancelled)
+    node.terminate(as: .cancelled)
     for left in [2, 1] {
       #expect(node.runningCalls == left)
       #expect(!node.isAtRest)

@@ -35,7 +35,7 @@ struct TopicIndexPostingTests {
     topicIndex.insert(node, as: nil)
     #expect(topicIndex.postIfHeard(Structures.content(), followedBy: Notification()) != nil)
     #expect(topicIndex.posted == 1)
-    _ = topicIndex.remove(node)
+    _ = topicIndex.terminate(node)
     #expect(topicIndex.postIfHeard(Structures.content(), followedBy: Notification()) == nil)
     #expect(topicIndex.posted == 1)
   }
@@ -62,46 +62,54 @@ struct TopicIndexPostingTests {
     #expect(nodes.map(receipt.isOutstanding) == [true, false, true])
   }
 
-  @Test("a fan-out is due with the first one posted since the last fan-out set out")
+  @Test("each wake is told once that there is something to fan out")
   func fanOuts() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    func isFirst() -> Bool {
-      topicIndex.post(Structures.content(), followedBy: Notification()).isFirst
-    }
-    #expect([isFirst(), isFirst(), isFirst()] == [true, false, false])
-    #expect(topicIndex.beginFanOut() === topicIndex.topic)
-    #expect(topicIndex.markPending() == true)
-    #expect(topicIndex.markPending() == false)
-    #expect(!isFirst())
-    _ = topicIndex.beginFanOut()
-    #expect(isFirst())
+    let told = [0, 0, 1, 1, 1, 2].map { topicIndex.markPending(for: $0) }
+    #expect(told == [true, false, true, false, false, true])
   }
 
-  @Test("that ranks have changed is told once")
-  func reordering() {
+  @Test("that there are changes is told once until they are taken")
+  func changed() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    #expect(!topicIndex.takeChanges().isReordered)
-    topicIndex.reorder()
-    #expect(topicIndex.changes.isReordered)
-    #expect(topicIndex.takeChanges().isReordered)
-    #expect(!topicIndex.takeChanges().isReordered)
+    let told = [1, 2].map { _ in topicIndex.markChanged() }
+    _ = topicIndex.takeChanges()
+    #expect(told + [topicIndex.markChanged()] == [true, false, true])
   }
 
-  @Test("whoever is given another identity, or the same again, is found by it, and by its address")
-  func moving() {
+  @Test("another rank is told once")
+  func ranks() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscriber = Nobody()
+    let node = Structures.node(of: subscriber, in: topicIndex.topic)
+    topicIndex.insert(node, as: nil)
+    #expect(topicIndex.takeChanges().ranked.isEmpty)
+    topicIndex.rank(node, 3)
+    let changes = topicIndex.takeChanges()
+    #expect(changes.ranked.map(\.rank) == [3])
+    #expect(changes.ranked.first?.node === node)
+    #expect(topicIndex.takeChanges().ranked.isEmpty)
+  }
+
+  @Test("one that is given another id, or the same again, is found by it, and by its address")
+  func renaming() {
     let identities = [nil, Identity("a"), Identity("b")]
     for former in identities {
-      for identity in identities {
+      for identity in [Identity("a"), Identity("b")] {
         var topicIndex = TopicIndex(topic: Topic(Nobody.self))
         let subscriber = Nobody()
         let node = Structures.node(of: subscriber, in: topicIndex.topic, identity: former)
         topicIndex.insert(node, as: former)
-        topicIndex.move(node, from: former, to: identity)
-        let found = topicIndex.subscriptions(at: ObjectIdentifier(subscriber))
-        #expect(found.map(ObjectIdentifier.init) == [ObjectIdentifier(node)])
-        #expect(topicIndex.members.count == (identity == nil ? 1 : 0))
-        #expect(Array(topicIndex.identified.keys) == (identity.map { [$0.hash] } ?? []))
+        // What is no longer used is released by the caller.
+        #expect(topicIndex.rename(node, to: identity) === former)
+        #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
+        #expect(topicIndex.identity(of: node) === identity)
         #expect(topicIndex.population == 1)
+        for other in [Identity("a"), Identity("b")] {
+          let found = topicIndex.named(other.hash)
+          #expect(found.count == (other.hash == identity.hash ? 1 : 0))
+          #expect(found.allSatisfy { $0.node === node && $0.identity === identity })
+        }
       }
     }
   }
@@ -109,16 +117,19 @@ struct TopicIndexPostingTests {
   @Test("when all are removed, nobody is found any more, whatever they were subscribed as")
   func removal() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    let subscriber = Nobody()
-    for (serial, identity) in [nil, Identity("a"), Identity("b")].enumerated() {
+    let subscribers = (0..<3).map { _ in Nobody() }
+    let identities = [nil, Identity("a"), Identity("b")]
+    for (serial, identity) in identities.enumerated() {
       let node = Structures.node(
-        of: subscriber, in: topicIndex.topic, serial: serial, identity: identity)
+        of: subscribers[serial], in: topicIndex.topic, serial: serial, identity: identity)
       topicIndex.insert(node, as: identity)
     }
-    #expect(Set(topicIndex.removeAll().map(\.serial)) == [0, 1, 2])
-    #expect(topicIndex.subscriptions(at: ObjectIdentifier(subscriber)).isEmpty)
-    #expect(topicIndex.members.isEmpty)
-    #expect(topicIndex.identified.isEmpty)
-    #expect(topicIndex.removeAll().isEmpty)
+    topicIndex.terminateAll()
+    #expect(topicIndex.population == 0)
+    for subscriber in subscribers {
+      #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
+    }
+    let found = identities.compactMap { $0 }.flatMap { topicIndex.named($0.hash) }
+    #expect(found.isEmpty)
   }
 }

@@ -67,10 +67,8 @@ struct TopicRosterTests {
   func ranks() {
     let scene = DepartmentScene(3)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
-    scene.nodes[2]!.priority.store(1, ordering: .relaxed)
-    scene.settle()
+    scene.topicIndex.rank(scene.nodes[2]!, 1)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
-    scene.topicIndex.reorder()
     scene.settle()
     #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
   }
@@ -115,7 +113,7 @@ private final class DepartmentScene {
 
   /// Ends a subscription and lets go of it.
   func end(_ index: Int) {
-    guard let node = nodes[index], let end = topicIndex.remove(node)?.end else { return }
+    guard let node = nodes[index], let end = topicIndex.terminate(node)?.end else { return }
     node.settle(at: end, as: .cancelled)
     nodes[index] = nil
   }

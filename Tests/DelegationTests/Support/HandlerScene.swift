@@ -29,7 +29,9 @@ final class HandlerScene {
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
     isRunning = parts.map { _ in false }
     // Nobody comes when the deliveries are posted: this scene begins them itself.
-    inbox.setWaker { false }
+    inbox.setWaker { [weak inbox] in
+      if let inbox, inbox.wake.claim() { inbox.workerEnded() }
+    }
     for index in parts.indices { begin(index) }
   }
 

@@ -62,11 +62,12 @@ struct MailboxOptionsWorld: SmallWorld {
     case .change(let policy):
       self.policy = policy
       trim()
-      mailbox.setPolicy(policy, published: visible)
+      mailbox.setPolicy(policy)
+      mailbox.store(upTo: visible)
       fault = nil
     case .close:
       end = published
-      mailbox.close(at: published, as: .cancelled).discard()
+      mailbox.terminate(at: published, as: .cancelled).discard()
       cancelled = waiting.count
       waiting = []
       fault = nil
@@ -123,6 +124,8 @@ struct MailboxOptionsWorld: SmallWorld {
     case .yield:
       if waiting.isEmpty || !isCalledFor { return "a pause without a reason" }
       return proceed()
+    case .relocate:
+      return "goes elsewhere"
     case .rest:
       let isDone = waiting.isEmpty || allowance == 0 && !isCalledFor
       isCalledFor = false

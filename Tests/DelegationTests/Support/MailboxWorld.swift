@@ -17,6 +17,9 @@ struct MailboxWorld: SmallWorld {
     /// The subscription ends; the mailbox has yet to learn of it.
     case end(Termination)
     case close
+    /// Another subscription takes this one's place: no more calls start; what waits has yet to be handed
+    /// over.
+    case forbid
     case handOver
     /// The worker that attends the mailbox that was succeeded returns from its handler or its pause.
     case leaveOld(Mailbox.Fate)
@@ -34,6 +37,7 @@ struct MailboxWorld: SmallWorld {
   private var fanOuts = 0
   private var end: (number: Int, reason: Termination)?
   private var isClosed = false
+  private var isForbidden = false
 
   // The model: numbers of notifications.
   private var chained: [Int] = []
@@ -75,12 +79,17 @@ struct MailboxWorld: SmallWorld {
     if fanOuts > 0 { steps.append(.visit) }
     if handling != nil {
       steps += [.finish(.handled), .finish(end == nil ? .failed : .skipped)]
-      if end != nil { steps.append(.finish(.skipped, beforeEnd: false)) }
+      if end != nil || isForbidden { steps.append(.finish(.skipped, beforeEnd: false)) }
     }
-    if isPausing { steps += end == nil ? [.proceed()] : [.proceed(), .proceed(beforeEnd: false)] }
-    if end == nil {
+    if isPausing {
+      steps.append(.proceed())
+      if end != nil || isForbidden { steps.append(.proceed(beforeEnd: false)) }
+    }
+    if isForbidden {
+      steps.append(.handOver)
+    } else if end == nil {
       if published > 0 { steps += [.end(.cancelled), .end(.expired)] }
-      if old == nil, published > 0 { steps.append(.handOver) }
+      if old == nil, published > 0 { steps.append(.forbid) }
     } else if !isClosed {
       steps.append(.close)
     }
@@ -99,6 +108,7 @@ struct MailboxWorld: SmallWorld {
       case .proceed(let beforeEnd): proceed(beforeEnd)
       case .end(let reason): end(reason)
       case .close: close()
+      case .forbid: forbid()
       case .handOver: handOver()
       case .leaveOld(let fate): leaveOld(fate)
       }
@@ -140,22 +150,25 @@ struct MailboxWorld: SmallWorld {
     case .skipped: lost.append(handling!)
     }
     handling = nil
-    return follow(mailbox.advance(after: fate, published: beforeEnd ? addressed : 0))
+    return follow(mailbox.advance(after: fate, published: beforeEnd ? addressed : nil), beforeEnd)
   }
 
   private mutating func proceed(_ beforeEnd: Bool) -> String? {
     isPausing = false
     isCalledFor = false
-    let step = mailbox.proceed(published: beforeEnd ? addressed : 0)
+    let step = mailbox.proceed(published: beforeEnd ? addressed : nil)
     if !isClosed, beforeEnd { store() }
-    allowance = beforeEnd ? waiting.count : stored.count
-    return follow(step)
+    allowance = waiting.count
+    return follow(step, beforeEnd)
   }
 
-  private mutating func follow(_ step: Mailbox.Step) -> String? {
+  private mutating func follow(_ step: Mailbox.Step, _ beforeEnd: Bool) -> String? {
     switch step {
     case .handle(let content):
-      return took(content)
+      // A successor is to have it.
+      return beforeEnd ? took(content) : "took one after calls had been forbidden"
+    case .relocate:
+      return "goes elsewhere"
     case .yield:
       isPausing = true
       if isClosed { return "a pause after the end" }
@@ -191,15 +204,26 @@ struct MailboxWorld: SmallWorld {
   }
 
   private mutating func close() -> String? {
-    mailbox.close(at: end!.number, as: end!.reason).discard()
+    mailbox.terminate(at: end!.number, as: end!.reason).discard()
     isClosed = true
     lost += waiting
     (stored, chained) = ([], [])
     return nil
   }
 
+  private mutating func forbid() -> String? {
+    isForbidden = true
+    return nil
+  }
+
   private mutating func handOver() -> String? {
-    guard let successor = mailbox.handOver(policy: policy) else { return "no successor" }
+    isForbidden = false
+    // What was taken and skipped meanwhile is no longer anybody's.
+    cancelled += lost.count
+    lost = []
+    guard let successor = mailbox.handOver(policy: policy, published: published) else {
+      return "no successor"
+    }
     old = mailbox
     mailbox = successor
     (oldHandling, handling) = (handling, nil)
@@ -271,7 +295,7 @@ struct MailboxWorld: SmallWorld {
     if mailbox.isHandling != (handling != nil) { return "handling: \(mailbox.isHandling)" }
     if mailbox.isFinal != (isClosed && !isAttended) { return "final: \(mailbox.isFinal)" }
     if let old, old.isFinal == oldIsAttended { return "the old one is final: \(old.isFinal)" }
-    if end == nil, !isAttended, !isPending, fanOuts == 0, !waiting.isEmpty {
+    if end == nil, !isForbidden, !isAttended, !isPending, fanOuts == 0, !waiting.isEmpty {
       return "\(waiting) are stranded"
     }
     return nil
@@ -279,6 +303,7 @@ struct MailboxWorld: SmallWorld {
 
   /// What is on its way, if anything.
   private var nextArrival: Step? {
+    if isForbidden { return .handOver }
     if handling != nil { return .finish(end == nil ? .handled : .skipped) }
     if isPausing { return .proceed() }
     if isPending { return .setOut }

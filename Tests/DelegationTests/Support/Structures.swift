@@ -8,12 +8,19 @@ final class Nobody: Sendable {}
 /// How many wakes an inbox has sent.
 final class Wakes: Sendable {
   private let sent = Atomic<Int>(0)
+  private let stuck = Atomic<Bool>(false)
 
   init(of inbox: Inbox) {
-    inbox.setWaker { [weak self] in
-      self?.sent.add(1, ordering: .relaxed)
-      return true
+    inbox.setWaker { [weak self, weak inbox] in
+      guard let self, let inbox, !isStuck, inbox.wake.claim() else { return }
+      sent.add(1, ordering: .relaxed)
     }
+  }
+
+  /// Whether those who are to send wakes do not get round to it, or have no hub to send them for.
+  var isStuck: Bool {
+    get { stuck.load(ordering: .relaxed) }
+    set { stuck.store(newValue, ordering: .relaxed) }
   }
 
   var count: Int { sent.load(ordering: .relaxed) }
@@ -72,6 +79,35 @@ enum Structures {
   }
 }
 
+extension Inbox {
+  /// Forbids the calls of a subscription, and leaves it to the test to settle it.
+  ///
+  /// - Returns: how many notifications had been posted by then; `nil` if it had ended before.
+  func forbidCalls(on node: SubscriptionNode) -> Int? {
+    state.withLock { state in
+      guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
+      var effects = Effects()
+      change(at: place, &state) {
+        terminate(node, as: .cancelled, at: place, &$0, &effects)
+      }
+      return effects.terminated.first?.end
+    }
+  }
+
+  /// The index of a protocol.
+  func index(of key: ObjectIdentifier) -> TopicIndex? { state.withLock { $0.indexes[key] } }
+}
+
+extension TopicIndex {
+  /// All subscriptions.
+  var all: [SubscriptionNode] { members.values }
+
+  /// Ends all subscriptions.
+  mutating func terminateAll() {
+    for node in all { _ = terminate(node) }
+  }
+}
+
 extension Topic {
   /// One of an inbox of its own.
   convenience init(_ type: Any.Type) {
@@ -107,6 +143,11 @@ final class Drawer: Sendable {
 }
 
 extension SubscriptionNode {
+  /// Begins to attend the mailbox, as a worker of a fan-out does.
+  func attend() -> Bool {
+    isOpen && touch { contents, published in attend(&contents.mailbox, published) }
+  }
+
   /// Does what a worker of a fan-out does with a subscription.
   func visit() {
     if attend() { serve() }
@@ -122,7 +163,7 @@ extension SubscriptionNode {
         if isOpen { _ = try? content.run() }
         step = advance(after: isOpen ? .handled : .skipped)
         content.receipt?.pass()
-      case .yield: step = proceed()
+      case .yield, .relocate: step = proceed()
       case .rest: return
       }
     }
@@ -136,6 +177,17 @@ extension SubscriptionNode {
 }
 
 extension Mailbox {
+  /// Gives what waits to a successor, which begins with what is posted next.
+  mutating func handOver(policy: MailboxPolicy, published: Int) -> Mailbox? {
+    guard var end = next else { return nil }
+    for _ in position..<published { end = end.next ?? end }
+    var successor = Mailbox(at: end, number: published, policy: policy, flags: .expectant)
+    guard let inheritance = handOver(),
+      case .kept = successor.inherit(inheritance, published: published)
+    else { return nil }
+    return successor
+  }
+
   /// The same for a mailbox by itself.
   mutating func begin(published: Int) -> Notification.Content? {
     guard attend(published: published), case .handle(let content) = proceed(published: published)

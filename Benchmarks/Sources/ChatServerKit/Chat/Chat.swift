@@ -81,6 +81,7 @@ final class Chat: Sendable {
   ///   - room: the room.
   ///   - user: who wants to know, and has to be one who may join it.
   ///   - isInside: whether the user has joined it, and need not be asked about.
+  /// - Returns: their names.
   func people(
     in room: String, for user: User, isInside: Bool
   ) async -> Result<[String], Refusal> {

@@ -18,8 +18,10 @@ enum InTurn {
     }
   }
 
-  /// What the delegates make of a value, each of what the one before has made of it; `nil` if one of them
-  /// says so. Those that are late do not change it.
+  /// What the delegates make of a value, each of what the one before has made of it.
+  ///
+  /// - Returns: the value in the end, without the changes of those that are late; `nil` if one of the
+  ///   delegates has said so.
   static func pass<Delegate: Sendable, Value: Sendable>(
     _ value: Value, through delegates: [Delegate], within duration: Duration,
     _ change: @escaping @Sendable (Delegate, Value) async -> Value?

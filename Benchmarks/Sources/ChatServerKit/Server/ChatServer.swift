@@ -45,7 +45,8 @@ package struct ChatServer: Sendable {
     let chat = Chat(
       engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit,
       roomsEach: configuration.roomsEach)
-    let connections = Connections(chat: chat, patience: .seconds(2), logger: logger)
+    let connections = Connections(
+      chat: chat, patience: TimeAmount(configuration.farewellTime), logger: logger)
     let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
       await chat.turnstile.close()
     }
@@ -56,7 +57,8 @@ package struct ChatServer: Sendable {
       services: [engine.makeMetricsService(every: .seconds(10)), connections, drain, listener]
         .compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
       logger: logger)
-    group.maximumGracefulShutdownDuration = configuration.drainTime + .seconds(10)
+    group.maximumGracefulShutdownDuration =
+      configuration.drainTime + configuration.farewellTime + .seconds(10)
     let services = ServiceGroup(configuration: group)
     if configuration.stopsWithInput {
       InputWatch.start { Task { await services.triggerGracefulShutdown() } }

@@ -8,14 +8,16 @@ import ServiceContextModule
 /// It reads lines and carries them out one after another, and is a member of the rooms that it joins. A
 /// client that does not read what it is sent holds up its own commands and its own messages only.
 actor Connection: RoomMember {
-  typealias AsyncChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+  typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
   typealias Inbound = NIOAsyncChannelInboundStream<ByteBuffer>
   typealias Outbound = NIOAsyncChannelOutboundWriter<ByteBuffer>
 
   nonisolated let id: Int
-  nonisolated let executor: (any TaskExecutor)?
-  nonisolated let channel: any Channel
+  nonisolated let loopExecutor: EventLoopTaskExecutor
+  nonisolated let channel: Channel
   let chat: Chat
+  /// How long to wait for the client at the end.
+  private let patience: TimeAmount
   let logger: Logger
   var user: User?
   /// The rooms that the client is in.
@@ -26,16 +28,19 @@ actor Connection: RoomMember {
   private var lines = 0
   private var isClosing = false
 
+  nonisolated var executor: (any TaskExecutor)? { loopExecutor }
+
   nonisolated var unownedExecutor: UnownedSerialExecutor {
-    channel.eventLoop.executor.asUnownedSerialExecutor()
+    channel.channel.eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  init(id: Int, channel: any Channel, chat: Chat, logger: Logger) {
+  init(id: Int, channel: Channel, chat: Chat, patience: TimeAmount, logger: Logger) {
     self.id = id
     self.channel = channel
     self.chat = chat
+    self.patience = patience
     self.logger = logger
-    executor = EventLoopTaskExecutor.of(channel.eventLoop)
+    loopExecutor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
   }
 
   // MARK: Reading
@@ -43,30 +48,13 @@ actor Connection: RoomMember {
   /// Serves the client until it goes, or is told to.
   func run() async {
     do {
-      try await open().executeThenClose { inbound, outbound in
+      try await channel.executeThenClose { inbound, outbound in
         try await self.serve(inbound, outbound)
       }
     } catch {
       logger.debug("a connection ended", metadata: ["id": "\(id)", "error": "\(error)"])
     }
     await leaveAll()
-  }
-
-  /// Begins to read.
-  ///
-  /// - Returns: the channel, which is to be closed by `executeThenClose`: it stops the program if it is
-  ///   dropped.
-  /// - Throws: if the client has gone meanwhile.
-  private func open() throws -> AsyncChannel {
-    // On the event loop, so the channel does not close between these lines.
-    guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
-    let opened = try AsyncChannel(
-      wrappingChannelSynchronously: channel,
-      configuration: .init(isOutboundHalfClosureEnabled: true))
-    channel.setOption(.autoRead, value: true).whenFailure { [channel] _ in
-      channel.close(promise: nil)
-    }
-    return opened
   }
 
   private func serve(_ inbound: Inbound, _ outbound: Outbound) async throws {
@@ -77,7 +65,7 @@ actor Connection: RoomMember {
       if isClosing { continue }
       if try await carryOut(line) { break }
     }
-    await bidFarewell(within: .seconds(1))
+    await bidFarewell()
   }
 
   /// Carries out a line; whether it was the last one.
@@ -98,6 +86,8 @@ actor Connection: RoomMember {
   }
 
   nonisolated func receive(_ message: Message) async throws {
+    // Many messages may come in a row, and none of them need wait for anything.
+    await loopExecutor.giveWay()
     guard let (missed, outbound) = takeHere(message) else { return }
     if missed > 0 {
       try await outbound.write(ByteBuffer(string: "missed \(message.room) \(missed)\n"))
@@ -106,6 +96,7 @@ actor Connection: RoomMember {
   }
 
   nonisolated func receiveNow(_ message: Message) {
+    let channel = channel.channel
     guard channel.isWritable else { return }
     channel.writeAndFlush(message.line, promise: nil)
   }
@@ -128,14 +119,12 @@ actor Connection: RoomMember {
 
   // MARK: Closing
 
-  /// Takes nothing more, sends what there is to be sent, and waits for the client to go.
-  ///
-  /// - Parameter duration: how long to wait at most.
-  func bidFarewell(within duration: TimeAmount) async {
+  /// Takes nothing more, sends what there is to be sent, and waits for the client to go, for a time.
+  func bidFarewell() async {
     guard !isClosing else { return }
     isClosing = true
-    let channel = channel
-    channel.eventLoop.scheduleTask(in: duration) { channel.close(promise: nil) }
+    let channel = channel.channel
+    channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
     // When this is on its way, so is all that was written before.
     try? await channel.writeAndFlush(ByteBuffer(string: "bye\n")).get()
     try? await channel.close(mode: .output).get()

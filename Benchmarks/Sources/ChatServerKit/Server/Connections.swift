@@ -8,7 +8,7 @@ final class Connections: Service {
   private let chat: Chat
   private let logger: Logger
   private let patience: TimeAmount
-  private let (newcomers, entrance) = AsyncStream<any Channel>.makeStream()
+  private let (newcomers, entrance) = AsyncStream<Connection.Channel>.makeStream()
   private let present = Mutex<[Int: Connection]>([:])
 
   init(chat: Chat, patience: TimeAmount, logger: Logger) {
@@ -18,9 +18,18 @@ final class Connections: Service {
   }
 
   /// Takes a channel to be served, or closes it if nobody is served any more.
+  ///
+  /// To be called on its event loop, before anything is read.
   func add(_ channel: any Channel) {
-    // What is added before the end is served, for a stream that has ended gives what it holds first.
-    if case .terminated = entrance.yield(channel) { channel.close(promise: nil) }
+    guard
+      let wrapped = try? Connection.Channel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(isOutboundHalfClosureEnabled: true))
+    else { return channel.close(promise: nil) }
+    // It stops the program to drop it before its channel has closed, as the stream may do at the end.
+    channel.closeFuture.whenComplete { _ in withExtendedLifetime(wrapped) {} }
+    // What is added before the end is served: a stream that has ended gives what it holds first.
+    if case .terminated = entrance.yield(wrapped) { channel.close(promise: nil) }
   }
 
   func run() async throws {
@@ -29,7 +38,8 @@ final class Connections: Service {
         var count = 0
         for await channel in newcomers {
           count += 1
-          let connection = Connection(id: count, channel: channel, chat: chat, logger: logger)
+          let connection = Connection(
+            id: count, channel: channel, chat: chat, patience: patience, logger: logger)
           present.withLock { $0[connection.id] = connection }
           group.addTask {
             await connection.run()
@@ -37,7 +47,7 @@ final class Connections: Service {
           }
         }
         for connection in present.withLock({ Array($0.values) }) {
-          group.addTask { await connection.bidFarewell(within: self.patience) }
+          group.addTask { await connection.bidFarewell() }
         }
       }
     } onGracefulShutdown: {

@@ -5,9 +5,9 @@ import ServiceLifecycle
 
 /// Accepts connections until it is told to stop.
 ///
-/// A channel goes from here to the connections as it is, and reads nothing before somebody takes it. At
-/// every moment it belongs to somebody who closes it: to the listener until it is open, to the connections
-/// from then on. So it does not matter when the end comes.
+/// At every moment a channel belongs to somebody who closes it: to NIO's listener until it is open, to the
+/// connections from then on. No sequence is in between that may end and drop what it holds, so it does not
+/// matter when the end comes.
 struct Listener: Service {
   let configuration: ServerConfiguration
   let connections: Connections
@@ -17,13 +17,23 @@ struct Listener: Service {
 
   func run() async throws {
     let limit = configuration.lineLimit
+    let connectionLimit = min(configuration.connectionLimit ?? .max, DescriptorLimit.connections)
+    let writeTimeout = TimeAmount(configuration.writeTimeout)
     let connections = connections
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.autoRead, value: false)
+      // So that the limit is exact.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptLimit(connectionLimit))
+        }
+      }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      // So a client that has vanished without a word is noticed some time.
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
       // So a client that does not read is noticed before the kernel holds megabytes for it.
       .childChannelOption(.socketOption(.so_sndbuf), value: 128 * 1024)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024))
@@ -31,6 +41,7 @@ struct Listener: Service {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(ByteToMessageHandler(LineDecoder(limit: limit)))
+          try pipeline.addHandler(WriteWatch(writeTimeout))
           try pipeline.addHandler(FlushGathering())
           try pipeline.addHandler(Doorway { connections.add($0) })
         }

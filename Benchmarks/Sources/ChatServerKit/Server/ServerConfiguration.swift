@@ -15,8 +15,15 @@ package struct ServerConfiguration: Sendable {
   package var auditFile: String?
   /// How long to wait at the end until everybody has been told everything.
   package var drainTime = Duration.seconds(5)
+  /// For how long the server waits for a client to take what it is sent at the end, and to go.
+  package var farewellTime = Duration.seconds(2)
   /// How long a line may be.
   package var lineLimit = 4096
+  /// How many connections there may be at a time; `nil` for as many as descriptors allow, which is never
+  /// exceeded.
+  package var connectionLimit: Int?
+  /// For how long a client may take nothing of what it is sent.
+  package var writeTimeout = Duration.seconds(60)
   /// How many rooms there may be at a time.
   package var roomLimit = 1000
   /// In how many rooms a client may be at a time.

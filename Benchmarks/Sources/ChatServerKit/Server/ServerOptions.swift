@@ -36,11 +36,22 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "How many messages may wait for a member that does not keep up.")
   var backlog = 1000
 
+  @Option(
+    help: "How many connections there may be; as many as the process may have descriptors, if less."
+  )
+  var connections: Int?
+
+  @Option(help: "For how many milliseconds a client may take nothing of what it is sent.")
+  var writeTimeout = 60_000
+
   @Option(help: "A file to write down in what happens.")
   var audit: String?
 
   @Option(help: "How many milliseconds to wait at the end until everybody has been told.")
   var drainTime = 5000
+
+  @Option(help: "How many milliseconds to wait for a client to take what it is sent at the end.")
+  var farewellTime = 2000
 
   @Option(
     help: "What to log: trace, debug, info, warning or error.",
@@ -60,7 +71,8 @@ package struct ServerOptions: ParsableArguments {
   package func validate() throws {
     for (name, value) in [
       ("flood-limit", floodLimit), ("deadline", deadline), ("backlog", backlog),
-      ("drain-time", drainTime),
+      ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
+      ("farewell-time", farewellTime),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
   }
 
@@ -79,8 +91,11 @@ package struct ServerOptions: ParsableArguments {
     server.floodLimit = floodLimit
     server.deadline = .milliseconds(deadline)
     server.backlog = backlog
+    server.connectionLimit = connections
+    server.writeTimeout = .milliseconds(writeTimeout)
     server.auditFile = audit
     server.drainTime = .milliseconds(drainTime)
+    server.farewellTime = .milliseconds(farewellTime)
     server.stopsWithInput = stopWithInput
     let metrics = MetricsBook()
     MetricsSystem.bootstrap(metrics)

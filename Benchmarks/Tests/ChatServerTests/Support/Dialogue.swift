@@ -1,28 +1,40 @@
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A connection to a server, as somebody has it who types.
 struct Dialogue {
   private struct Ended: Error {}
 
   private let channel: any Channel
+  private let count: Count
   private var iterator: AsyncThrowingStream<String, any Error>.AsyncIterator
+
+  private final class Count: Sendable {
+    let lines = Atomic(0)
+  }
+
+  /// Whether no line has come so far.
+  var hasHeardNothing: Bool { count.lines.load(ordering: .relaxed) == 0 }
 
   /// Hands on lines; reads only as long as it is to.
   private final class Ear: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let lines: AsyncThrowingStream<String, any Error>.Continuation
+    private let count: Count
     private var unread = ByteBuffer()
 
-    init(_ lines: AsyncThrowingStream<String, any Error>.Continuation) {
+    init(_ lines: AsyncThrowingStream<String, any Error>.Continuation, _ count: Count) {
       self.lines = lines
+      self.count = count
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var buffer = unwrapInboundIn(data)
       unread.writeBuffer(&buffer)
       while let end = unread.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+        count.lines.add(1, ordering: .relaxed)
         lines.yield(unread.readString(length: end - unread.readerIndex) ?? "")
         unread.moveReaderIndex(forwardBy: 1)
       }
@@ -43,11 +55,13 @@ struct Dialogue {
 
   init(port: Int, receiveBuffer: Int? = nil) async throws {
     let (lines, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
+    let count = Count()
+    self.count = count
     var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.allowRemoteHalfClosure, value: true)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Ear(continuation))
+          try channel.pipeline.syncOperations.addHandler(Ear(continuation, count))
         }
       }
     if let receiveBuffer {

@@ -9,14 +9,30 @@ enum Server {
 
   /// Starts it for as long as the body takes, and no longer whatever happens.
   ///
-  /// Extensions have so much time to answer, if the arguments do not say otherwise, that a busy machine
+  /// Extensions and clients have so much time, if the arguments do not say otherwise, that a busy machine
   /// does not run out of it.
+  ///
+  /// - Parameters:
+  ///   - arguments: what to start it with.
+  ///   - descriptors: how many descriptors it may have.
+  ///   - body: uses it.
+  /// - Returns: what the body returns.
+  /// - Throws: what keeps the server from starting, or what the body throws.
   static func run<Value>(
-    _ arguments: [String] = [], _ body: (ServerProcess) async throws -> Value
+    _ arguments: [String] = [], descriptors: Int? = nil,
+    _ body: (ServerProcess) async throws -> Value
   ) async throws -> Value {
-    let patience = arguments.contains("--deadline") ? [] : ["--deadline", "3600000"]
-    let server = try await ServerProcess.start(
-      executable(), arguments + patience + ["--log-level", "error"])
+    var arguments = arguments + ["--log-level", "error"]
+    for option in ["--deadline", "--write-timeout", "--drain-time", "--farewell-time"]
+    where !arguments.contains(option) {
+      arguments += [option, "3600000"]
+    }
+    var program = try executable()
+    if let descriptors {
+      arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", program.path] + arguments
+      program = URL(filePath: "/bin/sh")
+    }
+    let server = try await ServerProcess.start(program, arguments)
     defer { server.kill() }
     return try await body(server)
   }

@@ -1,0 +1,87 @@
+import ChatLoadKit
+import Foundation
+import NIOCore
+import Testing
+
+@Suite("The chat server at its limits", .serialized, .timeLimit(.minutes(10)))
+struct LimitsTests {
+  @Test("who comes when there are as many connections as there may be waits until another goes")
+  func connections() async throws {
+    try await Server.run(["--connections", "3"]) { server in
+      var present: [Dialogue] = []
+      for _ in 1...3 {
+        var dialogue = try await Dialogue(port: server.port)
+        #expect(try await dialogue.next() == "ok hello, help lists the commands")
+        present.append(dialogue)
+      }
+      var fourth = try await Dialogue(port: server.port)
+      var fifth = try await Dialogue(port: server.port)
+      // Time enough for a server that accepts it.
+      for _ in 1...100 { #expect(try await present[0].ask("ping") == ["ok"]) }
+      #expect(fourth.hasHeardNothing)
+      try await present[1].write("quit")
+      #expect(try await fourth.next() == "ok hello, help lists the commands")
+      for _ in 1...100 { #expect(try await present[0].ask("ping") == ["ok"]) }
+      #expect(fifth.hasHeardNothing)
+      try await present[2].close()
+      #expect(try await fifth.next() == "ok hello, help lists the commands")
+      server.terminate()
+      let end = try await server.end()
+      #expect(end.status == 0)
+    }
+  }
+
+  @Test("more clients than descriptors leave the server those that it needs itself")
+  func descriptors() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let places = 20
+    let options = ["--audit", file.path, "--admin", "root:secret"]
+    try await Server.run(options, descriptors: places + 32 + 4 * System.coreCount) { server in
+      var root = try await Dialogue(port: server.port)
+      try await root.write("login root secret")
+      _ = try await root.lines(upTo: "ok you are root")
+      #expect(try await root.ask("unload audit") == ["ok"])
+      let (greetings, greet) = AsyncStream<Void>.makeStream()
+      try await withThrowingTaskGroup { group in
+        for _ in 1...150 {
+          let dialogue = try await Dialogue(port: server.port)
+          group.addTask {
+            var dialogue = dialogue
+            guard try await dialogue.next() == "ok hello, help lists the commands" else { return }
+            greet.yield()
+            // To the end.
+            _ = try await dialogue.rest()
+          }
+        }
+        var count = 1
+        for await _ in greetings {
+          count += 1
+          if count == places { break }
+        }
+        for _ in 1...100 { #expect(try await root.ask("ping") == ["ok"]) }
+        // A file needs a descriptor as well.
+        #expect(try await root.ask("load audit") == ["ok"])
+        server.terminate()
+        let end = try await server.end()
+        #expect(end.hasExited)
+        #expect(end.status == 0)
+        group.cancelAll()
+      }
+    }
+  }
+
+  @Test("a client that takes nothing of what it is sent loses its place", arguments: [true, false])
+  func writeTimeout(_ isHalfClosed: Bool) async throws {
+    try await Server.run(["--connections", "1", "--write-timeout", "100"]) { server in
+      let deaf = try await Dialogue(port: server.port, receiveBuffer: 4096)
+      try await deaf.setReading(false)
+      // Too much for all buffers on the way.
+      let questions = String(repeating: "help\n", count: 20_000)
+      try await deaf.write(questions)
+      if isHalfClosed { try await deaf.closeOutput() }
+      var next = try await Dialogue(port: server.port)
+      #expect(try await next.next() == "ok hello, help lists the commands")
+    }
+  }
+}

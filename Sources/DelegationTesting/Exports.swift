@@ -1,0 +1,2 @@
+// A test that imports this module has the hub with it.
+@_exported public import Delegation

@@ -1,0 +1,182 @@
+/// A clock that stands still until it is advanced.
+///
+/// As `DelegateHub.Configuration.clock` it lets a deadline of an hour be tested in no time:
+///
+/// ```swift
+/// clock.advance(by: .seconds(3600))
+/// ```
+///
+/// Those who sleep by it are woken in the order of their deadlines, and of equal ones in the order in
+/// which they went to sleep. A cancelled sleep ends at once with a `CancellationError` and leaves nothing
+/// behind.
+///
+/// **Isolation.** Every method may be called from any thread. Advancing wakes the sleepers: their tasks
+/// go on where they run, so with a ``ManualExecutor`` not before it is told to run.
+public final class ManualClock: Clock {
+  /// A point of time, as the distance from the one that a clock begins with.
+  public struct Instant: InstantProtocol, CustomStringConvertible {
+    /// The distance from the beginning.
+    public var offset: Duration
+
+    /// Makes a point of time.
+    ///
+    /// - Parameter offset: the distance from the beginning.
+    public init(offset: Duration = .zero) {
+      self.offset = offset
+    }
+
+    /// The point of time that is that much later.
+    ///
+    /// - Parameter duration: how much later.
+    /// - Returns: the later point of time.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+
+    /// The distance to another point of time.
+    ///
+    /// - Parameter other: the other point.
+    /// - Returns: the distance, which is negative if the other one is earlier.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether a point of time is earlier than another.
+    public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.offset < rhs.offset }
+
+    /// The distance from the beginning, in words.
+    public var description: String { "\(offset)" }
+  }
+
+  private struct State: Watched {
+    var now = Instant()
+    var sleepers = SleepQueue<CheckedContinuation<Void, any Error>>()
+    var watchers = Watchers()
+    /// Whether everybody is woken, and nobody may sleep any more.
+    var isClosed = false
+    var reached: Int { sleepers.count }
+  }
+
+  private let state = Guarded(State())
+
+  /// Makes a clock that shows the beginning.
+  public init() {}
+
+  /// What the clock shows.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// The clock is exact.
+  public var minimumResolution: Duration { .zero }
+
+  /// How many sleep by the clock.
+  public var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+  /// When those who sleep are to be woken, the earliest first.
+  ///
+  /// - Complexity: O(*n* log *n*) in the *n* sleepers.
+  public var deadlines: [Instant] { state.withLock { $0.sleepers.deadlines } }
+
+  /// When the next of those who sleep is to be woken; `nil` if nobody sleeps.
+  public var nextDeadline: Instant? { state.withLock { $0.sleepers.nextDeadline } }
+
+  // MARK: Sleeping
+
+  /// Sleeps until the clock shows a point of time.
+  ///
+  /// **Cancellation.** If the task is cancelled, it ends at once.
+  ///
+  /// **Errors.** A `CancellationError` if the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to wake; if that is past, it returns at once.
+  ///   - tolerance: has no meaning here.
+  /// - Throws: `CancellationError`.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    let ticket = state.withLock { $0.sleepers.makeTicket() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let (isAsleep, isClosed, ready) = state.withLock { state in
+          if deadline <= state.now || state.isClosed {
+            return (false, state.isClosed, [CheckedContinuation<Void, Never>]())
+          }
+          state.sleepers.add(continuation, until: deadline, ticket: ticket)
+          return (true, false, state.watchers.removeAll(reaching: state.sleepers.count))
+        }
+        for watcher in ready { watcher.resume() }
+        guard isAsleep else {
+          return isClosed
+            ? continuation.resume(throwing: CancellationError()) : continuation.resume()
+        }
+        // The handler below may have run before there was anybody to wake.
+        if Task.isCancelled { cancelSleep(ticket) }
+      }
+    } onCancel: {
+      cancelSleep(ticket)
+    }
+  }
+
+  private func cancelSleep(_ ticket: Int) {
+    state.withLock { $0.sleepers.remove(ticket) }?.resume(throwing: CancellationError())
+  }
+
+  /// Waits until that many sleep at the same time.
+  ///
+  /// For tests of code that runs on threads of its own: whoever advances the clock before the other side
+  /// has gone to sleep wakes nobody. With a ``ManualExecutor`` nothing need be waited for.
+  ///
+  /// **Cancellation.** If the task is cancelled, it returns at once.
+  ///
+  /// - Parameter count: how many.
+  public func waitForSleepers(_ count: Int = 1) async {
+    await state.wait(until: count)
+  }
+
+  // MARK: Advancing
+
+  /// Lets time pass, and wakes those whose deadlines it reaches.
+  ///
+  /// - Parameter duration: how much; a negative one stops the program.
+  public func advance(by duration: Duration) {
+    if duration < .zero {
+      fatalError("ManualClock.advance(by:): time does not go back, and \(duration) is negative.")
+    }
+    let due = state.withLock { state in
+      state.now = state.now.advanced(by: duration)
+      return state.sleepers.removeAll(until: state.now)
+    }
+    for continuation in due { continuation.resume() }
+  }
+
+  /// Lets time pass up to a point, and wakes those whose deadlines it reaches.
+  ///
+  /// - Parameter instant: the point; if the clock shows that or more, nothing happens.
+  public func advance(to instant: Instant) {
+    let due = state.withLock { state in
+      state.now = max(state.now, instant)
+      return state.sleepers.removeAll(until: state.now)
+    }
+    for continuation in due { continuation.resume() }
+  }
+
+  /// Lets time pass up to the next deadline, if somebody sleeps.
+  ///
+  /// - Returns: whether somebody was woken.
+  @discardableResult
+  public func advanceToNextDeadline() -> Bool {
+    let due = state.withLock { state in
+      guard let next = state.sleepers.nextDeadline else {
+        return [CheckedContinuation<Void, any Error>]()
+      }
+      state.now = next
+      return state.sleepers.removeAll(until: next)
+    }
+    for continuation in due { continuation.resume() }
+    return !due.isEmpty
+  }
+
+  /// Wakes everybody as if they were cancelled, and lets nobody sleep any more.
+  func close() {
+    let sleepers = state.withLock { state in
+      state.isClosed = true
+      return state.sleepers.removeAll()
+    }
+    for continuation in sleepers { continuation.resume(throwing: CancellationError()) }
+  }
+}

@@ -1,0 +1,147 @@
+extension ManualExecutor {
+  /// Runs an asynchronous closure to its end, by running this executor's jobs on the calling thread.
+  ///
+  /// ```swift
+  /// let mayEnter = try executor.drive {
+  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  /// }
+  /// #expect(!mayEnter)
+  /// ```
+  ///
+  /// When it returns the closure has. Jobs that are left, of other tasks, are not run any more: see
+  /// ``run(atMost:)``.
+  ///
+  /// If no job is left and the closure has not ended, it waits for something that the executor does not
+  /// run. Then the clock, if one is given, goes on to its next deadline; if nobody sleeps by it, the
+  /// closure's task is cancelled and the call fails.
+  ///
+  /// Work that runs elsewhere, on a queue for example, may take part if `patience` says for how long to
+  /// wait for what comes back from there. The calling thread is blocked meanwhile. In an asynchronous
+  /// test it is one of the few of Swift's own pool, so what is waited for should not need that pool:
+  /// on a machine with two cores, two such tests at a time leave no thread for it.
+  ///
+  /// **Isolation.** The closure runs on no actor, with the task-locals and the priority of the caller. On
+  /// the main thread the main actor is held up until the call returns, so the closure must not wait for
+  /// it.
+  ///
+  /// **Re-entrancy.** It may be called from within a job of the executor, which is then in the way of
+  /// those that wait for it.
+  ///
+  /// **Cancellation.** Cancelling the caller's task has no effect on the closure.
+  ///
+  /// **Errors.** The error that the closure throws, or a ``DriveFailure``.
+  ///
+  /// - Parameters:
+  ///   - clock: a clock to advance when nothing else can go on.
+  ///   - patience: for how long to wait for a job from another thread when none is left. With zero the
+  ///     call fails at once.
+  ///   - limit: how many jobs to run at most.
+  ///   - fileID: the source file of the call, for the failure's description.
+  ///   - line: the line of the call.
+  ///   - body: what to do.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws, or a ``DriveFailure``.
+  public func drive<Success: Sendable>(
+    advancing clock: ManualClock? = nil, patience: Duration = .zero,
+    stepLimit limit: Int = 1_000_000, fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable () async throws -> Success
+  ) throws -> Success {
+    let call = begin(body)
+    var steps = 0
+    var kind = DriveFailure.Kind.endless
+    while steps < limit {
+      if let result = call.result { return try result.get() }
+      if runNext() {
+        steps += 1
+      } else if !(clock?.advanceToNextDeadline() ?? false), !jobs.wait(for: patience) {
+        kind = .stuck
+        break
+      }
+    }
+    // Its last job may have been the last allowed one, or may have run elsewhere.
+    if let result = call.result { return try result.get() }
+    call.cancel()
+    // What that sets free is not to be left suspended.
+    run(atMost: Schedule.cleaningSteps)
+    throw DriveFailure(
+      kind: kind, steps: steps, patience: patience,
+      place: "\(fileID):\(line)")
+  }
+
+  /// Starts an asynchronous closure and runs the executor's jobs until none is left.
+  ///
+  /// When it returns the closure has ended, or waits for something that has not come yet: "it has not
+  /// returned" is an assertion.
+  ///
+  /// ```swift
+  /// let vote = executor.start {
+  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  /// }
+  /// #expect(vote.value == false)
+  /// ```
+  ///
+  /// **Isolation.** As with ``drive(advancing:patience:stepLimit:fileID:line:_:)``.
+  ///
+  /// - Parameter body: what to do.
+  /// - Returns: the call, which need not be kept.
+  @discardableResult
+  public func start<Success: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Success
+  ) -> Call<Success, Failure> {
+    let call = begin(body)
+    run()
+    return call
+  }
+
+  func begin<Success: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable () async throws(Failure) -> Success
+  ) -> Call<Success, Failure> {
+    let outcome = Outcome<Success, Failure>()
+    let task = Task(executorPreference: self) {
+      do throws(Failure) {
+        outcome.set(.success(try await body()))
+      } catch {
+        outcome.set(.failure(error))
+      }
+    }
+    return Call(outcome: outcome, task: task)
+  }
+
+  /// A call that was started by ``start(_:)``.
+  public struct Call<Success: Sendable, Failure: Error>: Sendable {
+    fileprivate let outcome: Outcome<Success, Failure>
+    fileprivate let task: Task<Void, Never>
+
+    /// What the call has come to, for one that may throw; `nil` as long as it has not ended.
+    public var result: Result<Success, Failure>? { outcome.result }
+
+    /// Whether the call has ended.
+    public var isOver: Bool { outcome.result != nil }
+
+    /// Cancels the call's task.
+    ///
+    /// What that sets free runs when the executor is told to run.
+    public func cancel() { task.cancel() }
+  }
+}
+
+// By its kind, and not as a getter that throws `Failure`: on that, in an `#expect`, the compiler of 6.3
+// crashes.
+extension ManualExecutor.Call where Failure == Never {
+  /// What the call has returned; `nil` as long as it has not ended.
+  public var value: Success? {
+    guard case .success(let value) = result else { return nil }
+    return value
+  }
+}
+
+/// What a task has come to, for those who do not await it.
+final class Outcome<Success: Sendable, Failure: Error>: Sendable {
+  private let state = Guarded<Result<Success, Failure>?>(nil)
+
+  var result: Result<Success, Failure>? { state.withLock { $0 } }
+
+  func set(_ result: Result<Success, Failure>) {
+    state.withLock { $0 = result }
+  }
+}

@@ -1,0 +1,66 @@
+/// Keeps a history of what happened, from any thread, to be compared whole.
+///
+/// ```swift
+/// #expect(recorder.events == ["Alice", "Bob"])
+/// ```
+///
+/// **Order.** Events of one thread are in the order of that thread, and all events are in one order.
+///
+/// **Isolation.** Every method may be called from any thread and returns without waiting for anybody,
+/// except ``events(atLeast:)``.
+public final class Recorder<Event: Sendable>: Sendable {
+  private struct State: Watched {
+    var events: [Event] = []
+    var watchers = Watchers()
+    var reached: Int { events.count }
+  }
+
+  private let state = Guarded(State())
+
+  /// Makes a recorder with an empty history.
+  public init() {}
+
+  /// Appends an event to the history.
+  ///
+  /// - Parameter event: what happened.
+  /// - Complexity: O(1), amortised, unless somebody waits for events.
+  public func record(_ event: Event) {
+    let ready = state.withLock { state in
+      state.events.append(event)
+      return state.watchers.removeAll(reaching: state.events.count)
+    }
+    for continuation in ready { continuation.resume() }
+  }
+
+  /// The events so far, oldest first.
+  public var events: [Event] { state.withLock { $0.events } }
+
+  /// How many events there are.
+  public var count: Int { state.withLock { $0.events.count } }
+
+  /// Forgets the history, for a test with several acts.
+  ///
+  /// - Returns: the events that there were.
+  @discardableResult
+  public func clear() -> [Event] {
+    state.withLock { state in
+      let events = state.events
+      state.events = []
+      return events
+    }
+  }
+
+  /// Waits until there are that many events.
+  ///
+  /// For tests of code that runs on threads of its own. With a ``ManualExecutor`` nothing need be waited
+  /// for.
+  ///
+  /// **Cancellation.** If the task is cancelled, it returns at once with the events that there are.
+  ///
+  /// - Parameter count: how many events to wait for.
+  /// - Returns: the events when it returns, which may be more.
+  public func events(atLeast count: Int) async -> [Event] {
+    await state.wait(until: count)
+    return events
+  }
+}

@@ -1,0 +1,96 @@
+/// Plays a scenario under many schedules of all its tasks, up to the first that fails.
+///
+/// Each seed is one schedule: the scenario's tasks run one job at a time on the calling thread, and the
+/// seed decides which job comes next wherever more than one could. The same seed decides the same, so a
+/// fault that shows in one schedule of thousands can be looked at again and again.
+///
+/// ```swift
+/// try exploreSchedules(seeds: 0..<10_000) { executor in
+///   let hub = DelegateHub(on: executor, clock: executor.clock)
+///   hub.subscribe(Bouncer(), to: DoorDelegate.self, hold: .strongly)
+///   async let alice = hub.vote(DoorDelegate.self) { await $0.mayEnter("Alice") }
+///   async let bob = hub.vote(DoorDelegate.self) { await $0.mayEnter("Bob") }
+///   let admitted = await [alice, bob]
+///   try #require(admitted.contains(true) && admitted.contains(false))
+/// }
+/// ```
+///
+/// What takes part in the schedule is said at ``SeededExecutor``. What runs elsewhere may take part in
+/// the scenario if there is `patience` for it, but comes back at a time that no seed decides:
+/// ``Exploration/foreignJobs`` counts that.
+///
+/// A scenario says that something is wrong by throwing: an error of its own, or by `#require`. An
+/// `#expect` that fails is recorded as an issue of the test, but nobody learns of the seed, and the
+/// exploration goes on; `"seed \(executor.seed)"` as its comment helps.
+///
+/// To be decided by the seed alone, a scenario makes everything anew: its hub, its subscribers, its
+/// actors. What it keeps from one schedule to the next, and what it takes from random numbers, from a
+/// clock that goes by itself or from the order of a `Set` or `Dictionary`, is not.
+///
+/// When the scenario has ended, what is left on the executor runs to its end as well. Then those who still
+/// sleep by ``SeededExecutor/clock`` are woken as if they were cancelled. A scenario that is stuck, or does
+/// not end, is cancelled; tasks of it that ignore that stay suspended for good.
+///
+/// **Order.** Tasks can take turns wherever they suspend, give way, or enter or leave an actor. Between
+/// those places a job runs as a whole, and a loop without any keeps the call from returning.
+///
+/// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the caller, so
+/// issues are recorded for the caller's test. The calling thread is blocked meanwhile; on the main thread
+/// that holds up the main actor, so the scenario must not wait for it there.
+///
+/// **Cancellation.** If the caller's task is cancelled, as by a test's time limit, it fails before the
+/// next schedule.
+///
+/// **Errors.** A ``ScheduleFailure`` with the seed of the first schedule that failed.
+///
+/// - Parameters:
+///   - seeds: the schedules to play. One seed, as `[4711]` or `4711..<4712`, plays one again; none stops
+///     the program, as a test that tries nothing is none.
+///   - strategy: how the job that comes next is chosen.
+///   - limit: how many jobs a schedule may take.
+///   - patience: for how long to wait for a job from another thread when none is left and the scenario
+///     has not ended; the calling thread is blocked meanwhile. With zero, the default, the scenario is
+///     stuck at once.
+///   - scenario: what to play, with the executor of the schedule.
+/// - Returns: how many schedules were played.
+/// - Throws: a ``ScheduleFailure``.
+@discardableResult
+public func exploreSchedules(
+  seeds: some Sequence<UInt64> = 0..<1_000, strategy: SchedulingStrategy = .alternating,
+  stepLimit limit: Int = 100_000, patience: Duration = .zero,
+  _ scenario: @escaping @Sendable (SeededExecutor) async throws -> Void
+) throws(ScheduleFailure) -> Exploration {
+  let explorer = Explorer(
+    strategy: strategy, stepLimit: limit, patience: patience, scenario: scenario)
+  let exploration = try explorer.explore(seeds)
+  if exploration.schedules == 0 {
+    fatalError("exploreSchedules(seeds:): there are no seeds, so that nothing would be tried.")
+  }
+  return exploration
+}
+
+/// Plays a scenario under the one schedule of a seed, as ``exploreSchedules(seeds:strategy:stepLimit:patience:_:)``
+/// did.
+///
+/// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
+/// ``exploreSchedules(seeds:strategy:stepLimit:patience:_:)``.
+///
+/// - Parameters:
+///   - seed: the schedule, as ``ScheduleFailure/seed`` says.
+///   - strategy: how the job that comes next is chosen; the one that the schedule was found with.
+///   - limit: how many jobs the schedule may take.
+///   - patience: for how long to wait for a job from another thread when none is left and the scenario
+///     has not ended.
+///   - scenario: what to play, with the executor of the schedule.
+/// - Returns: what playing it came to.
+/// - Throws: a ``ScheduleFailure``.
+@discardableResult
+public func replaySchedule(
+  seed: UInt64, strategy: SchedulingStrategy = .alternating,
+  stepLimit limit: Int = 100_000, patience: Duration = .zero,
+  _ scenario: @escaping @Sendable (SeededExecutor) async throws -> Void
+) throws(ScheduleFailure) -> Exploration {
+  try exploreSchedules(
+    seeds: CollectionOfOne(seed), strategy: strategy, stepLimit: limit, patience: patience, scenario
+  )
+}

@@ -1,0 +1,105 @@
+/// One order of all the jobs of an executor, as it comes about.
+///
+/// Only the thread that made the executor uses it.
+struct Schedule {
+  /// A job that is to be run.
+  struct Entry: Sendable {
+    let job: UnownedJob
+    let executor: UnownedTaskExecutor
+    /// Whether it has come from another thread, at a time that no seed decides.
+    let isForeign: Bool
+    /// The runtime's number of the task; zero if the job is an actor's turn, or resumes a task that gave
+    /// way.
+    let id: UInt64
+    /// The task, by the order in which tasks have come up; of a job that is none, the one that was running
+    /// when it came.
+    var task: Int?
+    /// How many steps there had been when it came.
+    var arrival = 0
+
+    init(job: UnownedJob, executor: UnownedTaskExecutor, isForeign: Bool) {
+      self.job = job
+      self.executor = executor
+      self.isForeign = isForeign
+      id = jobTaskID(job)
+    }
+  }
+
+  let executor: SeededExecutor
+  private var ready: [Entry] = []
+  private var tasks: [UInt64: Int] = [:]
+  private var chooser: Chooser
+
+  /// The tasks that have run, by step; `nil` for a job of another thread that is no task's.
+  private(set) var steps: [Int?] = []
+  /// How many jobs have come from other threads.
+  private(set) var foreignJobs = 0
+
+  /// How many jobs are run, at most, of what has been given up.
+  static let cleaningSteps = 10_000
+
+  /// For how many steps a job may be passed over.
+  static func patience(among count: Int) -> Int { 500 + 32 * count }
+
+  /// Whether there is a job that could run.
+  var hasJobs: Bool { !ready.isEmpty || executor.arrivals.count > 0 }
+
+  /// A number that differs for schedules that differ, but for coincidences.
+  var fingerprint: UInt64 {
+    steps.reduce(0xCBF2_9CE4_8422_2325) { hash, task in
+      let mixed = (hash ^ UInt64((task ?? -1) + 2)) &* 0x9E37_79B9_7F4A_7C15
+      return mixed ^ mixed >> 29
+    }
+  }
+
+  init(on executor: SeededExecutor, strategy: SchedulingStrategy) {
+    self.executor = executor
+    chooser = Chooser(strategy, seed: executor.seed)
+  }
+
+  /// Chooses the job that comes next, if there is one.
+  mutating func next() -> Entry? {
+    admit()
+    if ready.isEmpty { return nil }
+    let entry = ready.remove(at: chooser.choose(among: ready, at: steps.count + 1))
+    steps.append(entry.task)
+    return entry
+  }
+
+  /// Runs the job that comes next.
+  ///
+  /// - Returns: whether there was one.
+  mutating func runNext() -> Bool {
+    guard let entry = next() else { return false }
+    entry.job.runSynchronously(on: entry.executor)
+    return true
+  }
+
+  private mutating func admit() {
+    var entries = executor.arrivals.takeAll()
+    // Several that have been set free at once may have come in the order of a hash table, which is
+    // another one in each process. The runtime numbers tasks in the order in which they are made.
+    if entries.count > 1 { entries.sort { $0.id < $1.id } }
+    for var entry in entries {
+      if entry.isForeign { foreignJobs += 1 }
+      if entry.id != 0 {
+        entry.task = number(of: entry.id)
+      } else if !entry.isForeign {
+        entry.task = steps.last ?? nil
+      }
+      entry.arrival = steps.count
+      ready.append(entry)
+    }
+  }
+
+  /// A number for a task that does not depend on what else the process does.
+  private mutating func number(of id: UInt64) -> Int {
+    if let number = tasks[id] { return number }
+    tasks[id] = tasks.count
+    return tasks.count - 1
+  }
+}
+
+/// The runtime's number for the task that a job is a part of, or zero.
+@_silgen_name("swift_task_getJobTaskId")
+private func jobTaskID(_ job: UnownedJob) -> UInt64

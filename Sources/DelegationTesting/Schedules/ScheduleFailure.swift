@@ -1,0 +1,91 @@
+/// A schedule that failed, and the seed that plays it again.
+public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
+  /// A way to fail.
+  public struct Kind: Hashable, Sendable {
+    private enum Code { case threw, stuck, endless, cancelled }
+
+    private let code: Code
+
+    /// The scenario threw an error.
+    public static let threw = Kind(code: .threw)
+    /// No job was left, and the scenario had not ended.
+    public static let stuck = Kind(code: .stuck)
+    /// The limit of steps was reached.
+    public static let endless = Kind(code: .endless)
+    /// The task that explores was cancelled before the schedule began.
+    public static let cancelled = Kind(code: .cancelled)
+  }
+
+  /// The way in which the schedule failed.
+  public let kind: Kind
+  /// The schedule's seed: ``replaySchedule(seed:strategy:stepLimit:patience:_:)`` plays it again.
+  public let seed: UInt64
+  /// The error that the scenario threw, if it is that.
+  public let error: (any Error)?
+  /// The tasks that ran, step by step.
+  ///
+  /// They are numbered in the order in which they came up: the scenario itself is 0. An actor's turn is a
+  /// step of the task for which the actor woke; it is `nil` if that came from another thread.
+  public let steps: [Int?]
+  /// How many jobs had come from other threads.
+  ///
+  /// If there are any, the seed does not decide everything, and may not show the failure again.
+  public let foreignJobs: Int
+  private let strategy: SchedulingStrategy
+  private let patience: Duration
+
+  init(
+    kind: Kind, seed: UInt64, error: (any Error)? = nil, steps: [Int?] = [], foreignJobs: Int = 0,
+    by explorer: Explorer
+  ) {
+    self.kind = kind
+    self.seed = seed
+    self.error = error
+    self.steps = steps
+    self.foreignJobs = foreignJobs
+    strategy = explorer.strategy
+    patience = explorer.patience
+  }
+
+  /// What happened, and how to see it again.
+  public var description: String {
+    if kind == .cancelled { return "the exploration was cancelled before seed \(seed)" }
+    let others =
+      foreignJobs == 0
+      ? ""
+      : """
+       \(foreignJobs) jobs came from other threads, at times that no seed decides, so this may not \
+      show the same.
+      """
+    let option = strategy == .alternating ? "" : ", strategy: .\(strategy)"
+    return """
+      seed \(seed): \(account) To play it again: replaySchedule(seed: \(seed)\(option)) with the same \
+      scenario.\(others)
+      """
+  }
+
+  private var waiting: String {
+    patience > .zero ? ", and none has come from another thread for \(patience)" : ""
+  }
+
+  private var account: String {
+    switch kind {
+    case .threw:
+      "the scenario threw \(error.map { "\($0)" } ?? "an error"), after \(steps.count) steps."
+    case .stuck:
+      """
+      the scenario is stuck after \(steps.count) steps: it has not ended, no job is left\(waiting). The likely causes: tasks that wait for each other, or for \
+      a continuation that is not resumed; a deadline of a clock that nobody advances (`executor.clock` \
+      advances itself); or work that runs elsewhere (a hub or an actor with another executor, a plain \
+      `Task { }`, or the main actor, whose thread this call may block; for \
+      what comes back from there pass some `patience`).
+      """
+    default:
+      """
+      the scenario, or a task that it left behind, has not ended after \(steps.count) steps. Something \
+      gives way again and again, as a loop around `Task.yield()` whose condition never holds; if it \
+      needs more steps than that, pass a higher `stepLimit`.
+      """
+    }
+  }
+}

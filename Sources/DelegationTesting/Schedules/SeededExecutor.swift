@@ -1,0 +1,75 @@
+/// Runs the tasks of one schedule, in an order that a seed decides.
+///
+/// ``exploreSchedules(seeds:strategy:stepLimit:patience:_:)`` makes one for each schedule and hands it to the
+/// scenario, which gives it to all that is to take part:
+///
+/// ```swift
+/// await withTaskGroup { group in
+///   group.addTask { events.record("a child") }  // inherits the executor
+///   group.addTask { events.record("another") }
+/// }
+/// let task = Task(executorPreference: executor) { events.record("a task") }
+/// await task.value
+/// ```
+///
+/// What takes part: the scenario itself, its child tasks, every task that prefers the executor
+/// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a hub whose
+/// `DelegateHub.Configuration.executor` it is. A plain `Task { }` does not inherit the preference.
+///
+/// **Order.** One job at a time runs on the exploring thread; the next one is chosen by the seed among
+/// all that could run. Every job is chosen sometime: one that has been passed over for 500 steps, and for
+/// 32 more for each other that waits, comes next.
+public final class SeededExecutor: TaskExecutor {
+  /// The number that decides the schedule.
+  public let seed: UInt64
+
+  /// The schedule's clock.
+  ///
+  /// It stands still while anything can run; when nothing can, it goes on to the next deadline. So
+  /// deadlines come when everything else waits. For one that may come at any other moment, let a task
+  /// of the scenario call ``ManualClock/advance(by:)``.
+  public let clock = ManualClock()
+
+  let arrivals = JobQueue<Schedule.Entry>()
+  private let thread = ThisThread.id
+
+  /// Makes the executor of a schedule that the present thread plays.
+  init(seed: UInt64) {
+    self.seed = seed
+  }
+
+  /// Takes a job, to be run when the schedule chooses it.
+  ///
+  /// - Parameter job: the job, from the Swift runtime.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    add(UnownedJob(job), on: asUnownedTaskExecutor())
+  }
+
+  fileprivate func add(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
+    arrivals.append(
+      Schedule.Entry(job: job, executor: executor, isForeign: ThisThread.id != thread))
+  }
+
+  /// Makes another executor whose jobs the same schedule chooses from.
+  ///
+  /// For what has an executor of its own, as a subscriber that subscribes with `on:`.
+  ///
+  /// - Returns: the other executor.
+  public func makeLane() -> Lane { Lane(of: self) }
+
+  /// An executor of its own whose jobs are a schedule's.
+  public final class Lane: TaskExecutor {
+    private let schedule: SeededExecutor
+
+    fileprivate init(of schedule: SeededExecutor) {
+      self.schedule = schedule
+    }
+
+    /// Takes a job, to be run when the schedule chooses it.
+    ///
+    /// - Parameter job: the job, from the Swift runtime.
+    public func enqueue(_ job: consuming ExecutorJob) {
+      schedule.add(UnownedJob(job), on: asUnownedTaskExecutor())
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// Tasks that wait until a number has been reached.
+struct Watchers: Sendable {
+  private struct Watcher: Sendable {
+    let ticket: Int
+    let count: Int
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private var watchers: [Watcher] = []
+  private var lastTicket = 0
+
+  mutating func makeTicket() -> Int {
+    lastTicket += 1
+    return lastTicket
+  }
+
+  mutating func add(
+    _ continuation: CheckedContinuation<Void, Never>, waitingFor count: Int, ticket: Int
+  ) {
+    watchers.append(Watcher(ticket: ticket, count: count, continuation: continuation))
+  }
+
+  /// Takes out the one with a ticket, if it still waits.
+  mutating func remove(_ ticket: Int) -> CheckedContinuation<Void, Never>? {
+    guard let index = watchers.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+    return watchers.remove(at: index).continuation
+  }
+
+  /// Takes out those whose number has been reached, for the caller to resume after the lock.
+  mutating func removeAll(reaching count: Int) -> [CheckedContinuation<Void, Never>] {
+    guard watchers.contains(where: { $0.count <= count }) else { return [] }
+    let ready = watchers.filter { $0.count <= count }.map(\.continuation)
+    watchers.removeAll { $0.count <= count }
+    return ready
+  }
+}
+
+/// State with a number that tasks wait for.
+protocol Watched: Sendable {
+  /// The number.
+  var reached: Int { get }
+  /// Those who wait for it; nobody among them waits for a number that has been reached.
+  var watchers: Watchers { get set }
+}
+
+extension Guarded where State: Watched {
+  /// Waits until the number has been reached, or the task is cancelled.
+  borrowing func wait(until count: Int) async {
+    let ticket = withLock { $0.watchers.makeTicket() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReached = withLock { state in
+          if state.reached >= count { return true }
+          state.watchers.add(continuation, waitingFor: count, ticket: ticket)
+          return false
+        }
+        if isReached { return continuation.resume() }
+        // The handler below may have run before there was anything to take out.
+        if Task.isCancelled { stopWaiting(ticket) }
+      }
+    } onCancel: {
+      stopWaiting(ticket)
+    }
+  }
+
+  private borrowing func stopWaiting(_ ticket: Int) {
+    withLock { $0.watchers.remove(ticket) }?.resume()
+  }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import DelegationTesting
+
+@Suite("No job waits for ever")
+struct FairnessTests {
+  @Test(
+    "a task that gives way until another has done something ends, whatever the strategy",
+    arguments: [SchedulingStrategy.random, .priorities])
+  func spinning(strategy: SchedulingStrategy) throws {
+    let exploration = try exploreSchedules(seeds: 0..<200, strategy: strategy) { _ in
+      let done = Recorder<Void>()
+      await withTaskGroup { group in
+        for _ in 0..<3 {
+          group.addTask { while done.count == 0 { await Task.yield() } }
+        }
+        group.addTask {
+          for _ in 0..<20 { await Task.yield() }
+          done.record(())
+        }
+      }
+    }
+    #expect(exploration.schedules == 200)
+  }
+
+  @Test(
+    "no job is passed over more often than the bound says",
+    arguments: [SchedulingStrategy.random, .priorities])
+  func bound(strategy: SchedulingStrategy) throws {
+    for seed in seeds(20) {
+      let executor = SeededExecutor(seed: seed)
+      var schedule = Schedule(on: executor, strategy: strategy)
+      let tasks = (0..<10).map { _ in
+        Task(executorPreference: executor) {
+          while !Task.isCancelled { await Task.yield() }
+        }
+      }
+      var longest = 0
+      for _ in 0..<5000 {
+        let next = schedule.next()
+        let entry = try #require(next)
+        longest = max(longest, schedule.steps.count - entry.arrival)
+        entry.job.runSynchronously(on: entry.executor)
+      }
+      // Those that are overdue at the same time come one after another.
+      #expect(longest <= Schedule.patience(among: 10) + 10, "seed \(seed)")
+      #expect(Set(schedule.steps).count == 10)
+      for task in tasks { task.cancel() }
+      while schedule.runNext() {}
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import DelegationTesting
+import Testing
+
+@Suite("ManualClock")
+struct ManualClockTests {
+  private let executor = ManualExecutor()
+  private let clock = ManualClock()
+  private let woken = Recorder<Int>()
+
+  @discardableResult
+  private func sleep(_ number: Int, until seconds: Int) -> ManualExecutor.Call<Void, any Error> {
+    executor.start { [clock, woken] in
+      try await clock.sleep(until: .init(offset: .seconds(seconds)))
+      woken.record(number)
+    }
+  }
+
+  @Test("it stands still until it is advanced, and wakes those whose time has come, in order")
+  func order() {
+    for (number, seconds) in [3, 1, 2, 1, 5].enumerated() { sleep(number, until: seconds) }
+    #expect(clock.now.offset == .zero)
+    #expect(clock.sleepers == 5)
+    #expect(clock.deadlines.map(\.offset) == [1, 1, 2, 3, 5].map { .seconds($0) })
+    #expect(clock.nextDeadline?.offset == .seconds(1))
+    clock.advance(by: .seconds(3))
+    #expect(woken.events == [])
+    executor.run()
+    #expect(woken.events == [1, 3, 2, 0])
+    #expect(clock.sleepers == 1)
+    clock.advance(to: .init(offset: .seconds(4)))
+    executor.run()
+    #expect(woken.count == 4)
+    #expect(clock.advanceToNextDeadline())
+    executor.run()
+    #expect(woken.events == [1, 3, 2, 0, 4])
+    #expect(clock.now.offset == .seconds(5))
+    #expect(clock.nextDeadline == nil)
+    #expect(!clock.advanceToNextDeadline())
+  }
+
+  @Test("a deadline that is past wakes at once, and time does not go back")
+  func past() {
+    clock.advance(by: .seconds(5))
+    clock.advance(to: .init(offset: .seconds(1)))
+    #expect(clock.now.offset == .seconds(5))
+    sleep(1, until: 5)
+    sleep(2, until: 0)
+    #expect(woken.events == [1, 2])
+  }
+
+  @Test("advancing by a negative duration stops the program")
+  func negative() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      ManualClock().advance(by: .seconds(-1))
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("time does not go back"))
+  }
+
+  @Test("a cancelled sleep ends with an error, before it began or meanwhile, and leaves nothing")
+  func cancellation() {
+    let before = executor.start { [clock] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await clock.sleep(for: .seconds(1))
+    }
+    #expect(throws: CancellationError.self) { try before.result?.get() }
+    let meanwhile = sleep(1, until: 1)
+    let other = sleep(2, until: 2)
+    meanwhile.cancel()
+    #expect(clock.sleepers == 1)
+    #expect(clock.nextDeadline?.offset == .seconds(2))
+    executor.run()
+    #expect(throws: CancellationError.self) { try meanwhile.result?.get() }
+    clock.advance(by: .seconds(2))
+    executor.run()
+    #expect(other.isOver)
+    #expect(woken.events == [2])
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("cancelling and advancing at the same time wakes each sleeper once")
+  func race() async {
+    for round in 0..<300 {
+      let clock = ManualClock()
+      let sleepers = (0..<4).map { _ in
+        Task { () -> Bool in
+          do {
+            try await clock.sleep(for: .seconds(1))
+            return true
+          } catch {
+            return false
+          }
+        }
+      }
+      if round.isMultiple(of: 2) { await clock.waitForSleepers(4) }
+      onAnotherThread { for sleeper in sleepers { sleeper.cancel() } }
+      clock.advance(by: .seconds(1))
+      // Each ends: a continuation that is resumed twice stops the program, one that is not is waited
+      // for.
+      for sleeper in sleepers { _ = await sleeper.value }
+      #expect(clock.sleepers == 0)
+    }
+  }
+
+  @Test("those who wait for sleepers go on when so many sleep, or when they are cancelled")
+  func waiting() {
+    let two = executor.start { [clock] in await clock.waitForSleepers(2) }
+    let three = executor.start { [clock] in await clock.waitForSleepers(3) }
+    sleep(1, until: 1)
+    #expect(!two.isOver)
+    sleep(2, until: 1)
+    #expect(two.isOver)
+    #expect(!three.isOver)
+    three.cancel()
+    executor.run()
+    #expect(three.isOver)
+    clock.advance(by: .seconds(1))
+    executor.run()
+  }
+
+  @Test("the longest durations do not trap")
+  func longest() {
+    let vote = executor.start { [executor, clock] in
+      await DelegateHub(on: executor, clock: clock).vote(
+        Listener.self, within: .seconds(1_000_000_000_000), absent: .abstains
+      ) { await $0.answer(1) }
+    }
+    #expect(vote.value == true)
+    let sleep = executor.start { [clock] in try await clock.sleep(for: .seconds(Int64.max)) }
+    #expect(clock.sleepers == 1)
+    sleep.cancel()
+    executor.run()
+    #expect(sleep.isOver)
+  }
+
+  @Test("instants are points on a line")
+  func instants() {
+    let (early, late) = (
+      ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
+    )
+    #expect(early < late)
+    #expect(early.duration(to: late) == .seconds(2))
+    #expect(early.advanced(by: .seconds(2)) == late)
+    #expect("\(late)" == "3.0 seconds")
+    #expect(clock.minimumResolution == .zero)
+  }
+}

@@ -1,0 +1,128 @@
+import DelegationTesting
+import Testing
+
+/// The samples of the page and of the comments.
+@Suite("Samples of DelegationTesting")
+struct DoorSamples {
+  protocol DoorDelegate: AnyObject, Sendable {
+    func mayEnter(_ guest: String) async -> Bool
+    func didEnter(_ guest: String)
+  }
+
+  // sample: A spy with a recorder
+  final class Spy: DoorDelegate {
+    let guests = Recorder<String>()
+
+    func mayEnter(_ guest: String) async -> Bool { guest != "Mallory" }
+    func didEnter(_ guest: String) { guests.record(guest) }
+  }
+  // end of sample
+
+  @Test("by hand")
+  func byHand() {
+    let spy = Spy()
+    // sample: A manual executor
+    let executor = ManualExecutor()
+    let hub = DelegateHub(on: executor)
+    hub.subscribe(spy, to: DoorDelegate.self)
+
+    hub.notify(DoorDelegate.self) { $0.didEnter("Alice") }
+    #expect(spy.guests.events == [])  // nothing runs before it is told to
+
+    executor.run()
+    #expect(spy.guests.events == ["Alice"])
+    // end of sample
+    withExtendedLifetime(spy) {}
+  }
+
+  @Test("a whole history")
+  func history() {
+    let recorder = Recorder<String>()
+    recorder.record("Alice")
+    recorder.record("Bob")
+    // sample: A history
+    #expect(recorder.events == ["Alice", "Bob"])
+    // end of sample
+  }
+
+  @Test("a call that is driven to its end")
+  func drive() throws {
+    let spy = Spy()
+    let executor = ManualExecutor()
+    let hub = DelegateHub(on: executor)
+    hub.subscribe(spy, to: DoorDelegate.self)
+    // sample: Drive
+    let mayEnter = try executor.drive {
+      await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    }
+    #expect(!mayEnter)
+    // end of sample
+    // sample: Start
+    let vote = executor.start {
+      await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    }
+    #expect(vote.value == false)
+    // end of sample
+    withExtendedLifetime(spy) {}
+  }
+
+  private final class Sleeper: DoorDelegate {
+    private let forever = AsyncStream.makeStream(of: Never.self)
+
+    func mayEnter(_ guest: String) async -> Bool {
+      for await _ in forever.stream {}
+      return true
+    }
+    func didEnter(_ guest: String) {}
+  }
+
+  @Test("a deadline, without waiting for it")
+  func deadline() throws {
+    let sleeper = Sleeper()
+    // sample: A deadline by hand
+    let (executor, clock) = (ManualExecutor(), ManualClock())
+    let hub = DelegateHub(on: executor, clock: clock)
+    hub.subscribe(sleeper, to: DoorDelegate.self)  // does not answer
+
+    let vote = executor.start {
+      await hub.vote(DoorDelegate.self, within: .seconds(5), absent: .counts(as: false)) {
+        await $0.mayEnter("Alice")
+      }
+    }
+    clock.advance(by: .seconds(4))
+    executor.run()
+    #expect(vote.value == nil)  // it has not returned
+
+    clock.advance(by: .seconds(1))
+    executor.run()
+    #expect(vote.value == false)
+    // end of sample
+    withExtendedLifetime(sleeper) {}
+  }
+
+  @Test("a deadline that comes by itself")
+  func drivenDeadline() throws {
+    let sleeper = Sleeper()
+    let (executor, clock) = (ManualExecutor(), ManualClock())
+    let hub = DelegateHub(on: executor, clock: clock)
+    hub.subscribe(sleeper, to: DoorDelegate.self)
+    // sample: A deadline, driven
+    let mayEnter = try executor.drive(advancing: clock) {
+      await hub.vote(DoorDelegate.self, within: .seconds(3600), absent: .counts(as: false)) {
+        await $0.mayEnter("Alice")
+      }
+    }
+    #expect(!mayEnter)
+    // end of sample
+    withExtendedLifetime(sleeper) {}
+  }
+
+  @Test("time passes")
+  func time() {
+    let clock = ManualClock()
+    // sample: An hour passes
+    clock.advance(by: .seconds(3600))
+    // end of sample
+    #expect(clock.now.offset == .seconds(3600))
+  }
+}
