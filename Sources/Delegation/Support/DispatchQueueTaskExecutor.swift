@@ -11,29 +11,20 @@ internal import Dispatch
 final class DispatchQueueTaskExecutor: TaskExecutor {
   let queue: DispatchQueue
 
-  private struct Entry: Sendable {
-    weak var executor: DispatchQueueTaskExecutor?
-    let identity: ObjectIdentifier
-
-    init(_ executor: DispatchQueueTaskExecutor) {
-      self.executor = executor
-      identity = ObjectIdentifier(executor)
-    }
-  }
-
   /// Those that there are, by their queues.
   ///
   /// An executor keeps its queue and removes its entry when it dies, so an address here is that of no
   /// other queue. A reference that is taken out under the lock is released outside of it, for it may be
   /// the last.
-  private static let all = Lock<[ObjectIdentifier: Entry]>([:])
+  private static let all = Lock<[ObjectIdentifier: SharedReference]>([:])
 
   /// The one for a queue.
   static func shared(on queue: DispatchQueue) -> DispatchQueueTaskExecutor {
     let new = DispatchQueueTaskExecutor(queue)
     return all.withLock { entries in
-      if let present = entries[ObjectIdentifier(queue)]?.executor { return present }
-      entries[ObjectIdentifier(queue)] = Entry(new)
+      let present = entries[ObjectIdentifier(queue)]?.reference.load(as: Self.self)
+      if let present { return present }
+      entries[ObjectIdentifier(queue)] = SharedReference(WeakReference(new, object: new))
       return new
     }
   }
@@ -50,7 +41,7 @@ final class DispatchQueueTaskExecutor: TaskExecutor {
   deinit {
     Self.all.withLock { entries in
       // Another one may have taken the place of one that had begun to die, or was never needed.
-      if entries[ObjectIdentifier(queue)]?.identity == ObjectIdentifier(self) {
+      if entries[ObjectIdentifier(queue)]?.reference.identity == ObjectIdentifier(self) {
         entries[ObjectIdentifier(queue)] = nil
       }
     }
