@@ -12,6 +12,7 @@ extension DelegateHub {
   /// - Returns: what the rule says with nobody to ask.
   /// - Throws: nothing, as nobody is asked.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -35,6 +36,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: what the rule says with nobody to ask.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -60,6 +62,7 @@ extension DelegateHub {
   /// - Returns: what the combiner says with nobody to ask.
   /// - Throws: nothing, as nobody is asked.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -83,6 +86,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: what the combiner says with nobody to ask.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -108,6 +112,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: no replies.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -130,6 +135,7 @@ extension DelegateHub {
   /// - Returns: `nil`.
   /// - Throws: nothing, as nobody is asked.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -152,6 +158,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: `nil`.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -176,6 +183,7 @@ extension DelegateHub {
   /// - Returns: the value as it is.
   /// - Throws: nothing, as nobody is asked.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -199,6 +207,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: the value as it is.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this asks a class, which reaches nobody; name a protocol: DoorDelegate.self"

@@ -22,6 +22,7 @@ extension DelegateHub {
   ///   - line: the line that subscribes.
   /// - Returns: nothing: it does not return.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this subscribes to a class, which no call reaches; name a protocol: DoorDelegate.self"
@@ -46,6 +47,7 @@ extension DelegateHub {
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this calls on a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -64,6 +66,7 @@ extension DelegateHub {
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this calls on a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -84,6 +87,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Returns: nobody.
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "this calls on a class, which reaches nobody; name a protocol: DoorDelegate.self"
@@ -106,6 +110,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread.
   ///
   /// - Complexity: O(1).
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "calls on a class reach nobody; name a protocol: DoorDelegate.self"
@@ -121,6 +126,7 @@ extension Delegates where P: AnyObject {
   /// - Parameters:
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - hub: the hub.
+  @_documentation(visibility: internal)
   @available(
     *, deprecated,
     message: "calls on a class reach nobody; name a protocol: Delegates<any DoorDelegate>()"

@@ -4,11 +4,11 @@
   extension DelegateHub {
     /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
     ///
-    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,(TaskExecutor)?,_,_)``, for
+    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for
     /// those who come from a `delegateQueue`.
     ///
-    /// **Order.** As without a queue. On a serial queue the handlers of all who subscribe with it run one
-    /// at a time; those of an object's different protocols too.
+    /// **Order.** As without a queue. On a serial queue the synchronous handlers of all who subscribe with it
+    /// run one at a time; one that suspends gives the queue to others meanwhile.
     ///
     /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
     ///

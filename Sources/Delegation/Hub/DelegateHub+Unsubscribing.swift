@@ -9,7 +9,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
   ///   - protocol: the protocol.
-  /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
+  /// - Complexity: O(1).
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
     unsubscribe(
       Self.object(of: subscriber, as: type(of: subscriber as Any)),
@@ -24,8 +24,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread, from every handler and from the object's own `deinit`.
   ///
   /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, and O(*n*) in the *n* subscriptions that were
-  ///   given an id.
+  /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
     unsubscribe(subscriber, from: nil)
   }

@@ -15,7 +15,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
 
   /// Subscribes an object.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,(TaskExecutor)?,_,_)``.
+  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
   /// if the object does not conform to that one.
   ///
@@ -48,7 +48,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   #if canImport(Dispatch)
     /// Subscribes an object, its handlers to run on a dispatch queue.
     ///
-    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,DispatchQueue,_,_)``.
+    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - subscriber: an object that conforms to the protocol.

@@ -1,7 +1,7 @@
 extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)-(_,(P)(Error)->Void)``.
+  /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
@@ -12,7 +12,7 @@ extension Delegates {
 
   /// Calls an asynchronous handler on every subscriber, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)-(_,(P)(Error)async->Void)``.
+  /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.
@@ -25,7 +25,7 @@ extension Delegates {
 
   /// Calls a handler on every subscriber on the main actor, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)-(_,(P)(E)->Void)``.
+  /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1), whatever the number of subscribers.

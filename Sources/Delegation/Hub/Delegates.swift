@@ -51,11 +51,9 @@ public struct Delegates<P: Sendable>: Sendable {
   /// question is not asked of it, and it counts as absent.
   ///
   /// ```swift
-  /// protocol WorkerProgressDelegate: WorkerDelegate {
-  ///   func worker(_ worker: Worker, didReach progress: Double)
-  /// }
-  ///
-  /// delegates.conforming(to: WorkerProgressDelegate.self).notify { $0.worker(self, didReach: 0.5) }
+  /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
+  /// progress.notify { $0.worker(worker, didReach: 0.5) }
+  /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
   ///
   /// Whether a subscriber conforms is found out once in the life of its subscription. The further protocol

@@ -2,8 +2,8 @@ public import Dispatch
 
 /// Runs tasks, or an actor, on a dispatch queue.
 ///
-/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, subscribes
-/// with it:
+/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, names the queue
+/// when it subscribes, `on: cacheQueue`, which is the same as this:
 ///
 /// ```swift
 /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))

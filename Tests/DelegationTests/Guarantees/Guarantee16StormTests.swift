@@ -58,7 +58,7 @@ private final class Storm: Sendable {
     }
   }
 
-  private func post<P>(to type: P.Type, tally: Tally, dice: inout Dice) {
+  private func post<P: Sendable>(to type: P.Type, tally: Tally, dice: inout Dice) {
     tally.count(.posted)
     switch dice.roll(4) {
     case 0:

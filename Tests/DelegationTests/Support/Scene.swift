@@ -268,7 +268,7 @@ final class Scene: Sendable {
     }
   }
 
-  private func notify<P>(
+  private func notify<P: Sendable>(
     _ protocol: P.Type, holding notice: DeathNotice, thenRecordingIn handled: Recorder<Void>
   ) {
     hub.notify(`protocol`) { _ in
