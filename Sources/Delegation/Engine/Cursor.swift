@@ -51,10 +51,11 @@ struct Cursor: Sendable {
 
   /// Gives out nothing more.
   ///
-  /// - Returns: the list, to be released outside the lock.
+  /// - Returns: what is given up by that, to be released outside the lock.
   mutating func halt() -> [SubscriptionNode] {
     isHalted = true
-    return release()
+    defer { sentElsewhere = [:] }
+    return release() + sentElsewhere.values
   }
 
   /// Takes out the list, to be released outside the lock.
@@ -72,11 +73,11 @@ struct Cursor: Sendable {
   ///
   /// - Returns: whether it may be, for the fan-out has not been halted.
   mutating func arrive(_ position: Int) -> Bool {
-    if !isHalted { sentElsewhere[position] = nil }
+    sentElsewhere[position] = nil
     return !isHalted
   }
 
-  /// The subscription at a position, if no handler has begun there.
+  /// The subscription at a position, if no handler has begun there; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
     position < next ? sentElsewhere[position] : nodes[position]
   }

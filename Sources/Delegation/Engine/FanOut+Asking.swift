@@ -23,6 +23,7 @@ extension FanOut {
     while true {
       let node = claim.node
       var result = absence
+      if runningTasks.isCancelled { cancelCurrentTask() }
       if node.beginCall() {
         let watch = slowWatch?.begin(node)
         let call = worker.begin()
@@ -42,6 +43,12 @@ extension FanOut {
       if next.node.isElsewhere { return next }
       claim = next
     }
+  }
+
+  /// Cancels the task of a worker whom the cancelling has not reached yet.
+  @usableFromInline
+  func cancelCurrentTask() {
+    withUnsafeCurrentTask { $0?.cancel() }
   }
 
   /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.

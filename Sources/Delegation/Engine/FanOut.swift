@@ -56,6 +56,7 @@ final class FanOut: Sendable {
   let slowWatch: SlowWatch?
   @usableFromInline
   let cursor: Lock<Cursor>
+  @usableFromInline
   let runningTasks = RunningTasks()
 
   /// From this depth on, workers are not started in the caller's place: it would use up the stack.
@@ -156,9 +157,12 @@ final class FanOut: Sendable {
   }
 
   /// Cancels the handlers that run or will.
+  ///
+  /// - Parameter isInPlace: whether the present thread may run their cancellation handlers, which may
+  ///   block it.
   @usableFromInline
-  func cancel() {
-    runningTasks.cancel(on: workplace.executor) { self.runningTasks.endUse() }
+  func cancel(inPlace isInPlace: Bool) {
+    runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
   /// Raises the priority of the handlers that run.

@@ -4,7 +4,9 @@ extension Inbox {
 
   /// Whether anybody alive is subscribed to a protocol.
   ///
-  /// - Parameter isAlive: looked at outside the lock; it may end the subscription.
+  /// - Parameters:
+  ///   - key: what the protocol is known by.
+  ///   - isAlive: looked at outside the lock; it may end the subscription.
   /// - Returns: whether there was one. If those that were looked at have all died, whether there are
   ///   others.
   func hasSubscription(

@@ -139,7 +139,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     let isComplete = ballot.isComplete
     ballot.close()
     publish()
-    if !isComplete { fanOut.cancel() }
+    if !isComplete { fanOut.cancel(inPlace: true) }
   }
 
   /// Counts one input.

@@ -40,6 +40,10 @@ struct WaitGraph: Sendable {
   private var returns: Int? = 0
 
   var count: Int { waits.count }
+  /// How many handlers, and how many waits for each of them, searches have looked at.
+  ///
+  /// For tests.
+  private(set) var steps = 0
 
   /// Adds a wait.
   ///
@@ -110,7 +114,7 @@ struct WaitGraph: Sendable {
   ///
   /// - Complexity: O(1) if all waits are for the rest of their own hub and this is the last one, else
   ///   O(*k*) in those *k* before it that it is in a circle with.
-  func countExcused(by number: Int) -> Int {
+  mutating func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
     if index == waits.count - 1, returns == Worker.returns.load(ordering: .sequentiallyConsistent),
@@ -125,7 +129,7 @@ struct WaitGraph: Sendable {
 
   /// The handlers that cannot go on before a wait ends: its own, and those of earlier waits that wait
   /// for one of them.
-  private func standstill(of wait: Wait) -> [HandlerContext] {
+  private mutating func standstill(of wait: Wait) -> [HandlerContext] {
     var handlers = wait.context.chain
     // Those earlier waits that have not been found to wait for one of them.
     var rest: [WaitGoal.Subject: [Int]] = [:]
@@ -133,8 +137,10 @@ struct WaitGraph: Sendable {
     while visited < handlers.count {
       let handler = handlers[visited]
       visited += 1
+      steps += 1
       for subject in handler.subjects {
         guard let numbers = rest[subject] ?? bySubject[subject], !numbers.isEmpty else { continue }
+        steps += numbers.count
         rest[subject] = numbers.filter { number in
           guard number < wait.number, let index = index(of: number),
             waits[index].goal.waits(for: handler)

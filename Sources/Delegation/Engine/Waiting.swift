@@ -10,7 +10,8 @@ extension WaitGoal {
   /// - Returns: whether the goal was reached.
   nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
     await wait { waiter in
-      let alarm = deadline?.schedule { waiter.resume(false) }
+      // Most find that they need not wait, and set no alarm.
+      let alarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
       defer { alarm?.cancel() }
       return await withTaskCancellationHandler {
         await waiter.wait()

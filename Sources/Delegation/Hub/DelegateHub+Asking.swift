@@ -45,7 +45,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.vote(among: audience, by: rule, body)
       }
     }
@@ -103,7 +103,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.ask(among: audience, combining: combiner, body)
       }
     }
@@ -202,7 +202,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if isCalledFromElsewhere {
-      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
           among: audience, combining: combiner, by: deadline, absent: absence, body)
@@ -276,7 +276,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if isCalledFromElsewhere {
-      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return await withTaskExecutorPreference(ownExecutor) {
         () async in await self.collect(among: audience, by: deadline, body)
       }
     }

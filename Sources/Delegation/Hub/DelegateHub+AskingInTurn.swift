@@ -39,7 +39,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.askInTurn(among: audience, body)
       }
     }
@@ -91,7 +91,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
     if isCalledFromElsewhere {
-      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.pass(value, among: audience, body)
       }
     }

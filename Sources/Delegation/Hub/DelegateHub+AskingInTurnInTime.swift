@@ -130,7 +130,7 @@ extension DelegateHub {
       -> Turn<Value, Never>?
   ) async -> Value {
     if isCalledFromElsewhere {
-      return await withTaskExecutorPreference(globalConcurrentExecutor) {
+      return await withTaskExecutorPreference(ownExecutor) {
         await self.inTurn(of: key, by: deadline, startingWith: value, absent: answer, take)
       }
     }

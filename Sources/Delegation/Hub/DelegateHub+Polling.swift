@@ -18,7 +18,7 @@ extension DelegateHub {
       if let decision = poll.decision { return decision }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
-      fanOut.cancel()
+      fanOut.cancel(inPlace: true)
     }
   }
 
@@ -56,7 +56,8 @@ extension DelegateHub {
       defer { alarm.cancel() }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
-      fanOut.cancel()
+      // Not in the canceller's place, which the caller could not leave before they have run.
+      fanOut.cancel(inPlace: false)
     }
   }
 

@@ -5,7 +5,7 @@ extension DelegateHub: Workplace {
   /// Whether the current task prefers an executor that is neither the hub's nor everybody's.
   ///
   /// The hub's actor would be run there, for everybody, and so would handlers without an executor of
-  /// their own. So calls of such a task are made anew with everybody's as their preference: whatever
+  /// their own. So calls of such a task are made anew with the hub's as their preference: whatever
   /// keeps the caller's executor busy then keeps the caller alone.
   @usableFromInline
   nonisolated var isCalledFromElsewhere: Bool {
@@ -17,11 +17,15 @@ extension DelegateHub: Workplace {
     }
   }
 
+  /// Where calls are made anew that come from elsewhere.
+  @usableFromInline
+  nonisolated var ownExecutor: any TaskExecutor { executor ?? globalConcurrentExecutor }
+
   /// The subscriptions of a protocol, in order, whatever executor the caller prefers.
   @usableFromInline
   nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
     guard isCalledFromElsewhere else { return await snapshot(of: key) }
-    return await withTaskExecutorPreference(globalConcurrentExecutor) {
+    return await withTaskExecutorPreference(ownExecutor) {
       await self.subscriptions(of: key)
     }
   }
@@ -29,7 +33,7 @@ extension DelegateHub: Workplace {
   /// Everything there is to look into, whatever executor the caller prefers.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
     guard isCalledFromElsewhere else { return await overview() }
-    return await withTaskExecutorPreference(globalConcurrentExecutor) {
+    return await withTaskExecutorPreference(ownExecutor) {
       await self.allSubscriptions()
     }
   }

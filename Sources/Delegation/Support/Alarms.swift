@@ -18,6 +18,11 @@ struct Alarms<Instant: InstantProtocol>: Sendable {
   /// For tests.
   var size: Int { heap.count }
 
+  /// How many alarms are set and neither due nor taken back.
+  ///
+  /// For tests.
+  var pending: Int { actions.count }
+
   /// Sets an alarm.
   ///
   /// - Returns: the alarm's number, and whether a sleeper has to be started for it.

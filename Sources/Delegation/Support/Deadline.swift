@@ -37,4 +37,9 @@ struct Deadline: Sendable {
 protocol DeadlineSource: Sendable {
   /// A deadline that counts from now; `nil` if it is too far away to come.
   func deadline(after duration: Duration) -> Deadline?
+
+  /// How many actions wait for their deadline.
+  ///
+  /// For tests.
+  var pending: Int { get }
 }

@@ -22,11 +22,16 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Self.farthest { return nil }
     guard duration > .zero else {
-      return Deadline(isPast: true) { _ in Deadline.Alarm {} }
+      return Deadline(isPast: true) { action in
+        Task.startDetached(on: self.executor) { action() }
+        return Deadline.Alarm {}
+      }
     }
     let instant = clock.now.advanced(by: duration)
     return Deadline(isPast: false) { self.schedule($0, at: instant) }
   }
+
+  var pending: Int { alarms.withLock { $0.pending } }
 
   private func schedule(
     _ action: @escaping @Sendable () -> Void, at instant: C.Instant

@@ -5,6 +5,7 @@ internal import Synchronization
 /// Cancelling a task runs the cancellation handlers within it, which are user code. So it happens in
 /// tasks of its own: one that blocks holds up neither whoever cancels nor the cancelling of the others.
 /// A task that leaves meanwhile waits, suspended, until nobody uses its handle.
+@usableFromInline
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
@@ -34,10 +35,15 @@ struct RunningTasks: ~Copyable, Sendable {
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = Lock(State())
+  let state = Lock(State())
+  /// Whether all are to be cancelled.
+  ///
+  /// Written under the lock.
+  private let isCancelledFlag = Atomic<Bool>(false)
 
-  /// Whether ``cancel(on:onEnd:)`` has been called.
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  /// Whether all are to be cancelled.
+  @usableFromInline
+  var isCancelled: Bool { isCancelledFlag.load(ordering: .acquiring) }
 
   /// Adds the current task, to which at once happens what has happened to the others.
   ///
@@ -78,14 +84,21 @@ struct RunningTasks: ~Copyable, Sendable {
 
   /// Cancels all that are at work and all that will join.
   ///
-  /// Returns before their cancellation handlers have run.
-  ///
   /// - Parameters:
-  ///   - executor: where they run.
-  ///   - onEnd: is called when they have, and calls ``endUse()``.
-  func cancel(on executor: (any TaskExecutor)?, onEnd: @escaping @Sendable () -> Void) {
-    let members = beginUse { $0.isCancelled = true }
-    if !members.isEmpty { Cancelling(members, on: executor, onEnd: onEnd).start() }
+  ///   - executor: where their cancellation handlers run, but for those that run in place.
+  ///   - isInPlace: whether the present thread may run some. If not, it returns before they have run.
+  ///   - onEnd: is called when all have run, and calls ``endUse()``.
+  func cancel(
+    on executor: (any TaskExecutor)?, inPlace isInPlace: Bool,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    let members = beginUse { state in
+      state.isCancelled = true
+      isCancelledFlag.store(true, ordering: .releasing)
+    }
+    if members.isEmpty { return }
+    let cancelling = Cancelling(members, on: executor, onEnd: onEnd)
+    if isInPlace { cancelling.work() } else { cancelling.start() }
   }
 
   /// Raises the priority of all that are at work and all that will join.
@@ -147,7 +160,7 @@ private final class Cancelling: Sendable {
     Task.startDetached(on: executor) { self.work() }
   }
 
-  private func work() {
+  func work() {
     if members.count - next.load(ordering: .relaxed) > 1 { start() }
     while true {
       let position = next.wrappingAdd(1, ordering: .relaxed).oldValue

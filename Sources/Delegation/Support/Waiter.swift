@@ -41,6 +41,9 @@ final class Waiter: Sendable {
   /// The highest count at which this waiter may go on.
   var limit: Int { mostExcused.load(ordering: .relaxed) }
 
+  /// What it was resumed with; `nil` as long as it waits.
+  var outcome: Bool? { state.withLock { $0.outcome } }
+
   /// Goes on if the count is low enough.
   ///
   /// The count is read before the excused are counted: one that ends in between is then still in the
@@ -51,7 +54,7 @@ final class Waiter: Sendable {
   func tryFulfil(at count: () -> Int) -> Bool {
     let present = count()
     if present > 0 {
-      guard let countExcused else { return false }
+      guard let countExcused, present <= limit else { return false }
       let excused = countExcused()
       mostExcused.store(excused, ordering: .relaxed)
       guard present <= excused else { return false }

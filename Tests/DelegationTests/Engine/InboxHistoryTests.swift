@@ -117,7 +117,7 @@ private struct InboxRun {
   }
 
   private func check() -> String? {
-    if inbox.activity.workers != wakes { return "\(inbox.activity.workers) workers" }
+    if inbox.activity.workers.value != wakes { return "\(inbox.activity.workers.value) workers" }
     if sent.count != wakes { return "\(sent.count) wakes" }
     for (index, type) in Self.types.enumerated() {
       let totals = inbox.totals(of: Topic(type))

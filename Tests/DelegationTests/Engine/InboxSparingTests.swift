@@ -62,7 +62,7 @@ struct InboxSparingTests {
     Structures.subscribe(subscriber, in: inbox).terminate(as: .cancelled)
     inbox.post(Structures.content(), to: Structures.key)
     #expect(wakes.count == 0)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
   }
 
   @Test("what was handed over is not looked at again")
@@ -125,7 +125,7 @@ struct InboxSparingTests {
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
     inbox.clear()
   }
 
@@ -145,7 +145,7 @@ struct InboxSparingTests {
       stage.hub.notify(Listener.self) { $0.log.record(1) }
       stage.run()
       #expect(probes.map(\.log.history) == [[1], [1]])
-      #expect(stage.hub.inbox.activity.workers == 0)
+      #expect(stage.hub.inbox.activity.workers.value == 0)
     }
   }
 
@@ -158,10 +158,10 @@ struct InboxSparingTests {
     hub.notify(Listener.self) { _ in await gate.pass() }
     let first = Task { await hub.drain() }
     await gate.arrivals()
-    while !hub.inbox.activity.isAwaited { await Task.yield() }
+    while !hub.inbox.activity.workers.isAwaited { await Task.yield() }
     gate.open()
     _ = await first.value
-    #expect(!hub.inbox.activity.isAwaited)
+    #expect(hub.inbox.activity.workers.isAwaited == false)
   }
 
   @Test("as long as nobody waits, nothing takes the lock that all hubs share")
@@ -171,7 +171,7 @@ struct InboxSparingTests {
     let removed = Probe("removed")
     let subscription = stage.hub.subscribe(removed, to: Listener.self)
     let gate = Gate()
-    let vote = Waiters.shared.withLock { _ in
+    let vote = WaitGraph.shared.withLock { _ in
       stage.hub.notify(Listener.self) { _ in await gate.pass() }
       let vote = stage.start { hub in
         await hub.vote(Listener.self) { _ in

@@ -19,7 +19,7 @@ struct InboxTests {
       inbox.post(content(capturing: captured), to: Structures.key)
     }
     #expect(probe == nil)
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
     #expect(inbox.totals(of: Topic(Nobody.self)).posted == 0)
   }
 
@@ -38,7 +38,7 @@ struct InboxTests {
       #expect(inbox.takeNews(asWake: false).duties.pending.isEmpty)
       inbox.post(Structures.content(), to: Structures.key)
       #expect(wakes.count == round)
-      #expect(inbox.activity.workers == round)
+      #expect(inbox.activity.workers.value == round)
       #expect(inbox.takeNews(asWake: true).duties.pending.map(\.key) == [Structures.key])
       #expect(inbox.takeNews(asWake: true).duties.pending.isEmpty)
     }
@@ -51,9 +51,9 @@ struct InboxTests {
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    #expect(inbox.activity.workers == 1)
+    #expect(inbox.activity.workers.value == 1)
     inbox.clear()
-    #expect(inbox.activity.workers == 0)
+    #expect(inbox.activity.workers.value == 0)
   }
 
   // MARK: Subscribing

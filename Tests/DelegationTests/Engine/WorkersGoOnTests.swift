@@ -4,7 +4,7 @@ import Testing
 @testable import Delegation
 
 /// A worker runs many handlers: who waits for one of them does not wait for the worker.
-@Suite("Waiters: for handlers, not for those who run them", .timeLimit(.minutes(3)))
+@Suite("Waiting: for handlers, not for those who run them", .timeLimit(.minutes(3)))
 struct WorkersGoOnTests {
   /// Where the only worker there can be stands: in the first subscriber's handler, then in the second's.
   private final class Lane: Sendable {
@@ -56,7 +56,7 @@ struct WorkersGoOnTests {
     lane.hub.notify(Listener.self) { lane.block($0) }
     await lane.begun.arrivals(1)
     let delivered = Task { await lane.hub.notifyAndWait(Listener.self) { _ in } }
-    while !lane.hub.inbox.activity.isAwaited { await Task.yield() }
+    while !lane.hub.inbox.activity.workers.isAwaited { await Task.yield() }
     lane.hub.notify(Listener.self) { lane.block($0) }
     // One worker handles both of those that came meanwhile.
     lane.release(0)

@@ -62,6 +62,7 @@ struct FaultSurroundingsTests {
     #expect(stage.accounts == .init(handled: 30))
     #expect(stage.perform { await $0.drain() }?.isEmpty == true)
     stage.advance(by: .seconds(10))
+    #expect(stage.alarms == 0)
     #expect(stage.clock.sleepers == 0)
   }
 

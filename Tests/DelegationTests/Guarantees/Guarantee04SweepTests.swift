@@ -20,7 +20,7 @@ struct Guarantee04SweepTests {
     let call = stage.start { await reach($0) { _ in Issue.record("the dead are called") } }
     #expect(call.result != nil)
     let isTold = !Reach.asking.contains(reach)
-    #expect(stage.accounts == Account(expired: isTold ? 1 : 0))
+    #expect(stage.account == Account(expired: isTold ? 1 : 0))
     #expect(population == 0)
   }
 
@@ -37,16 +37,16 @@ struct Guarantee04SweepTests {
       mourn(dying, on: still)
       handled += living.count
       #expect(population == 511)
-      #expect(stage.accounts == Account(handled: handled, expired: expired, waiting: dying))
+      #expect(stage.account == Account(handled: handled, expired: expired, waiting: dying))
       expired += dying
       stage.hub.subscribe(last, to: Listener.self)
       living.append(last)
       stage.run()
       #expect(population == living.count, "round \(round)")
-      #expect(stage.accounts == Account(handled: handled, expired: expired))
+      #expect(stage.account == Account(handled: handled, expired: expired))
     }
     still.run()
-    #expect(stage.hub.inbox.activity.workers == 0)
+    #expect(stage.hub.inbox.activity.workers.value == 0)
     #expect(living.map(\.log.history.count) == Array(repeating: 3, count: 100) + [2, 1, 0])
   }
 

@@ -162,7 +162,7 @@ struct Guarantee10AbsenceTests {
         return probe.name
       }
     }
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
     stage.advance(by: .seconds(1_000))
     #expect(ask.result == nil)
     stage.open(gate)

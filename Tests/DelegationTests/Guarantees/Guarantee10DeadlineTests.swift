@@ -126,7 +126,7 @@ struct Guarantee10DeadlineTests {
     }
     #expect(replies?.map { $0.error as? ReplyError } == [.timedOut, .timedOut, .timedOut])
     #expect(probes.map(\.log.history) == [[], [], []])
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
   }
 
   @Test("nobody to ask and nothing to wait for: the call returns without a timer")
@@ -138,7 +138,7 @@ struct Guarantee10DeadlineTests {
     let replies = stage.perform { await $0.collect(Listener.self, within: .seconds(1)) { $0.name } }
     #expect(vote == true)
     #expect(replies?.isEmpty == true)
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
   }
 
   @Test("a call that is decided before its deadline leaves no timer behind")
@@ -155,12 +155,12 @@ struct Guarantee10DeadlineTests {
     let complete = stage.start { hub in
       await hub.collect(Listener.self, within: .seconds(2)) { _ in await gates[0].pass() }.count
     }
-    #expect(stage.clock.sleepers == 2)
+    #expect(stage.alarms == 2)
     #expect(early.result == nil)
     stage.open(gates[0])
     #expect(early.result == false)
     #expect(complete.result == 3)
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
     stage.open(gates[1])
     withExtendedLifetime(probes) {}
   }

@@ -95,8 +95,8 @@ struct AskedFromHandlersTests {
     #expect(caller.awaiting == nil)
     let outermost = caller.depth
     for level in 1...3 {
-      let worker = Worker(for: nodes, caller: caller, inbox: inbox)
-      let context = HandlerContext(worker: worker, call: worker.begin(at: 0))
+      let worker = Worker(activity: inbox.activity, caller: caller)
+      let context = HandlerContext(worker: worker, call: worker.begin(), node: nodes[0])
       caller = HandlerContext.binding.withValue(context) { Caller.present }
       #expect(caller.awaiting?.node === nodes[0])
       #expect(caller.depth == outermost + level)

@@ -49,7 +49,7 @@ struct LeftoversTests {
     #expect(rest?.isEmpty == true)
     #expect(rest?.subscribers == [])
     #expect(rest?.description == "nothing left")
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
   }
 
   @Test("drain returns when all is done, and leaves no timer behind")
@@ -60,10 +60,10 @@ struct LeftoversTests {
     stage.hub.notify(Listener.self) { _ in await gate.pass() }
     let drain = stage.start { await $0.drain(within: .seconds(5)).isEmpty }
     #expect(drain.result == nil)
-    #expect(stage.clock.sleepers == 1)
+    #expect(stage.alarms == 1)
     stage.open(gate)
     #expect(drain.result == true)
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
     withExtendedLifetime(probes) {}
   }
 
@@ -153,7 +153,7 @@ struct LeftoversTests {
       stage.run()
       #expect(drain.result?.subscribers.map(\.waiting) == [1])
     }
-    #expect(stage.clock.sleepers == 0)
+    #expect(stage.alarms == 0)
     let start = Gate()
     let late = stage.start { hub in
       await start.pass()

@@ -61,10 +61,10 @@ struct StatisticsTests {
 
   @Test("counts are added kind by kind, and their total is the sum of all kinds")
   func adding() {
-    var counts = Account(
+    var counts = DelegateHub.Statistics.Counts(
       handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32)
     #expect(counts.total == 63)
-    counts += Account(
+    counts += DelegateHub.Statistics.Counts(
       handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600)
     #expect(
       "\(counts)"

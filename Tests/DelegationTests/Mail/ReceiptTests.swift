@@ -30,44 +30,37 @@ struct ReceiptTests {
     defer { inbox.clear() }
     let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
-    let results = Recorder<Bool>()
-    inbox.activity.announceEnds()
-    Waiters.shared.withLock { waits in
-      let ticket = waits.makeTicket()
-      let goal = Waiters.Goal.passing(of: receipt)
-      _ = waits.add(.init(ticket: ticket, goal: goal, context: nil, resume: results.record))
-    }
+    let waiter = Waiter()
+    receipt.outstanding.add(waiter)
     let taken = nodes[0].begin()
     nodes[1].terminate(as: .cancelled)
     nodes[2].terminate(as: .expired)
-    #expect(receipt.outstanding == 1)
-    #expect(results.history == [])
+    #expect(receipt.outstanding.value == 1)
+    #expect(waiter.outcome == nil)
     _ = nodes[0].advance(after: .failed)
     taken?.receipt?.pass()
-    #expect(results.history == [true])
+    #expect(waiter.outcome == true)
   }
 
   @Test("a handler that waits for its own subscriber to pass does not wait for itself")
   func ownHandler() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)
     let receipt = scene.postWithReceipt()
-    var waits = Waiters()
+    let waits = scene.waits
     // The answer to a vote has no part in the order of the other one's notifications.
     for handler in [1, 0] {
-      let context = scene.contexts[handler]
-      _ = waits.add(
-        .init(ticket: handler, goal: .passing(of: receipt), context: context) { _ in })
+      waits.begin(handler, .passing(of: receipt), in: scene.contexts[handler])
     }
-    #expect(waits.takeFulfilled().isEmpty)
+    #expect(waits.takeFulfilled() == [])
     scene.nodes[1].terminate(as: .cancelled)
-    #expect(receipt.outstanding == 1)
-    #expect(waits.takeFulfilled().map(\.ticket) == [0])
+    #expect(receipt.outstanding.value == 1)
+    #expect(waits.takeFulfilled() == [0])
     scene.nodes[0].terminate(as: .cancelled)
-    #expect(waits.takeFulfilled().map(\.ticket) == [1])
+    #expect(waits.takeFulfilled() == [1])
   }
 
   @Test("before it is posted nobody has to pass it, and nobody of another protocol ever has")
@@ -80,15 +73,15 @@ struct ReceiptTests {
     for key in [ObjectIdentifier(Gate.self), Structures.key] {
       inbox.post(Structures.content(), to: key)
     }
-    let receipt = Receipt(inbox: inbox)
-    #expect(receipt.outstanding == 0)
-    #expect([node, other].map(receipt.isOutstanding) == [false, false])
+    let receipt = Receipt()
+    #expect(receipt.outstanding.value == 0)
+    #expect([node, other].map { $0.owes(receipt) } == [false, false])
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
     #expect(other.owes(1))
-    #expect([node, other].map(receipt.isOutstanding) == [true, false])
+    #expect([node, other].map { $0.owes(receipt) } == [true, false])
   }
 }
 
@@ -134,7 +127,7 @@ private struct ReceiptRun {
 
   private mutating func post() {
     var content = Structures.content()
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     if isOpen { waiting.append(receipts.count) }
@@ -176,10 +169,10 @@ private struct ReceiptRun {
         waiting.contains(number) || handling?.number == number, othersWaiting.contains(number),
       ]
       let outstanding = owing.count { $0 }
-      if receipt.outstanding != outstanding {
-        return "\(receipt.outstanding) have yet to pass \(number), expected \(outstanding)"
+      if receipt.outstanding.value != outstanding {
+        return "\(receipt.outstanding.value) have yet to pass \(number), expected \(outstanding)"
       }
-      if nodes.map(receipt.isOutstanding) != owing { return "\(number) is owed by others" }
+      if nodes.map({ $0.owes(receipt) }) != owing { return "\(number) is owed by others" }
     }
     return nil
   }

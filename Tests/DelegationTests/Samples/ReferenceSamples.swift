@@ -34,7 +34,6 @@ struct ReferenceSamples {
     func didMeasure(_ value: Int) async
   }
 
-
   private struct Logger: Sendable {
     let lines = Recorder<String>()
     func error(_ line: String) { lines.record(line) }

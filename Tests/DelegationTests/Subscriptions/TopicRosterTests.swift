@@ -6,7 +6,7 @@ import Testing
 struct TopicRosterTests {
   @Test("the last one is let go with the settling that tells of its end")
   func last() {
-    let scene = DepartmentScene(1)
+    let scene = TopicRosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.end(0)
     scene.settle()
@@ -17,7 +17,7 @@ struct TopicRosterTests {
 
   @Test("one of many is let go with the next snapshot, and its account is kept")
   func oneOfMany() {
-    let scene = DepartmentScene(4)
+    let scene = TopicRosterScene(4)
     let obituary = Obituary(of: scene.nodes[1]!)
     scene.end(1)
     scene.settle()
@@ -31,7 +31,7 @@ struct TopicRosterTests {
 
   @Test("those that leave one by one are let go, whoever asks for nothing")
   func oneByOne() {
-    let scene = DepartmentScene(64)
+    let scene = TopicRosterScene(64)
     let obituaries = scene.nodes.map { Obituary(of: $0!) }
     for index in scene.nodes.indices {
       scene.end(index)
@@ -45,7 +45,7 @@ struct TopicRosterTests {
 
   @Test("one that leaves while it handles something stays in sight until it has, and no longer")
   func leaving() {
-    let scene = DepartmentScene(1)
+    let scene = TopicRosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.post()
     #expect(scene.nodes[0]!.begin() != nil)
@@ -65,7 +65,7 @@ struct TopicRosterTests {
 
   @Test("another rank shows in the next snapshot, and only then")
   func ranks() {
-    let scene = DepartmentScene(3)
+    let scene = TopicRosterScene(3)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
     scene.topicIndex.rank(scene.nodes[2]!, 1)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
@@ -75,7 +75,7 @@ struct TopicRosterTests {
 }
 
 /// A topicIndex, the roster that it tells, and subscribers each of which has handled something.
-private final class DepartmentScene {
+private final class TopicRosterScene {
   var topicIndex = TopicIndex(topic: Topic(Nobody.self))
   var roster: TopicRoster
   var nodes: [SubscriptionNode?] = []
@@ -108,7 +108,7 @@ private final class DepartmentScene {
 
   /// Tells the roster what has happened.
   func settle() {
-    roster.settle(topicIndex.takeChanges())
+    roster.apply(topicIndex.takeChanges())
   }
 
   /// Ends a subscription and lets go of it.

@@ -21,4 +21,15 @@ extension DelegateHub {
 extension Stage {
   /// What has become of all notifications, of which none may be missing.
   var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
+
+  /// The same as the library keeps it inside.
+  var account: Account? { accounts.map(Account.init) }
+}
+
+extension Account {
+  fileprivate init(_ counts: DelegateHub.Statistics.Counts) {
+    self.init(
+      handled: counts.handled, failed: counts.failed, expired: counts.expired,
+      dropped: counts.dropped, cancelled: counts.cancelled, waiting: counts.waiting)
+  }
 }

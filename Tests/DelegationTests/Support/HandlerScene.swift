@@ -22,15 +22,18 @@ final class HandlerScene {
   private var origins: [Caller?] = []
   let inbox = Inbox()
   private let subscribers: [Nobody]
+  /// Who waits, in this scene and in others.
+  let waits: HandlerWaits
 
-  init(_ parts: [Part], subscribers count: Int) {
+  init(_ parts: [Part], subscribers count: Int, waits: HandlerWaits = HandlerWaits()) {
     self.parts = parts
+    self.waits = waits
     subscribers = (0..<count).map { _ in Nobody() }
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
     isRunning = parts.map { _ in false }
     // Nobody comes when the deliveries are posted: this scene begins them itself.
     inbox.setWaker { [weak inbox] in
-      if let inbox, inbox.wake.claim() { inbox.workerEnded() }
+      if let inbox, inbox.wake.claim() { inbox.activity.end() }
     }
     for index in parts.indices { begin(index) }
   }
@@ -40,11 +43,11 @@ final class HandlerScene {
   }
 
   /// How many handlers run: each has a worker to itself.
-  var workers: Int { inbox.activity.workers }
+  var workers: Int { inbox.activity.workers.value }
 
   /// Posts a notification that somebody waits for.
   func postWithReceipt() -> Receipt {
-    let receipt = Receipt(inbox: inbox)
+    let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
@@ -55,7 +58,7 @@ final class HandlerScene {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }
     let caller = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Caller.present }
-    let worker = Worker(for: nodes, caller: caller, inbox: inbox)
+    let worker = Worker(activity: inbox.activity, caller: caller)
     inbox.activity.begin()
     if part.isDelivery {
       inbox.post(Structures.content(), to: Structures.key)
@@ -63,7 +66,7 @@ final class HandlerScene {
     } else {
       guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
     }
-    contexts.append(HandlerContext(worker: worker, call: worker.begin(at: part.node)))
+    contexts.append(HandlerContext(worker: worker, call: worker.begin(), node: nodes[part.node]))
     origins.append(caller)
     isRunning[index] = true
   }
@@ -76,9 +79,10 @@ final class HandlerScene {
   /// The handler returns.
   func end(_ index: Int) {
     let node = nodes[parts[index].node]
-    contexts[index].worker.end()
+    let worker = contexts[index].worker
+    worker.end()
     isRunning[index] = false
-    _ = inbox.activity.end()
+    inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
     // What was posted for the other deliveries is handled at once.
     while case .handle = node.advance(after: .handled) {}

@@ -37,6 +37,9 @@ final class Stage: Sendable {
     start(body).result
   }
 
+  /// How many deadlines are set and have not come.
+  var alarms: Int { hub.deadlines.pending }
+
   /// Lets everything go as far as it can.
   func run() {
     executor.run()

@@ -111,7 +111,7 @@ extension TopicIndex {
 extension Topic {
   /// One of an inbox of its own.
   convenience init(_ type: Any.Type) {
-    self.init(type, inbox: Inbox())
+    self.init(type, owner: Inbox())
   }
 }
 
@@ -122,7 +122,7 @@ extension Notification.Content {
   /// Runs a synchronous handler.
   func run() throws -> Bool {
     guard case .synchronous(let handle) = handler else { return false }
-    return try handle(Self.node)
+    return try handle(Self.node.reference)
   }
 }
 
@@ -178,7 +178,7 @@ extension SubscriptionNode {
 
 extension Mailbox {
   /// Gives what waits to a successor, which begins with what is posted next.
-  mutating func handOver(policy: MailboxPolicy, published: Int) -> Mailbox? {
+  mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
     guard var end = next else { return nil }
     for _ in position..<published { end = end.next ?? end }
     var successor = Mailbox(at: end, number: published, policy: policy, flags: .expectant)

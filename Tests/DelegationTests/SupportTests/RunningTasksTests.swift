@@ -25,13 +25,13 @@ struct RunningTasksTests {
     let early = runningTasks.start(atWork, wayOut)
     let left = Task {
       let place = runningTasks.join()
-      await runningTasks.runningTasks.leave(place)
+      await runningTasks.leave(place)
       atWork.arrive()
       await end.pass()
       return Task.isCancelled
     }
     await atWork.arrivals(2)
-    runningTasks.runningTasks.cancel()
+    runningTasks.cancel()
     let late = runningTasks.start(atWork, wayOut)
     wayOut.open()
     end.open()
@@ -77,7 +77,7 @@ struct RunningTasksTests {
         let place = runningTasks.join()
         atWork.arrive()
         await wayOut.pass()
-        await runningTasks.runningTasks.leave(place)
+        await runningTasks.leave(place)
       } onCancel: {
         inHandler.arrive()
         mayReturn.wait()
@@ -88,12 +88,12 @@ struct RunningTasksTests {
       let place = runningTasks.join()
       atWork.arrive()
       await inHandler.arrivals()
-      await runningTasks.runningTasks.leave(place)
+      await runningTasks.leave(place)
       gone.record(())
     }
     await atWork.arrivals(2)
     // From a thread of its own, for the cancellation handler blocks it.
-    Thread { runningTasks.runningTasks.cancel() }.start()
+    Thread { runningTasks.cancel() }.start()
     while runningTasks.leaving == 0, gone.history.isEmpty { await Task.yield() }
     #expect(runningTasks.leaving == 1)
     #expect(gone.history.isEmpty)
@@ -105,7 +105,7 @@ struct RunningTasksTests {
     // The next call finds none of those who have waited.
     let next = runningTasks.start(atWork, wayOut)
     await atWork.arrivals(3)
-    runningTasks.runningTasks.cancel()
+    runningTasks.cancel()
     #expect(await next.value.isCancelled)
     #expect(runningTasks.isEmpty)
   }
@@ -124,7 +124,7 @@ struct RunningTasksTests {
       caller.arrive()
     }.start()
     Task.detached {
-      for _ in rounds(100_000) { await runningTasks.runningTasks.leave(runningTasks.join()) }
+      for _ in rounds(100_000) { await runningTasks.leave(runningTasks.join()) }
       comer.arrive()
     }
     await comer.arrivals()
@@ -147,8 +147,16 @@ private final class Shared: Sendable {
   let runningTasks = RunningTasks()
 
   /// Lets the current task join.
-  func join() -> RunningTasks.Place {
-    withUnsafeCurrentTask { runningTasks.join(RunningTasks.Member(task: $0!)) }
+  func join() -> RunningTasks.Place { runningTasks.join() }
+
+  /// Lets the current task leave, when nobody uses its handle.
+  func leave(_ place: RunningTasks.Place) async {
+    if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
+  }
+
+  /// Cancels those at work and those to come.
+  func cancel() {
+    runningTasks.cancel(on: nil, inPlace: false) { self.runningTasks.endUse() }
   }
 
   /// Starts a task that joins, and leaves when it may.
@@ -157,7 +165,7 @@ private final class Shared: Sendable {
       let place = self.join()
       atWork.arrive()
       await wayOut.pass()
-      await self.runningTasks.leave(place)
+      await self.leave(place)
       return Ending(isCancelled: Task.isCancelled, priority: Task.currentPriority)
     }
   }
@@ -168,7 +176,7 @@ private final class Shared: Sendable {
   /// Whether nothing is left of those who were at work, nor of those who called them.
   var isEmpty: Bool {
     runningTasks.state.withLock { state in
-      state.members.allSatisfy { $0 == nil } && state.leaving.isEmpty && state.callers == 0
+      state.members.allSatisfy { $0 == nil } && state.leaving.isEmpty && state.users == 0
     }
   }
 }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Waiters: those that are given up")
-struct WaitersGivenUpTests {
+@Suite("Waiting: waits that are given up")
+struct WaitingGivenUpTests {
   private let stage = Stage()
   private let gate = Gate()
   private let probe = Probe()
@@ -16,7 +16,7 @@ struct WaitersGivenUpTests {
     stage.run()
   }
 
-  private var isAwaited: Bool { stage.hub.inbox.activity.isAwaited }
+  private var isAwaited: Bool { stage.hub.inbox.activity.workers.isAwaited }
 
   @Test("at its deadline, or with its task, a wait ends, and nobody tells of ends any more")
   func lastOne() {

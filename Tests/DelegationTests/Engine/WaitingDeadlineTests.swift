@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Waiters: what comes before the wait has begun")
-struct WaitersDeadlineTests {
+@Suite("Waiting: what comes before the wait has begun")
+struct WaitingDeadlineTests {
   @Test("a deadline that passes before the wait has begun is kept")
   func earlyDeadline() async {
     await keeps { hub in await hub.drain(within: .zero) }
@@ -25,10 +25,10 @@ struct WaitersDeadlineTests {
     configuration.executor = InPlaceExecutor()
     configuration.clock = ImpatientClock()
     let hub = DelegateHub(configuration)
-    let subscriber = Nobody()
-    hub.subscribe(subscriber, to: Nobody.self)
+    let subscriber = Probe()
+    hub.subscribe(subscriber, to: Listener.self)
     let gate = Gate()
-    hub.notify(Nobody.self) { _ in await gate.pass() }
+    hub.notify(Listener.self) { _ in await gate.pass() }
     await gate.arrivals()
     let waiting = Recorder<Int>()
     let drained = Task {

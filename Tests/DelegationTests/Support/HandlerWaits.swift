@@ -1,0 +1,63 @@
+@testable import Delegation
+
+/// Waits that handlers begin, without a task in sight, in a graph of their own.
+final class HandlerWaits {
+  private final class Graph: Sendable {
+    let lock = Lock(WaitGraph())
+  }
+
+  private struct Wait {
+    let goal: WaitGoal
+    let waiter: Waiter
+    /// Its number in the graph; `nil` if it is strict.
+    let number: Int?
+  }
+
+  private let graph = Graph()
+  private var waits: [Int: Wait] = [:]
+
+  /// Does what a call does that begins to wait.
+  ///
+  /// - Parameter ticket: what the test calls this wait.
+  func begin(_ ticket: Int, _ goal: WaitGoal, in context: HandlerContext?) {
+    let place = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
+    let waiter = Waiter(
+      excusing: place.map { place in
+        Waiter.Excuse(most: place.most) { [graph] in
+          graph.lock.withLock { $0.countExcused(by: place.number) }
+        }
+      })
+    goal.add(waiter)
+    waits[ticket] = Wait(goal: goal, waiter: waiter, number: place?.number)
+  }
+
+  /// Does what those do that have gone on, and gives them in order.
+  func takeFulfilled() -> [Int] {
+    let fulfilled = waits.filter { $0.value.waiter.outcome == true }.keys.sorted()
+    for ticket in fulfilled { remove(ticket) }
+    return fulfilled
+  }
+
+  /// Gives up a wait.
+  ///
+  /// - Returns: whether it was there.
+  @discardableResult
+  func giveUp(_ ticket: Int) -> Bool {
+    waits[ticket]?.waiter.resume(false)
+    return remove(ticket)
+  }
+
+  @discardableResult
+  private func remove(_ ticket: Int) -> Bool {
+    guard let wait = waits.removeValue(forKey: ticket) else { return false }
+    wait.goal.remove(wait.waiter)
+    if let number = wait.number { _ = graph.lock.withLock { $0.remove(number) } }
+    return true
+  }
+
+  /// How many wait within handlers.
+  var count: Int { graph.lock.withLock { $0.count } }
+
+  /// How many handlers and waits were looked at to find out who is excused.
+  var steps: Int { graph.lock.withLock { $0.steps } }
+}

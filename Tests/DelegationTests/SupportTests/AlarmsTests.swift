@@ -1,0 +1,129 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Alarms: what is due when, and who sleeps until then")
+struct AlarmsTests {
+  @Test("after every history of seven steps it agrees with a list, and somebody sleeps in time")
+  func agreesWithList() {
+    let exploration = AlarmsWorld().explore(upTo: 7)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 10_000)
+  }
+
+  @Test("what is due comes in order, however many there are", arguments: seeds(20))
+  func order(seed: UInt64) {
+    var dice = Dice(seed: seed)
+    var alarms = Alarms<ManualClock.Instant>()
+    let done = Recorder<Int>()
+    var set: [(number: Int, at: Int)] = []
+    for _ in 0..<500 {
+      let second = dice.roll(1_000)
+      let (number, _) = alarms.add({ done.record(second) }, at: instant(second))
+      set.append((number, second))
+      if dice.roll(3) == 0 {
+        let index = dice.roll(set.count)
+        #expect(alarms.cancel(set[index].number) != nil)
+        set.remove(at: index)
+      }
+    }
+    #expect(alarms.pending == set.count)
+    for second in stride(from: 99, through: 999, by: 100) {
+      for action in alarms.wake(at: instant(second), now: instant(second)).due { action() }
+      #expect(done.history == set.map(\.at).filter { $0 <= second }.sorted())
+    }
+    #expect(alarms.pending == 0)
+    #expect(alarms.size == 0)
+  }
+
+  @Test("those that are cancelled are forgotten when they are more than half")
+  func size() {
+    var alarms = Alarms<ManualClock.Instant>()
+    var most = 0
+    for second in 0..<10_000 {
+      let (number, _) = alarms.add({}, at: instant(second))
+      // Every hundredth stays.
+      if second % 100 != 0 { _ = alarms.cancel(number) }
+      most = max(most, alarms.size)
+      #expect(alarms.size <= max(65, 2 * alarms.pending + 2))
+    }
+    #expect(alarms.pending == 100)
+    #expect(most <= 202)
+  }
+
+  @Test("an alarm is taken back once, and not after it was due")
+  func cancelling() {
+    var alarms = Alarms<ManualClock.Instant>()
+    let numbers = (1...2).map { alarms.add({}, at: instant($0)).number }
+    #expect(alarms.cancel(numbers[1]) != nil)
+    #expect(alarms.cancel(numbers[1]) == nil)
+    #expect(alarms.wake(at: instant(1), now: instant(1)).due.count == 1)
+    #expect(alarms.cancel(numbers[0]) == nil)
+  }
+}
+
+private func instant(_ second: Int) -> ManualClock.Instant {
+  ManualClock.Instant(offset: .seconds(second))
+}
+
+/// Alarms, and beside them a list of what is set and of who sleeps.
+private struct AlarmsWorld: SmallWorld {
+  enum Step {
+    /// Sets an alarm some time from now.
+    case add(Int)
+    /// Takes the one back that was set first, or last.
+    case cancelFirst, cancelLast
+    /// Time passes; those whose time has come wake, the earliest first.
+    case pass
+    /// It passes without anybody noticing yet.
+    case passUnnoticed
+  }
+
+  private var alarms = Alarms<ManualClock.Instant>()
+  private var now = 0
+  private var list: [(number: Int, at: Int)] = []
+  private var sleepers: [Int] = []
+
+  var steps: [Step] {
+    var steps: [Step] = [.pass, .passUnnoticed]
+    if list.count < 4 { steps += [.add(1), .add(2), .add(4)] }
+    if !list.isEmpty { steps.append(.cancelFirst) }
+    if list.count > 1 { steps.append(.cancelLast) }
+    return steps
+  }
+
+  mutating func take(_ step: Step) -> String? {
+    switch step {
+    case .add(let delay):
+      let at = now + delay
+      let (number, needsSleeper) = alarms.add({}, at: instant(at))
+      list.append((number, at))
+      if needsSleeper { sleepers.append(at) }
+    case .cancelFirst:
+      if alarms.cancel(list.removeFirst().number) == nil { return "it is gone" }
+    case .cancelLast:
+      if alarms.cancel(list.removeLast().number) == nil { return "it is gone" }
+    case .pass:
+      now += 1
+      if let fault = wake() { return fault }
+    case .passUnnoticed: now += 1
+    }
+    if alarms.pending != list.count { return "\(alarms.pending) set, expected \(list.count)" }
+    guard let earliest = list.map(\.at).min() else { return nil }
+    return sleepers.contains { $0 <= earliest } ? nil : "nobody sleeps until \(earliest)"
+  }
+
+  private mutating func wake() -> String? {
+    while let at = sleepers.filter({ $0 <= now }).min() {
+      sleepers.remove(at: sleepers.firstIndex(of: at) ?? 0)
+      let (due, next) = alarms.wake(at: instant(at), now: instant(now))
+      let expected = list.count { $0.at <= now }
+      if due.count != expected { return "\(due.count) are due, expected \(expected)" }
+      list.removeAll { $0.at <= now }
+      guard let next else { continue }
+      sleepers.append(Int(next.offset.components.seconds))
+      if sleepers.count > 4 { return "\(sleepers.count) sleep" }
+    }
+    return nil
+  }
+}
