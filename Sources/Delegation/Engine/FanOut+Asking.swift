@@ -63,8 +63,6 @@ extension FanOut {
   @usableFromInline
   func handOver() -> Bool {
     guard !runningTasks.isCancelled else { return false }
-    // A caller that is cancelled asks the others all the same.
-    if case .inTurn(.callersTask) = order { return false }
     if unclaimed > 0 { summonWorker() }
     return true
   }

@@ -37,11 +37,10 @@ final class FanOut: Sendable {
     /// Of all, by as many workers as it takes.
     case sideBySide
     /// Of one after another, by one worker at a time.
-    case inTurn(Employment)
+    case inTurn
   }
 
   /// Whose task a worker runs in.
-  @usableFromInline
   enum Employment: Sendable {
     /// One of the fan-out's own, which is cancelled and escalated with the others.
     case ownTask

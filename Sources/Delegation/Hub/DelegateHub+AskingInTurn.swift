@@ -123,7 +123,7 @@ extension DelegateHub {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: key)
-    let fanOut = FanOut(asking: nodes, in: .inTurn(.callersTask), for: self) {
+    let fanOut = FanOut(asking: nodes, in: .inTurn, for: self) {
       fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, E>? in

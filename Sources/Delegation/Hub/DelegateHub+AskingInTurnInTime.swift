@@ -140,7 +140,7 @@ extension DelegateHub {
     let nodes = await snapshot(of: key)
     let poll = Poll(TurnBallot(asking: nodes.count, startingWith: value))
     return await conduct(
-      poll, among: nodes, by: deadline, in: .inTurn(.ownTask),
+      poll, among: nodes, by: deadline, in: .inTurn,
       counting: { _ in answer.map { .stop(.success($0)) } }
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
