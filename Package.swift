@@ -19,7 +19,9 @@ let package = Package(
       name: "DelegationDistributed", dependencies: ["Delegation"], swiftSettings: settings),
     .target(name: "DelegationTesting", dependencies: ["Delegation"], swiftSettings: settings),
     .executableTarget(name: "chatroom", dependencies: ["Delegation"], swiftSettings: settings),
-    .testTarget(name: "DelegationTests", dependencies: ["Delegation"], swiftSettings: settings),
+    .testTarget(
+      name: "DelegationTests", dependencies: ["Delegation", "DelegationTesting"],
+      swiftSettings: settings),
     // Imports nothing but `DelegationTesting` and `Testing`, as its users do.
     .testTarget(
       name: "DelegationTestingTests", dependencies: ["DelegationTesting"], swiftSettings: settings),

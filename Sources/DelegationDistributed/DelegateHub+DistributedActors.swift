@@ -9,8 +9,8 @@ extension DelegateHub {
   /// is never called twice. When it returns, every later call on that protocol reaches the actor.
   ///
   /// What a call comes to is up to the actor system. A call that the system fails is a handler that
-  /// throws: it counts as `absent:` says, and the configuration's `onFailure` is told of it if
-  /// it was a notification. A system that neither answers nor fails is met by the deadline of
+  /// throws: it counts as `absent:` says, and it is an incident if it was a notification, or
+  /// if `absent:` has swallowed it. A system that neither answers nor fails is met by the deadline of
   /// `vote(_:by:within:absent:_:)` and its kin.
   ///
   /// **Order.** As with other subscribers: the next notification is sent when the actor has answered the

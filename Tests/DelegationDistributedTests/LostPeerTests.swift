@@ -86,8 +86,9 @@ struct LostPeerTests {
       let (peer, remote) = try await cluster.startOne()
       let reports = Locked<[LoopbackError?]>([])
       var configuration = DelegateHub.Configuration()
-      configuration.onFailure = { _, _, error in
-        reports.withLock { $0.append(error as? LoopbackError) }
+      configuration.onIncident = { incident in
+        guard incident.kind == .failed else { return }
+        reports.withLock { $0.append(incident.error as? LoopbackError) }
       }
       let (hub, porter) = (DelegateHub(configuration), Porter())
       hub.subscribe(porter, to: Gatekeeper.self)

@@ -44,7 +44,7 @@ extension DelegateHub {
     func answer<Failure: Error>(or failure: Failure.Type) -> Answer<Response, Failure> {
       switch code {
       case .abstains: .absence
-      case .counts(let response): .response(response)
+      case .counts(let response): .substitute(response)
       }
     }
   }

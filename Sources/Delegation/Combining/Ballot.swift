@@ -3,6 +3,8 @@
 enum Answer<Response: Sendable, Failure: Error>: Sendable {
   /// The subscriber answered.
   case response(Response)
+  /// The subscriber threw or is late, and this is counted in its place.
+  case substitute(Response)
   /// The subscriber was not there to be asked, or abstained.
   case absence
   /// The subscriber's handler threw, which fails the call.
@@ -77,6 +79,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     let outcome: C.Outcome?
     switch answer {
     case .response(let response): outcome = combiner.receive(response, from: position)
+    case .substitute(let response): outcome = combiner.receive(response, inPlaceOf: position)
     case .absence: outcome = combiner.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
@@ -86,15 +89,19 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
 
   /// Ends the count at the deadline.
   ///
-  /// - Parameter absence: what to count for those who have not answered, by position.
+  /// - Parameter absence: what to count for those who have not answered, by position; called for each
+  ///   of them, in order, before any is counted.
   /// - Returns: the decision.
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
     let late = outstanding
     // Whoever is late is still running.
     defer { outstanding = late }
-    for (position, isOutstanding) in (isOutstanding ?? []).enumerated() where isOutstanding {
-      if let decision = count(absence(position), from: position) { return decision }
+    let absentees = isOutstanding.map { isOutstanding in
+      isOutstanding.indices.filter { isOutstanding[$0] }.map { ($0, absence($0)) }
+    }
+    for (position, answer) in absentees ?? [] {
+      if let decision = count(answer, from: position) { return decision }
     }
     return .success(combiner.finish())
   }

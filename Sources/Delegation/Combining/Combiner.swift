@@ -6,9 +6,10 @@
 /// as soon as no later response can change it: the call then returns at once and those still running
 /// are cancelled.
 ///
-/// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)`` or
-/// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if nothing
-/// has decided, ``finish()``. After a decision nothing more is called.
+/// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)``,
+/// ``receive(_:inPlaceOf:)`` or ``receiveNothing(from:)`` once for each position, in the order in which
+/// the responses come; then, if nothing has decided, ``finish()``. After a decision nothing more is
+/// called.
 ///
 /// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor.
 ///
@@ -31,8 +32,12 @@ public protocol Combiner<Response, Outcome>: Sendable {
 
   /// Starts the count.
   ///
-  /// - Parameter count: how many subscribers will be asked; positions run from 0 up to it, in the
-  ///   order of the subscriptions.
+  /// The count is an upper bound: subscribers that have died and have not been found out yet are in it,
+  /// and those that are removed before their turn. So a rule that has to know how many there are counts
+  /// them in ``receive(_:from:)``.
+  ///
+  /// - Parameter count: how many subscribers will be asked at most; positions run from 0 up to it, in
+  ///   the order of the subscriptions.
   /// - Returns: an outcome if it is fixed already, in which case nobody is asked. The default
   ///   returns `nil`.
   mutating func begin(asking count: Int) -> Outcome?
@@ -44,6 +49,14 @@ public protocol Combiner<Response, Outcome>: Sendable {
   ///   - position: the subscriber's place in the order of the subscriptions.
   /// - Returns: the outcome if it is now fixed, or `nil` to hear more.
   mutating func receive(_ response: Response, from position: Int) -> Outcome?
+
+  /// Takes the response that `absent:` counts in place of a subscriber that threw or is late.
+  ///
+  /// - Parameters:
+  ///   - response: what ``DelegateHub/Absence/counts(as:)`` was given.
+  ///   - position: the subscriber's place in the order of the subscriptions.
+  /// - Returns: the outcome if it is now fixed. The default takes it for the subscriber's answer.
+  mutating func receive(_ response: Response, inPlaceOf position: Int) -> Outcome?
 
   /// Learns that a subscriber will not answer: it abstained, died, or was removed before it was asked.
   ///
@@ -63,6 +76,16 @@ extension Combiner {
   /// - Parameter count: how many subscribers will be asked.
   /// - Returns: `nil`.
   public mutating func begin(asking count: Int) -> Outcome? { nil }
+
+  /// Takes it for the subscriber's answer.
+  ///
+  /// - Parameters:
+  ///   - response: what is counted.
+  ///   - position: the subscriber's place in the order of the subscriptions.
+  /// - Returns: the outcome if it is now fixed.
+  public mutating func receive(_ response: Response, inPlaceOf position: Int) -> Outcome? {
+    receive(response, from: position)
+  }
 
   /// Ignores the absentee.
   ///

@@ -25,13 +25,13 @@ extension FanOut {
       var result = absence
       if runningTasks.isCancelled { cancelCurrentTask() }
       if node.beginCall() {
-        let watch = slowWatch?.begin(node)
-        let call = worker.begin()
-        if call == 1 {
+        let watch = slowWatch?.begin(node, in: call)
+        let number = worker.begin()
+        if number == 1, worker.first === node {
           result = await ask(node)
         } else {
           // A task that an earlier handler left behind must not pass for a part of this one.
-          let context = HandlerContext(worker: worker, call: call, node: node)
+          let context = HandlerContext(worker: worker, call: number, node: node)
           result = await HandlerContext.binding.withValue(context) { await ask(node) }
         }
         worker.end()
@@ -119,7 +119,7 @@ extension FanOut {
     in employment: Employment, beginningWith first: Claim,
     _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
-    let worker = makeWorker(in: employment)
+    let worker = makeWorker(in: employment, beginningWith: first.node)
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
     switch employment {
     case .callersTask:

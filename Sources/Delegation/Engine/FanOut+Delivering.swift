@@ -65,14 +65,15 @@ extension FanOut {
       switch consume step {
       case .handle(let content):
         let receipt = content.receipt
+        let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate: Mailbox.Fate
         switch (consume content).handler {
         case .synchronous(let handle):
-          fate = run(handle, on: node, node.reference)
+          fate = run(handle, on: node, node.reference, in: call)
         case .asynchronous(let handle):
-          fate = await run(handle, on: node, node.reference, as: &worker)
+          fate = await run(handle, on: node, node.reference, in: call, as: &worker)
         case .narrowed(let narrowed):
-          fate = await run(narrowed, on: node, as: &worker)
+          fate = await run(narrowed, on: node, in: call, as: &worker)
         }
         // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
         if Task.isCancelled { node.relocate() }
@@ -91,45 +92,46 @@ extension FanOut {
 
   /// Runs a handler if the subscriber conforms to a further protocol; if not, there is nothing to do.
   nonisolated(nonsending) private func run(
-    _ narrowed: Notification.Narrowed, on node: SubscriptionNode, as worker: inout Worker?
+    _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    guard let shared = node.reference(as: narrowed.narrowing) else {
-      return fate(of: node.reference.isAlive, on: node)
+    guard let shared = node.reference(as: narrowed.narrowing, for: call) else {
+      return fate(of: node.reference.isAlive, on: node, in: call)
     }
     switch narrowed.handler {
     case .synchronous(let handle):
-      return run(handle, on: node, shared.reference)
+      return run(handle, on: node, shared.reference, in: call)
     case .asynchronous(let handle):
-      return await run(handle, on: node, shared.reference, as: &worker)
+      return await run(handle, on: node, shared.reference, in: call, as: &worker)
     case .narrowed(let further):
-      return await run(further, on: node, as: &worker)
+      return await run(further, on: node, in: call, as: &worker)
     }
   }
 
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference
+    _ reference: borrowing WeakReference, in call: CallKind
   ) -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try fate(of: handle(reference), on: node)
+      return try fate(of: handle(reference), on: node, in: call)
     } catch {
-      workplace.report(error, in: node)
+      node.report(.failed(error), in: call)
       return .failed
     }
   }
 
   nonisolated(nonsending) private func run(
     _ handle: Notification.Asynchronous, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference, as present: inout Worker?
+    _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
     let worker = present ?? makeWorker()
     present = worker
-    let watch = slowWatch?.begin(node)
+    let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
@@ -137,16 +139,18 @@ extension FanOut {
       let isAlive = try await HandlerContext.binding.withValue(context) {
         try await handle(reference)
       }
-      return fate(of: isAlive, on: node)
+      return fate(of: isAlive, on: node, in: call)
     } catch {
-      workplace.report(error, in: node)
+      node.report(.failed(error), in: call)
       return .failed
     }
   }
 
-  private func fate(of isAlive: Bool, on node: SubscriptionNode) -> Mailbox.Fate {
+  private func fate(
+    of isAlive: Bool, on node: SubscriptionNode, in call: CallKind
+  ) -> Mailbox.Fate {
     if isAlive { return .handled }
-    node.terminate(as: .expired)
+    node.terminate(as: .expired, in: call)
     return .skipped
   }
 }

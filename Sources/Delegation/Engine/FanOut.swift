@@ -51,6 +51,9 @@ final class FanOut: Sendable {
   let workplace: any Workplace
   let purpose: Purpose
   let order: Order
+  /// The call that asks; `notify` for a delivery, of which each notification knows its own.
+  @usableFromInline
+  let call: CallKind
   @usableFromInline
   let slowWatch: SlowWatch?
   @usableFromInline
@@ -62,28 +65,31 @@ final class FanOut: Sendable {
   private static let deepest = 16
 
   private init(
-    _ purpose: Purpose, of nodes: consuming [SubscriptionNode], in order: Order = .sideBySide,
+    _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
+    inOrder order: Order = .sideBySide,
     for workplace: any Workplace
   ) {
     self.workplace = workplace
     self.purpose = purpose
     self.order = order
+    self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
   }
 
   /// Fans out the notifications that wait.
   convenience init(delivering nodes: consuming [SubscriptionNode], for workplace: any Workplace) {
-    self.init(.delivery, of: nodes, for: workplace)
+    self.init(.delivery, in: .notify, of: nodes, for: workplace)
   }
 
   /// Fans out a question that the present code awaits.
   @usableFromInline
   convenience init(
-    asking nodes: consuming [SubscriptionNode], in order: Order = .sideBySide,
-    for workplace: any Workplace, _ question: @escaping Question
+    asking nodes: consuming [SubscriptionNode], inOrder order: Order = .sideBySide,
+    for workplace: any Workplace, in call: CallKind, _ question: @escaping Question
   ) {
-    self.init(.question(question, for: Caller.present), of: nodes, in: order, for: workplace)
+    self.init(
+      .question(question, for: Caller.present), in: call, of: nodes, inOrder: order, for: workplace)
   }
 
   // MARK: Starting
@@ -210,9 +216,12 @@ final class FanOut: Sendable {
     cursor.withLock { $0.notBegun(position) }?.isActive ?? true
   }
 
-  func makeWorker(in employment: Employment = .ownTask) -> Worker {
+  func makeWorker(
+    in employment: Employment = .ownTask, beginningWith first: SubscriptionNode? = nil
+  ) -> Worker {
     let hasOwnTask = if case .ownTask = employment { true } else { false }
-    return Worker(activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask)
+    return Worker(
+      activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask, first: first)
   }
 
   /// One worker that provides for its successor first.

@@ -45,6 +45,9 @@ final class Worker: Sendable {
   /// Whether it runs in a task of the fan-out's own, rather than in the caller's.
   @usableFromInline
   let hasOwnTask: Bool
+  /// The subscription that the context is of which the worker's task begins with.
+  @usableFromInline
+  let first: SubscriptionNode?
   /// The number of the latest call, doubled; odd while its handler is running.
   ///
   /// One word, so that a call is never taken for another one. Written by the worker alone.
@@ -54,10 +57,13 @@ final class Worker: Sendable {
   @usableFromInline
   let waits = Atomic<Int>(0)
 
-  init(activity: Activity, caller: Caller?, hasOwnTask: Bool = true) {
+  init(
+    activity: Activity, caller: Caller?, hasOwnTask: Bool = true, first: SubscriptionNode? = nil
+  ) {
     self.activity = activity
     self.caller = caller
     self.hasOwnTask = hasOwnTask
+    self.first = first
   }
 
   /// Notes that a handler begins.

@@ -27,6 +27,8 @@ extension Inbox {
     /// How many notifications had been posted by then.
     let end: Int
     let termination: Termination
+    /// The call that found the subscriber dead, if one did.
+    let call: CallKind?
   }
 
   /// Runs a lock section, then does what it leaves to be done: wakes first, for what is released may wait
@@ -44,6 +46,27 @@ extension Inbox {
       effects.isWakeDue = wake.isDue
       return (result, effects)
     }
+    carryOut(effects)
+    return result
+  }
+
+  /// Runs one lock section after another, then does what all of them leave to be done.
+  ///
+  /// For what takes long as a whole: whoever waits for the lock waits for one section, and no user code
+  /// runs before the last one.
+  ///
+  /// - Parameter section: as with ``update(_:)``; returns whether it was the last one.
+  func updateInSections(_ section: (inout State, inout Effects) -> Bool) {
+    var effects = Effects()
+    var isOver = false
+    while !isOver {
+      isOver = state.withLock { section(&$0, &effects) }
+    }
+    effects.isWakeDue = wake.isDue
+    carryOut(effects)
+  }
+
+  private func carryOut(_ effects: Effects) {
     if effects.isWakeDue { sendWake() }
     for change in effects.changes {
       switch change {
@@ -53,7 +76,8 @@ extension Inbox {
         predecessor.handOver(to: successor)
       }
     }
-    for ended in effects.terminated { ended.node.settle(at: ended.end, as: ended.termination) }
-    return result
+    for ended in effects.terminated {
+      ended.node.settle(at: ended.end, as: ended.termination, in: ended.call)
+    }
   }
 }

@@ -2,10 +2,12 @@ extension Inbox {
   /// Ends a subscription, if nobody has yet.
   ///
   /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
-  func terminate(_ node: SubscriptionNode, as termination: Termination) {
+  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?) {
     update { state, effects in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return }
-      change(at: place, &state) { terminate(node, as: termination, at: place, &$0, &effects) }
+      change(at: place, &state) {
+        terminate(node, as: termination, in: call, at: place, &$0, &effects)
+      }
     }
   }
 
@@ -46,20 +48,20 @@ extension Inbox {
 
   /// Ends all subscriptions of a protocol, or of all protocols, as cancelled, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
-    for key in keys(key) {
-      var bucket = 0
-      var isOver = false
-      while !isOver {
-        isOver = update { state, effects in
-          guard let place = state.indexes.index(forKey: key),
-            let nodes = state.indexes.values[place].members.values(at: &bucket)
-          else { return true }
-          change(at: place, &state) { state in
-            for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
-          }
-          return false
-        }
+    var keys = keys(key)[...]
+    var bucket = 0
+    updateInSections { state, effects in
+      guard let key = keys.first else { return true }
+      guard let place = state.indexes.index(forKey: key),
+        let nodes = state.indexes.values[place].members.values(at: &bucket)
+      else {
+        (keys, bucket) = (keys.dropFirst(), 0)
+        return false
       }
+      change(at: place, &state) { state in
+        for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
+      }
+      return false
     }
   }
 
@@ -75,12 +77,12 @@ extension Inbox {
   /// - Returns: whether it was open.
   @discardableResult
   func terminate(
-    _ node: SubscriptionNode, as termination: Termination, at place: Place,
-    _ state: inout State, _ effects: inout Effects
+    _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
+    at place: Place, _ state: inout State, _ effects: inout Effects
   ) -> Bool {
     guard let departure = state.indexes.values[place].terminate(node) else { return false }
     effects.terminated.append(
-      Terminated(node: node, end: departure.end, termination: termination))
+      Terminated(node: node, end: departure.end, termination: termination, call: call))
     if let identity = departure.identity { effects.released.append(identity) }
     return true
   }

@@ -43,8 +43,13 @@ final class Inbox: SubscriptionOwner {
   /// Where a protocol's index is.
   typealias Place = Dictionary<ObjectIdentifier, TopicIndex>.Index
 
+  /// Tells the user of what went wrong with a subscription, without waiting for that.
+  typealias Report =
+    @Sendable (Mishap, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
+
   let state = Lock(State())
-  let activity = Activity()
+  let activity: Activity
+  private let report: Report
   let wake = Wake()
   /// Whether there are changes that the actor has not taken.
   ///
@@ -63,6 +68,17 @@ final class Inbox: SubscriptionOwner {
   /// by each look at it.
   private struct Waker: Sendable {
     let start: @Sendable () -> Void
+  }
+
+  init(activity: Activity = Activity(), report: @escaping Report = { _, _, _, _ in }) {
+    self.activity = activity
+    self.report = report
+  }
+
+  func report(
+    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+  ) {
+    report(mishap, call, node, name)
   }
 
   /// Sets what sends wakes.

@@ -8,22 +8,28 @@ final class SlowWatch: Sendable {
   @usableFromInline
   typealias Ticket = Int
 
+  /// A handler that runs.
+  private struct Handler: Sendable {
+    var node: SubscriptionNode
+    var call: CallKind
+  }
+
   private struct State: Sendable {
     var lastTicket = 0
     /// Those that run and have not been reported, by ticket.
-    var running: [Ticket: SubscriptionNode] = [:]
+    var running: [Ticket: Handler] = [:]
     var isWatched = false
   }
 
   private let limit: Duration
   private let clock: any Clock<Duration>
   private let executor: (any TaskExecutor)?
-  private let report: @Sendable (SubscriptionNode) -> Void
+  private let report: @Sendable (SubscriptionNode, CallKind) -> Void
   private let state = Lock(State())
 
   init(
     after limit: Duration, on clock: any Clock<Duration>, executor: (any TaskExecutor)?,
-    report: @escaping @Sendable (SubscriptionNode) -> Void
+    report: @escaping @Sendable (SubscriptionNode, CallKind) -> Void
   ) {
     self.limit = limit
     self.clock = clock
@@ -33,10 +39,10 @@ final class SlowWatch: Sendable {
 
   /// Notes that a handler begins.
   @usableFromInline
-  func begin(_ node: SubscriptionNode) -> Ticket {
+  func begin(_ node: SubscriptionNode, in call: CallKind) -> Ticket {
     let (ticket, startsWatch) = state.withLock { state in
       state.lastTicket += 1
-      state.running[state.lastTicket] = node
+      state.running[state.lastTicket] = Handler(node: node, call: call)
       defer { state.isWatched = true }
       return (state.lastTicket, !state.isWatched)
     }
@@ -57,7 +63,7 @@ final class SlowWatch: Sendable {
       while let newest = self.newestRunning() {
         // Nobody cancels this task; a clock that throws all the same would have it spin.
         do { try await clock.sleep(for: self.limit) } catch { return self.stop() }
-        for node in self.takeSlow(upTo: newest) { self.report(node) }
+        for slow in self.takeSlow(upTo: newest) { self.report(slow.node, slow.call) }
       }
     }
   }
@@ -73,7 +79,7 @@ final class SlowWatch: Sendable {
     }
   }
 
-  private func takeSlow(upTo newest: Ticket) -> [SubscriptionNode] {
+  private func takeSlow(upTo newest: Ticket) -> [Handler] {
     state.withLock { state in
       let slow = state.running.filter { $0.key <= newest }
       for ticket in slow.keys { state.running[ticket] = nil }

@@ -10,7 +10,4 @@ protocol Workplace: AnyObject, Sendable {
   var activity: Activity { get }
   /// Notices slow handlers.
   var slowWatch: SlowWatch? { get }
-
-  /// Tells the user that a handler of a notification threw.
-  func report(_ error: any Error, in node: SubscriptionNode)
 }

@@ -33,14 +33,14 @@ struct Audience<P>: Sendable {
 }
 
 extension SubscriptionNode {
-  /// The subscriber, or `nil` if it is not in an audience or has died, in which case the subscription
+  /// The subscriber, for a question; `nil` if it is not in an audience or has died, in which case the subscription
   /// ends as expired.
   @inlinable
   @inline(__always)
-  func subscriber<P>(in audience: Audience<P>) -> P? {
+  func subscriber<P>(in audience: Audience<P>, for call: CallKind) -> P? {
     if let narrowing = audience.narrowing {
-      return subscriber(as: P.self, conformingTo: narrowing)
+      return subscriber(as: P.self, conformingTo: narrowing, for: call)
     }
-    return subscriber(as: P.self)
+    return subscriber(as: P.self, for: call)
   }
 }

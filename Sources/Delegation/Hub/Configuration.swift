@@ -1,66 +1,64 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension DelegateHub {
   /// A hub's settings.
   ///
   /// ```swift
-  /// var configuration = DelegateHub.Configuration()
-  /// configuration.onFailure = { subscriber, site, error in
-  ///   logger.error("\(subscriber), subscribed at \(site), failed: \(error)")
-  /// }
-  /// let hub = DelegateHub(configuration)
+  /// let hub = DelegateHub(
+  ///   .init(onIncident: { incident in
+  ///     logger.error("\(incident)")
+  ///   }))
   /// ```
   public struct Configuration: Sendable {
     /// Where the hub's work and the handlers of its subscribers run; `nil` for the default.
     public var executor: (any TaskExecutor)?
 
     /// The clock that deadlines go by.
-    public var clock: any Clock<Duration> = ContinuousClock()
+    public var clock: any Clock<Duration>
 
-    /// Called when a handler of a notification threw, with a description of the subscriber, the place
-    /// in the source where it subscribed, and the error.
+    /// Called with whatever goes wrong and no caller is told: handlers that throw, are late or slow,
+    /// mailboxes that drop, subscribers that die unheard.
     ///
-    /// **Isolation.** It runs on the worker that ran the handler, on no actor and under no lock, and
-    /// may call the hub. The default writes one line to standard error.
-    public var onFailure:
-      @Sendable (_ subscriber: String, _ site: String, _ error: any Error) -> Void = {
-        Self.writeToStandardError("DelegateHub: \($0), subscribed at \($1), failed: \($2)")
-      }
+    /// **Order.** One incident at a time, in the order in which they were found.
+    ///
+    /// **Isolation.** It runs in a task of its own on ``executor``, on no actor and under no lock, and
+    /// may call the hub. It holds up no call, handler or poster, even if it blocks, as long as the
+    /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. Of the incidents that
+    /// come while 256 wait, only the number is kept; see ``Incident/leftOut``.
+    ///
+    /// The default is ``Incident/writeToStandardError()``.
+    public var onIncident: @Sendable (Incident) -> Void
 
-    /// How long a handler may run before it is told to ``onSlow``.
+    /// How long a handler may run before it is an incident; see ``Incident/Kind/slow``.
     ///
     /// `nil`, the default, for no such watch. A duration of zero or less stops the program when the hub
     /// is made. It goes by ``clock``; a slow handler is noticed before it has run for twice this time.
     public var slowAfter: Duration?
 
-    /// Called once for a handler that is running for longer than ``slowAfter``, while it runs, with a
-    /// description of the subscriber and the place in the source where it subscribed.
-    ///
-    /// **Isolation.** It runs on no actor and under no lock, and may call the hub. The default writes
-    /// one line to standard error.
-    public var onSlow: @Sendable (_ subscriber: String, _ site: String) -> Void = {
-      Self.writeToStandardError("DelegateHub: \($0), subscribed at \($1), is slow")
-    }
-
     /// The task-locals that notifications carry from whoever posts them to the handlers.
     ///
     /// Without being named here no task-local reaches a handler of a notification. Votes and their
     /// kin carry all of the caller's in any case.
-    public var propagating: [TaskLocalPropagation] = []
+    public var propagating: [TaskLocalPropagation]
 
-    /// Makes the default settings.
-    public init() {}
-
-    private static func writeToStandardError(_ line: String) {
-      let bytes = Array((line.replacing("\n", with: " ") + "\n").utf8)
-      // A diagnostic that cannot be written has nowhere else to go.
-      _ = write(STDERR_FILENO, bytes, bytes.count)
+    /// Makes settings; what is not given is the default.
+    ///
+    /// - Parameters:
+    ///   - executor: where the hub's work and the handlers of its subscribers run.
+    ///   - clock: the clock that deadlines go by.
+    ///   - onIncident: called with whatever goes wrong and no caller is told.
+    ///   - slowAfter: how long a handler may run before it is an incident.
+    ///   - propagating: the task-locals that notifications carry.
+    public init(
+      executor: (any TaskExecutor)? = nil,
+      clock: any Clock<Duration> = ContinuousClock(),
+      onIncident: @escaping @Sendable (Incident) -> Void = { $0.writeToStandardError() },
+      slowAfter: Duration? = nil,
+      propagating: [TaskLocalPropagation] = []
+    ) {
+      self.executor = executor
+      self.clock = clock
+      self.onIncident = onIncident
+      self.slowAfter = slowAfter
+      self.propagating = propagating
     }
   }
 
@@ -76,9 +74,8 @@ extension DelegateHub {
     }
     return SlowWatch(
       after: limit, on: configuration.clock, executor: handlerExecutor(for: configuration.executor)
-    ) {
-      node in
-      configuration.onSlow(node.description, node.site.description)
+    ) { node, call in
+      node.report(.slow, in: call)
     }
   }
 
@@ -93,11 +90,5 @@ extension DelegateHub {
         clock: clock, executor: isReal ? nil : handlerExecutor(for: configuration.executor))
     }
     return source(configuration.clock)
-  }
-
-  /// Tells the user of a notification's failure.
-  @usableFromInline
-  nonisolated func report(_ error: any Error, in node: SubscriptionNode) {
-    configuration.onFailure(node.description, node.site.description, error)
   }
 }

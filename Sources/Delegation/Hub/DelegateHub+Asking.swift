@@ -52,13 +52,14 @@ extension DelegateHub {
     // As `ask`, which would see the answers through a conversion of `body`.
     let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
-    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<Bool, E> in
-        guard let subscriber = node.subscriber(in: audience) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
+          node.noteFailure()
           return .failure(error)
         }
       } report: { answer, position in
@@ -109,13 +110,14 @@ extension DelegateHub {
     }
     let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-    return try await conduct(poll, among: nodes) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, E> in
-        guard let subscriber = node.subscriber(in: audience) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
+          node.noteFailure()
           return .failure(error)
         }
       } report: { answer, position in
@@ -162,7 +164,8 @@ extension DelegateHub {
   ) async -> Bool {
     await ask(
       among: Audience(`protocol`), combining: rule,
-      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence, body)
+      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
+      in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
@@ -190,22 +193,22 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await ask(
       among: Audience(`protocol`), combining: combiner,
-      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence, body
-    )
+      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
+      in: .ask, body)
   }
 
   @inlinable
   @inline(__always)
   nonisolated func ask<P, C: Combiner>(
     among audience: Audience<P>, combining combiner: C, by deadline: Deadline?,
-    absent absence: Absence<C.Response>,
+    absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     if isCalledFromElsewhere {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
-          among: audience, combining: combiner, by: deadline, absent: absence, body)
+          among: audience, combining: combiner, by: deadline, absent: absence, in: call, body)
       }
     }
     let nodes = await snapshot(of: audience.key)
@@ -213,24 +216,32 @@ extension DelegateHub {
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     let poll = Poll(ballot)
-    return await conduct(poll, among: nodes, by: deadline, counting: { _ in absent }) {
-      fanOut, worker, first, isSingle in
+    return await conduct(
+      poll, among: nodes, by: deadline, counting: { _ in absent },
+      noting: Self.noteLate(nodes, by: deadline, in: call), in: call
+    ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
-        node -> Answer<C.Response, any Error> in
-        guard let subscriber = node.subscriber(in: audience) else { return .absence }
+        node -> Answer<C.Response, Never> in
+        guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
         do throws(any Error) {
           return .response(try await body(subscriber))
         } catch {
-          return .failure(error)
+          node.noteFailure(error, in: call)
+          return absent
         }
       } report: { answer, position in
-        switch answer {
-        case .response(let response): poll.take(.response(response), from: position, in: fanOut)
-        case .absence: poll.take(.absence, from: position, in: fanOut)
-        case .failure: poll.take(absent, from: position, in: fanOut)
-        }
+        poll.take(answer, from: position, in: fanOut)
       }
     }.get()
+  }
+
+  /// What notes that a subscriber is late, by its position; keeps nobody if there is no deadline.
+  @usableFromInline
+  static func noteLate(
+    _ nodes: [SubscriptionNode], by deadline: Deadline?, in call: CallKind
+  ) -> @Sendable (Int) -> Void {
+    guard deadline != nil else { return { _ in } }
+    return { position in nodes[position].noteLate(in: call) }
   }
 
   /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
@@ -285,21 +296,23 @@ extension DelegateHub {
       asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
     let poll = Poll(ballot)
     let isLate: @Sendable (Int) -> Answer<Reply<R>, Never> = { position in
-      .response(
-        Reply(subscriber: nodes[position].description, result: .failure(ReplyError.timedOut)))
+      .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
     }
-    return await conduct(poll, among: nodes, by: deadline, counting: isLate) {
-      fanOut, worker, first, isSingle in
+    return await conduct(
+      poll, among: nodes, by: deadline, counting: isLate,
+      noting: Self.noteLate(nodes, by: deadline, in: .collect), in: .collect
+    ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<Reply<R>, Never> in
-        guard let subscriber = node.subscriber(in: audience) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
         let result: Result<R, any Error>
         do throws(any Error) {
           result = .success(try await body(subscriber))
         } catch {
+          node.noteFailure()
           result = .failure(error)
         }
-        return .response(Reply(subscriber: node.description, result: result))
+        return .response(Reply(of: node, result: result))
       } report: { answer, position in
         poll.take(answer, from: position, in: fanOut)
       }

@@ -48,7 +48,8 @@ extension DelegateHub {
   ) async -> Bool {
     await ask(
       among: Audience(`protocol`), combining: rule,
-      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence, body)
+      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
+      in: .vote, body)
   }
 
   /// Warns that what is asked is no protocol, so that nobody is.
@@ -98,7 +99,8 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await ask(
       among: Audience(`protocol`), combining: combiner,
-      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence, body
+      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
+      in: .ask, body
     )
   }
 

@@ -43,12 +43,14 @@ extension DelegateHub {
         () async throws(E) in try await self.askInTurn(among: audience, body)
       }
     }
-    let result: Result<R?, E> = await inTurn(of: audience.key, startingWith: nil) { node, _ in
-      guard let subscriber = node.subscriber(in: audience) else { return nil }
+    let result: Result<R?, E> = await inTurn(of: audience.key, in: .askInTurn, startingWith: nil) {
+      node, _ in
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return nil }
       do throws(E) {
         let answer = try await body(subscriber)
         return answer == nil ? .goOn(nil) : .stop(.success(answer))
       } catch {
+        node.noteFailure()
         return .stop(.failure(error))
       }
     }
@@ -95,12 +97,16 @@ extension DelegateHub {
         () async throws(E) in try await self.pass(value, among: audience, body)
       }
     }
-    let result: Result<V?, E> = await inTurn(of: audience.key, startingWith: value) { node, value in
-      guard let value, let subscriber = node.subscriber(in: audience) else { return nil }
+    let result: Result<V?, E> = await inTurn(of: audience.key, in: .pass, startingWith: value) {
+      node, value in
+      guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
+        return nil
+      }
       do throws(E) {
         let changed = try await body(subscriber, value)
         return changed == nil ? .stop(.success(nil)) : .goOn(changed)
       } catch {
+        node.noteFailure()
         return .stop(.failure(error))
       }
     }
@@ -111,19 +117,20 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
+  ///   - call: the call that this is.
   ///   - value: what the first one begins with.
   ///   - take: one subscriber's turn; `nil` if it is passed over.
   /// - Returns: what the last turn came to.
   @inlinable
   nonisolated(nonsending) func inTurn<Value: Sendable, E>(
-    of key: ObjectIdentifier, startingWith value: Value,
+    of key: ObjectIdentifier, in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: key)
-    let fanOut = FanOut(asking: nodes, in: .inTurn, for: self) {
+    let fanOut = FanOut(asking: nodes, inOrder: .inTurn, for: self, in: call) {
       fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, E>? in

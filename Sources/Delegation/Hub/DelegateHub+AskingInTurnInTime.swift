@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension DelegateHub {
   /// Asks the subscribers of a protocol one after another until one answers, in time and without failing.
   ///
@@ -48,12 +50,13 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await inTurn(
-      of: audience.key, by: deadline, startingWith: nil, absent: absence.code.answer
+      of: audience.key, in: .askInTurn, by: deadline, startingWith: nil,
+      absent: absence.code.answer
     ) { node, _ in
-      guard let subscriber = node.subscriber(in: audience) else { return nil }
-      guard let answer = await absence.code.answer(of: { try await body(subscriber) }) else {
-        return nil
-      }
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn),
+        let answer = await node.answer(
+          in: .askInTurn, or: absence.code.answer, { try await body(subscriber) })
+      else { return nil }
       return answer == nil ? .goOn(nil) : .stop(.success(answer))
     }
   }
@@ -102,10 +105,11 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await inTurn(
-      of: audience.key, by: deadline, startingWith: value, absent: absence.code.answer
+      of: audience.key, in: .pass, by: deadline, startingWith: value, absent: absence.code.answer
     ) { node, value in
-      guard let value, let subscriber = node.subscriber(in: audience) else { return nil }
-      guard let changed = await absence.code.answer(of: { try await body(subscriber, value) })
+      guard let value, let subscriber = node.subscriber(in: audience, for: .pass),
+        let changed = await node.answer(
+          in: .pass, or: absence.code.answer, { try await body(subscriber, value) })
       else { return nil }
       return changed == nil ? .stop(.success(nil)) : .goOn(changed)
     }
@@ -115,6 +119,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
+  ///   - call: the call that this is.
   ///   - deadline: when to decide at the latest; `nil` for never.
   ///   - value: what the first one begins with.
   ///   - answer: what counts as the answer of one that is late, which then decides; `nil` if it is
@@ -123,25 +128,29 @@ extension DelegateHub {
   /// - Returns: what the last turn came to.
   @inlinable
   nonisolated func inTurn<Value: Sendable>(
-    of key: ObjectIdentifier, by deadline: Deadline?, startingWith value: Value,
-    absent answer: Value?,
+    of key: ObjectIdentifier, in call: CallKind, by deadline: Deadline?,
+    startingWith value: Value, absent answer: Value?,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
       -> Turn<Value, Never>?
   ) async -> Value {
     if isCalledFromElsewhere {
       return await withTaskExecutorPreference(ownExecutor) {
-        await self.inTurn(of: key, by: deadline, startingWith: value, absent: answer, take)
+        await self.inTurn(
+          of: key, in: call, by: deadline, startingWith: value, absent: answer, take)
       }
     }
-    guard let deadline else { return await inTurn(of: key, startingWith: value, take).get() }
+    guard let deadline else {
+      return await inTurn(of: key, in: call, startingWith: value, take).get()
+    }
     // As without a deadline, turns follow each other.
     let state = Lock(value)
     let nodes = await snapshot(of: key)
     let poll = Poll(TurnBallot(asking: nodes.count, startingWith: value))
     return await conduct(
-      poll, among: nodes, by: deadline, in: .inTurn,
-      counting: { _ in answer.map { .stop(.success($0)) } }
+      poll, among: nodes, by: deadline, inOrder: .inTurn,
+      counting: { _ in answer.map { .stop(.success($0)) } },
+      noting: Self.noteFirstLate(nodes, in: call), in: call
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, Never>? in
@@ -150,6 +159,18 @@ extension DelegateHub {
         if case .goOn(let value) = turn { state.withLock { $0 = value } }
         poll.take(turn, from: position, in: fanOut)
       }
+    }
+  }
+
+  /// What notes that a subscriber is late, by its position: only the first, for it was nobody else's turn.
+  @usableFromInline
+  static func noteFirstLate(
+    _ nodes: [SubscriptionNode], in call: CallKind
+  ) -> @Sendable (Int) -> Void {
+    let isNoted = Atomic(false)
+    return { position in
+      if isNoted.exchange(true, ordering: .relaxed) { return }
+      nodes[position].noteLate(in: call)
     }
   }
 }
@@ -163,16 +184,20 @@ extension DelegateHub.Absence.Code {
     case .counts(let response): response
     }
   }
+}
 
-  /// What a subscriber answers, or what is counted if it throws; `nil` for nothing.
+extension SubscriptionNode {
+  /// What the subscriber answers, or what is counted if it throws, which is noted.
   @inlinable
-  nonisolated(nonsending) func answer(
-    of body: nonisolated(nonsending) () async throws -> Response
+  nonisolated(nonsending) func answer<Response>(
+    in call: CallKind, or absence: Response?,
+    _ body: nonisolated(nonsending) () async throws -> Response
   ) async -> Response? {
     do {
       return try await body()
     } catch {
-      return answer
+      noteFailure(error, in: call)
+      return absence
     }
   }
 }

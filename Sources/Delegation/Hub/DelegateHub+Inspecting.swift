@@ -69,7 +69,9 @@ extension DelegateHub {
 
   nonisolated func subscribers<P>(among audience: Audience<P>) async -> [P] {
     await subscriptions(of: audience.key).compactMap { node in
-      node.isOpen ? node.subscriber(in: audience) : nil
+      guard node.isOpen else { return nil }
+      guard let narrowing = audience.narrowing else { return node.reference.load(as: P.self) }
+      return node.reference(as: narrowing)?.reference.load(as: P.self)
     }
   }
 

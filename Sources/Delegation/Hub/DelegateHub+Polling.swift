@@ -2,12 +2,12 @@ extension DelegateHub {
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
+    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     if let decision = poll.open() { return decision }
     let isSingle = nodes.count == 1
-    let fanOut = FanOut(asking: nodes, for: self, question)
+    let fanOut = FanOut(asking: nodes, for: self, in: call, question)
     if isSingle {
       // Nobody else is held up, and nothing can be decided before: no task is needed.
       await fanOut.runInTurn()
@@ -31,26 +31,30 @@ extension DelegateHub {
   ///   - order: whether to ask side by side.
   ///   - absence: what to count then for those who have not answered, by position. Those who were not
   ///     asked and have ended meanwhile count as absent all the same.
+  ///   - late: told of each who has not answered at a deadline that was not past from the start.
+  ///   - call: the call that this is.
   ///   - question: what to ask.
   /// - Returns: the decision.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
     _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], by deadline: Deadline?,
-    in order: FanOut.Order = .sideBySide,
+    inOrder order: FanOut.Order = .sideBySide,
     counting absence: @escaping @Sendable (Int) -> Count.Event,
+    noting late: @escaping @Sendable (Int) -> Void, in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
-    guard let deadline else { return await conduct(poll, among: nodes, question) }
+    guard let deadline else { return await conduct(poll, among: nodes, in: call, question) }
     if let decision = poll.open() { return decision }
     if deadline.isPast, let decision = poll.close(counting: absence) { return decision }
-    let fanOut = FanOut(asking: nodes, in: order, for: self, question)
+    let fanOut = FanOut(asking: nodes, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.summonWorker()
       let alarm = deadline.schedule {
         poll.expire(in: fanOut) { position -> Count.Event in
-          if fanOut.isLate(at: position) { return absence(position) }
-          return Count.absence
+          guard fanOut.isLate(at: position) else { return Count.absence }
+          late(position)
+          return absence(position)
         }
       }
       defer { alarm.cancel() }

@@ -9,7 +9,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's, on no actor.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
   ///
   /// ```swift
@@ -50,7 +50,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's; an `async` method of an actor runs on that actor.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
   ///
   /// - Parameters:
@@ -82,7 +82,7 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the main actor.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure``; the others are not
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
   ///
   /// ```swift
@@ -118,7 +118,7 @@ extension DelegateHub {
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
   /// notification goes on, as it does after the deadline.
   ///
-  /// **Errors.** A handler that throws is reported to ``Configuration/onFailure`` and counts as done.
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident`` and counts as done.
   ///
   /// ```swift
   /// let left = await hub.notifyAndWait(ServerDelegate.self, within: .seconds(5)) {

@@ -37,7 +37,7 @@ public actor DelegateHub {
 
   /// What synchronous code has said.
   @usableFromInline
-  nonisolated let inbox = Inbox()
+  nonisolated let inbox: Inbox
 
   /// Notices slow handlers, if the configuration wants it.
   @usableFromInline
@@ -63,6 +63,11 @@ public actor DelegateHub {
     self.executor = executor
     slowWatch = Self.makeSlowWatch(configuration)
     deadlines = Self.makeDeadlines(configuration)
+    let activity = Activity()
+    let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
+    inbox = Inbox(activity: activity) { mishap, call, node, name in
+      reporter.report(Incident(mishap, in: call, of: node, named: name))
+    }
     inbox.setWaker { [weak self] in
       // Claimed by somebody who has the hub, so that what is claimed is done.
       guard let self, self.inbox.wake.claim() else { return }

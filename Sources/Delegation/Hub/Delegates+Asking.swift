@@ -36,7 +36,8 @@ extension Delegates {
   ) async -> Bool {
     await hub.ask(
       among: audience, combining: rule,
-      by: hub.deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence, body)
+      by: hub.deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
+      in: .vote, body)
   }
 
   /// Asks every subscriber, side by side, and combines the responses.
@@ -77,7 +78,7 @@ extension Delegates {
     await hub.ask(
       among: audience, combining: combiner,
       by: hub.deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
-      body)
+      in: .ask, body)
   }
 
   /// Asks every subscriber, side by side, and returns each one's own result.

@@ -9,8 +9,10 @@ extension DelegateHub {
       public let site: String
       /// How many of its handlers are running.
       public let running: Int
-      /// How many notifications wait for it, those being handled included.
+      /// How many notifications wait for it, apart from the one being handled.
       public let waiting: Int
+      /// The subscription, by which it can be ended.
+      public let subscription: DelegateHub.Subscription
     }
 
     /// Those with work left, protocol by protocol in the order in which they are served.
@@ -46,6 +48,7 @@ extension DelegateHub.Leftovers.Subscriber {
     let waiting = node.account.waiting
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.description, site: node.site.description, running: running, waiting: waiting)
+      subscriber: node.description, site: node.site.description, running: running, waiting: waiting,
+      subscription: .init(node: node))
   }
 }

@@ -1,14 +1,18 @@
 extension DelegateHub {
   /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
   public struct Reply<Value: Sendable>: Sendable {
-    /// The subscriber's type, and the id it was subscribed with.
-    public let subscriber: String
+    let name: SubscriberName
+    /// The subscriber's type, and the id it was subscribed with; put into words each time it is read.
+    public var subscriber: String { name.description }
+    /// The subscription that it was asked by.
+    public let subscription: Subscription
     /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
     public let result: Result<Value, any Error>
 
     @usableFromInline
-    init(subscriber: String, result: Result<Value, any Error>) {
-      self.subscriber = subscriber
+    init(of node: SubscriptionNode, result: Result<Value, any Error>) {
+      name = node.name
+      subscription = Subscription(node: node)
       self.result = result
     }
   }

@@ -2,8 +2,8 @@ extension DelegateHub {
   /// What has become of a hub's notifications, per protocol and subscriber.
   ///
   /// Nothing is lost: at every moment, for each protocol and for the hub,
-  /// `handled + failed + expired + dropped + cancelled + waiting` is `addressed`, the notifications
-  /// posted times the subscribers each was for.
+  /// `handled + failed + expired + dropped + cancelled + waiting + handling` is `addressed`, the
+  /// notifications posted times the subscribers each was for.
   public struct Statistics: Sendable, CustomStringConvertible {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {
@@ -17,29 +17,44 @@ extension DelegateHub {
       public internal(set) var dropped = 0
       /// The subscription was ended before it got to them.
       public internal(set) var cancelled = 0
-      /// They wait, or are being handled.
+      /// They wait.
       public internal(set) var waiting = 0
+      /// They are being handled.
+      public internal(set) var handling = 0
 
       /// All of them.
-      public var total: Int { handled + failed + expired + dropped + cancelled + waiting }
+      public var total: Int {
+        handled + failed + expired + dropped + cancelled + waiting + handling
+      }
+    }
+
+    /// How often a subscriber gave no answer to a question.
+    public struct Questions: Sendable, Hashable {
+      /// Its handler threw, other than after its task was cancelled.
+      public internal(set) var failed = 0
+      /// It had not answered at the deadline.
+      public internal(set) var late = 0
     }
 
     /// One subscriber's part.
     ///
     /// ``subscriber`` and ``site`` are put into words each time they are read, by the id's own
-    /// `description`; whoever reads numbers alone does not pay for that. Until it is let go, this keeps
-    /// the id that was given to `subscribe`, and never the subscriber.
+    /// `description`; whoever reads numbers alone does not pay for that. Until it is released, this keeps
+    /// the id that was given to `subscribe`, and never a subscriber whose subscription has ended.
     public struct SubscriberStatistics: Sendable {
       let name: SubscriberName
-      let place: Site
       /// The subscriber's type, and the id it was subscribed with.
       public var subscriber: String { name.description }
       /// Where in the source it subscribed.
-      public var site: String { place.description }
+      public var site: String { subscription.node.site.description }
+      /// The subscription, by which it can be ended.
+      public let subscription: Subscription
       /// How many of its handlers are running, those of votes included.
       public let running: Int
       /// What became of the notifications addressed to it.
       public let counts: Counts
+      /// How often it gave no answer to a question.
+      public let questions: Questions
     }
 
     /// One protocol's part.
@@ -68,9 +83,13 @@ extension DelegateHub {
     public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
 
     /// A line for each protocol, and below it one for each subscriber.
+    ///
+    /// Protocols that were only asked are left out, but for those of their subscribers that are running
+    /// or gave no answer.
     public var description: String {
       if protocols.isEmpty { return "no subscriptions" }
-      return protocols.map(\.description).joined(separator: "\n")
+      let lines = protocols.map(\.description).filter { !$0.isEmpty }
+      return lines.isEmpty ? "no notifications" : lines.joined(separator: "\n")
     }
   }
 }
@@ -79,16 +98,14 @@ extension DelegateHub.Statistics.Counts: CustomStringConvertible {
   /// The counts by name.
   public var description: String {
     "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
-      + "cancelled \(cancelled), waiting \(waiting)"
+      + "cancelled \(cancelled), waiting \(waiting), handling \(handling)"
   }
 
   init(_ account: Account) {
-    handled = account.handled
-    failed = account.failed
-    expired = account.expired
-    dropped = account.dropped
-    cancelled = account.cancelled
-    waiting = account.waiting
+    self.init(
+      handled: account.handled, failed: account.failed, expired: account.expired,
+      dropped: account.dropped, cancelled: account.cancelled, waiting: account.waiting,
+      handling: account.handling)
   }
 
   static func += (counts: inout Self, other: Self) {
@@ -98,39 +115,76 @@ extension DelegateHub.Statistics.Counts: CustomStringConvertible {
     counts.dropped += other.dropped
     counts.cancelled += other.cancelled
     counts.waiting += other.waiting
+    counts.handling += other.handling
   }
 }
 
 extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
-  /// The subscriber, what it is doing, and its counts.
+  /// The subscriber, what it is doing, and those of its counts that there is anything to say of.
   public var description: String {
-    "\(subscriber), subscribed at \(site): running \(running), \(counts)"
+    var parts = ["running \(running)"]
+    if counts.total > 0 { parts.append("\(counts)") }
+    if questions.failed > 0 { parts.append("failed to answer \(questions.failed)") }
+    if questions.late > 0 { parts.append("late to answer \(questions.late)") }
+    return "\(subscriber), subscribed at \(site): " + parts.joined(separator: ", ")
+  }
+
+  /// Whether it has done nothing that is counted.
+  fileprivate var isBlank: Bool {
+    running == 0 && counts.total == 0 && questions == .init()
+  }
+
+  init(_ node: SubscriptionNode, account: Account) {
+    let misses = node.misses
+    self.init(
+      name: node.name, subscription: .init(node: node), running: node.runningCalls,
+      counts: .init(account), questions: .init(failed: misses.failed, late: misses.late))
   }
 }
 
 extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
   /// The protocol and its counts, then a line for each subscriber.
+  ///
+  /// If nothing was posted, only those subscribers that are running or gave no answer to a question;
+  /// empty if there are none.
   public var description: String {
-    let head = "\(name): posted \(posted), addressed \(addressed), \(counts)"
-    return ([head] + subscribers.map { "  \($0)" }).joined(separator: "\n")
+    let isOnlyAsked = addressed == 0
+    let told = isOnlyAsked ? subscribers.filter { !$0.isBlank } : subscribers
+    if isOnlyAsked, told.isEmpty { return "" }
+    let head =
+      isOnlyAsked
+      ? "\(name): only asked" : "\(name): posted \(posted), addressed \(addressed), \(counts)"
+    return ([head] + told.map { "  \($0)" }).joined(separator: "\n")
   }
 
   init(
     _ overview: TopicRoster.Overview, accounts: [(node: SubscriptionNode, account: Account)],
     posted: Int, addressed: Int
   ) {
-    var counts = accounts.reduce(into: overview.closed) { $0 += $1.account }
+    var counts = DelegateHub.Statistics.Counts(
+      accounts.reduce(into: overview.closed) { $0 += $1.account })
     // What was posted since the subscribers were looked at waits.
     counts.waiting = 0
     counts.waiting = addressed - counts.total
     self.init(
-      name: overview.topic.name, posted: posted, addressed: addressed, counts: .init(counts),
+      name: overview.topic.name, posted: posted, addressed: addressed, counts: counts,
       subscribers: accounts.compactMap { node, account in
-        let running = node.runningCalls
-        guard node.isOpen || running > 0 else { return nil }
-        return .init(
-          name: node.name, place: node.site, running: running,
-          counts: .init(account))
+        let statistics = DelegateHub.Statistics.SubscriberStatistics(node, account: account)
+        return node.isOpen || statistics.running > 0 ? statistics : nil
       })
+  }
+}
+
+extension DelegateHub.Subscription {
+  /// What has become of this subscription's notifications, and how often it gave no answer.
+  ///
+  /// As its part of ``DelegateHub/statistics()``, for one subscription and without waiting; it may be
+  /// read when the subscription has ended, too.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(1), apart from what its mailbox has yet to drop.
+  public var statistics: DelegateHub.Statistics.SubscriberStatistics {
+    .init(node, account: node.account)
   }
 }

@@ -1,13 +1,23 @@
 /// What became of the notifications that were addressed to one subscription, or to several.
+///
+/// Of an account that is taken at one moment, the sum of all counts is what was addressed.
 struct Account: Sendable, Hashable {
+  /// Their handlers returned.
   var handled = 0
+  /// Their handlers threw.
   var failed = 0
+  /// Their subscriber died before it got to them.
   var expired = 0
+  /// The subscriber's mailbox was full.
   var dropped = 0
+  /// The subscription was ended before it got to them.
   var cancelled = 0
+  /// They wait.
   var waiting = 0
+  /// Their handlers are running, or about to.
+  var handling = 0
 
-  var total: Int { handled + failed + expired + dropped + cancelled + waiting }
+  var total: Int { handled + failed + expired + dropped + cancelled + waiting + handling }
 
   static func += (account: inout Account, other: Account) {
     account.handled += other.handled
@@ -16,5 +26,6 @@ struct Account: Sendable, Hashable {
     account.dropped += other.dropped
     account.cancelled += other.cancelled
     account.waiting += other.waiting
+    account.handling += other.handling
   }
 }

@@ -14,6 +14,12 @@ struct Backlog: Sendable {
 
   private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
+  /// How many of `dropped` have been told.
+  private var told = 0
+  /// It has dropped something since it last came to rest.
+  private var isDropping = false
+  /// It has begun to drop, and that has not been told.
+  private var hasNews = false
   /// The number of the notification that was taken last, whether from here or from the chain.
   var latest = -1
   /// In the order in which they were posted.
@@ -33,7 +39,7 @@ struct Backlog: Sendable {
   mutating func add(_ content: Notification.Content, number: Int) {
     let one = Stored(number: number, content: content)
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
-    dropped += 1
+    noteDropped(1)
     if policy.dropsOldest, let oldest = stored.popFirst() {
       refuse.append(oldest.content)
       stored.append(one)
@@ -62,7 +68,7 @@ struct Backlog: Sendable {
     let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
     for one in kept { stored.append(one) }
     refuse += lost.map(\.content)
-    dropped += excess
+    noteDropped(excess)
   }
 
   /// Takes over what waits elsewhere, before anything has been added here.
@@ -72,6 +78,26 @@ struct Backlog: Sendable {
     other.stored = Queue()
     other.refuse = []
     setPolicy(policy)
+  }
+
+  private mutating func noteDropped(_ count: Int) {
+    dropped += count
+    if !isDropping { hasNews = true }
+    isDropping = true
+  }
+
+  /// How many were dropped and have not been told, if it has just begun to drop; otherwise 0.
+  mutating func takeDropped() -> Int {
+    guard hasNews else { return 0 }
+    hasNews = false
+    defer { told = dropped }
+    return dropped - told
+  }
+
+  /// Notes that the subscriber has nothing to do, be it for a moment: if nothing waits, what is dropped
+  /// after that is told anew.
+  mutating func cameToRest() {
+    if stored.isEmpty { isDropping = false }
   }
 
   /// What was dropped since the last time, for the caller to release outside the lock.

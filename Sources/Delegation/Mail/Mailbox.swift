@@ -171,6 +171,7 @@ struct Mailbox: Sendable {
 
   private mutating func rest() -> Step {
     flags.subtract([.attended, .relocated])
+    if !backlog.isEmpty { backlog[0].cameToRest() }
     return .rest
   }
 
@@ -240,6 +241,11 @@ struct Mailbox: Sendable {
     backlog.isEmpty ? [] : backlog[0].takeRefuse()
   }
 
+  /// How many were dropped, to be told if it has just begun to drop; otherwise 0.
+  mutating func takeDropped() -> Int {
+    backlog.isEmpty ? 0 : backlog[0].takeDropped()
+  }
+
   // MARK: Ending
 
   /// Ends the subscription: what waits will not be handled.
@@ -275,13 +281,13 @@ struct Mailbox: Sendable {
     account.handled = handled
     account.failed = failed
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
-    let settled = handled + failed + account.dropped
+    account.handling = isHandling ? 1 : 0
+    let settled = handled + failed + account.dropped + account.handling
     guard let ending else {
       account.waiting = published - start - settled
       return account
     }
-    account.waiting = isHandling ? 1 : 0
-    let lost = position - start - settled - account.waiting
+    let lost = position - start - settled
     switch ending {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One notification, shared by all who are to handle it, and a link to the one posted after it.
 ///
 /// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
@@ -60,11 +62,13 @@ final class Notification: @unchecked Sendable {
     next = placeholder
   }
 
-  /// Lets a long chain go link by link: recursion would exhaust the stack.
+  /// Releases a long chain link by link: recursion would exhaust the stack.
   deinit {
     var rest = next
     next = nil
     while isKnownUniquelyReferenced(&rest) {
+      // The look is relaxed: what the others did to the link before they released it is seen from here.
+      atomicMemoryFence(ordering: .acquiring)
       let following = rest?.next
       rest?.next = nil
       rest = following

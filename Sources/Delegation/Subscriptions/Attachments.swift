@@ -1,8 +1,8 @@
-/// What the user gave us for a subscription, and what has been found out about its subscriber; released
-/// when the subscription ends.
+/// What few subscriptions have: what the user gave for one, and what has come to light about its
+/// subscriber; released when the subscription ends, but for how often it gave no answer.
 ///
-/// One word if it is nothing, as with most subscriptions; what was found out, and in which order options
-/// came, costs only those subscriptions that it is about.
+/// One word if it is nothing, as with most subscriptions; what has come to light costs only those that it
+/// is about.
 struct Attachments: Sendable {
   private final class Contents: Sendable {
     let subscriber: (any Sendable)?
@@ -16,25 +16,30 @@ struct Attachments: Sendable {
     }
   }
 
-  /// The contents of one that subscribed again, or was called by further protocols.
-  private final class Record: Sendable {
-    let contents: Contents?
-    /// Since when each option has been as it is.
-    let versions: OptionVersions
-    /// One for each of these protocols; there are few.
-    let conformances: [Conformance]
+  /// What has come to light.
+  private struct Record: Sendable {
+    /// Since when each option has been as it is, if the object has subscribed again.
+    var versions = OptionVersions()
+    /// One for each further protocol that it was called by; there are few.
+    var conformances: [Conformance] = []
+    /// How often the subscriber gave no answer.
+    var misses = Misses()
+  }
 
-    init(_ contents: Contents?, _ versions: OptionVersions, _ conformances: [Conformance]) {
+  private final class Extended: Sendable {
+    let contents: Contents?
+    let record: Record
+
+    init(_ contents: Contents?, _ record: Record) {
       self.contents = contents
-      self.versions = versions
-      self.conformances = conformances
+      self.record = record
     }
   }
 
   private enum Storage: Sendable {
     case nothing
     case contents(Contents)
-    case record(Record)
+    case extended(Extended)
   }
 
   private var storage: Storage
@@ -43,29 +48,26 @@ struct Attachments: Sendable {
     switch storage {
     case .nothing: nil
     case .contents(let contents): contents
-    case .record(let record): record.contents
+    case .extended(let extended): extended.contents
     }
   }
 
-  private var record: Record? {
-    if case .record(let record) = storage { record } else { nil }
+  private var record: Record {
+    get { if case .extended(let extended) = storage { extended.record } else { Record() } }
+    set { storage = .extended(Extended(contents, newValue)) }
   }
 
-  /// Nothing.
-  init() {
+  /// Nothing, or nothing but what is left when the subscription has ended.
+  init(misses: Misses = Misses()) {
     storage = .nothing
+    if misses != Misses() { self.misses = misses }
   }
 
   /// What the options of a new subscription name.
   init(_ options: SubscriptionOptions) {
-    self.init(options.held, options.id, options.executor)
-  }
-
-  private init(
-    _ subscriber: (any Sendable)?, _ id: Identity?, _ executor: (any TaskExecutor)?
-  ) {
-    let isNothing = subscriber == nil && id == nil && executor == nil
-    storage = isNothing ? .nothing : .contents(Contents(subscriber, id, executor))
+    let isNothing = options.held == nil && options.id == nil && options.executor == nil
+    storage =
+      isNothing ? .nothing : .contents(Contents(options.held, options.id, options.executor))
   }
 
   /// The subscriber itself if the hub is to keep it alive.
@@ -75,6 +77,12 @@ struct Attachments: Sendable {
   /// Where its handlers run, if not where the hub says.
   var executor: (any TaskExecutor)? { contents?.executor }
 
+  /// How often the subscriber gave no answer.
+  var misses: Misses {
+    get { record.misses }
+    set { record.misses = newValue }
+  }
+
   /// Changes what options name, unless newer ones have named it.
   ///
   /// - Parameters:
@@ -82,28 +90,24 @@ struct Attachments: Sendable {
   ///   - version: the order in which options were given.
   /// - Returns: those of the options that no newer ones have named.
   mutating func change(by options: SubscriptionOptions, version: Int) -> SubscriptionOptions {
-    var versions = record?.versions ?? OptionVersions()
-    let newest = versions.admit(options, version: version)
-    let changed = Attachments(
+    var changed = record
+    let newest = changed.versions.admit(options, version: version)
+    let contents = Contents(
       newest.hold == nil ? subscriber : newest.held, newest.id ?? id, newest.executor ?? executor)
-    storage = .record(Record(changed.contents, versions, record?.conformances ?? []))
+    storage = .extended(Extended(contents, changed))
     return newest
   }
 
-  // MARK: Conformances
-
   /// What has been found out about the subscriber and a protocol.
   func conformance(for key: ObjectIdentifier) -> Conformance? {
-    record?.conformances.first { $0.key == key }
+    guard case .extended(let extended) = storage else { return nil }
+    return extended.record.conformances.first { $0.key == key }
   }
 
   /// Keeps what has been found out, unless somebody else has found it out meanwhile.
   mutating func add(_ conformance: Conformance) {
     guard self.conformance(for: conformance.key) == nil else { return }
-    storage = .record(
-      Record(
-        contents, record?.versions ?? OptionVersions(),
-        (record?.conformances ?? []) + [conformance]))
+    record.conformances.append(conformance)
   }
 }
 

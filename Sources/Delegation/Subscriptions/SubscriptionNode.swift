@@ -35,11 +35,14 @@ final class SubscriptionNode: Sendable {
     ///
     /// Set once, under the lock of the contents.
     static var settled: UInt32 { 16 }
+    /// The subscriber was called by a question.
+    @inlinable
+    static var heard: UInt32 { 32 }
     /// One call of the asking kind.
     ///
     /// The rest of the word counts them.
     @inlinable
-    static var call: UInt32 { 32 }
+    static var call: UInt32 { 64 }
   }
 
   @usableFromInline
@@ -92,9 +95,13 @@ final class SubscriptionNode: Sendable {
   /// Ends the subscription, if nobody has yet.
   ///
   /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameters:
+  ///   - termination: how it ends.
+  ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
-  func terminate(as termination: Termination) {
-    topic.owner.terminate(self, as: termination)
+  func terminate(as termination: Termination, in call: CallKind? = nil) {
+    topic.owner.terminate(self, as: termination, in: call)
   }
 
   /// Forbids further calls, the first half of a termination.
@@ -110,13 +117,14 @@ final class SubscriptionNode: Sendable {
   /// Accounts for what waits, and releases what was given to us: the second half of a termination.
   ///
   /// User code may run here, in `deinit`s: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as termination: Termination) {
-    let (remains, attachments) = contents.withLock { contents in
+  func settle(at end: Int, as termination: Termination, in call: CallKind? = nil) {
+    let (remains, attachments, account) = contents.withLock { contents in
       let remains = contents.mailbox.terminate(at: end, as: termination)
-      defer { contents.attachments = Attachments() }
+      defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
       markSettled(contents.mailbox)
-      return (remains, contents.attachments)
+      return (remains, contents.attachments, contents.mailbox.account(published: end))
     }
+    if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
     remains.discard()
     withExtendedLifetime(attachments) {}
   }
@@ -126,12 +134,16 @@ final class SubscriptionNode: Sendable {
     if mailbox.isSettled { state.bitwiseOr(Bits.settled, ordering: .sequentiallyConsistent) }
   }
 
-  /// The subscriber, or `nil` if it has died, in which case the subscription ends as expired.
+  /// The subscriber, for a question; `nil` if it has died, in which case the subscription ends as
+  /// expired.
   @inlinable
   @inline(__always)
-  func subscriber<P>(as type: P.Type) -> P? {
-    if let subscriber = reference.load(as: type) { return subscriber }
-    terminate(as: .expired)
+  func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
+    if let subscriber = reference.load(as: type) {
+      noteHeard()
+      return subscriber
+    }
+    terminate(as: .expired, in: call)
     return nil
   }
 
@@ -230,12 +242,17 @@ final class SubscriptionNode: Sendable {
   /// what was dropped by that.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     while true {
-      let (result, refuse) = contents.withLock { contents -> (Result?, [Notification.Content]) in
+      let (result, refuse, dropped) = contents.withLock {
+        contents -> (Result?, [Notification.Content], Int) in
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
-        return (isStored ? body(&contents, published) : nil, contents.mailbox.takeRefuse())
+        return (
+          isStored ? body(&contents, published) : nil, contents.mailbox.takeRefuse(),
+          contents.mailbox.takeDropped()
+        )
       }
+      if dropped > 0 { report(.dropped(dropped), in: .notify) }
       for content in refuse { content.receipt?.pass() }
       if let result { return result }
     }

@@ -5,7 +5,18 @@ protocol SubscriptionOwner: AnyObject, Sendable {
   /// Ends a subscription, if nobody has yet.
   ///
   /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
-  func terminate(_ node: SubscriptionNode, as termination: Termination)
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - termination: how it ends.
+  ///   - call: the call that found the subscriber dead, if one did.
+  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?)
+
+  /// Tells the user of what went wrong with a subscription, without waiting for that.
+  ///
+  /// Must not be called under a lock.
+  func report(
+    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName)
 
   /// Sees to it that a worker comes by at a subscription that something waits for.
   func summonWorker(for node: SubscriptionNode)

@@ -15,24 +15,16 @@ public import Synchronization
 /// The rule for every use: what runs under it is the library's own code and short. Closures,
 /// handlers and anything whose release could run a `deinit` from outside leave the lock first.
 ///
-/// On Linux it adds two things to `Mutex`. A thread tries for a while before it goes to sleep: there
-/// the kernel hands a mutex from one sleeping thread to the next, and as soon as more threads than
-/// cores want it, each section costs a switch of threads. And what is done under the lock begins with
-/// an acquiring load and ends with a releasing store, because the thread sanitizer does not see the
-/// system calls of `Mutex` and would report races that are none, in our users' tests as well.
-/// Elsewhere `Mutex` is the system's own lock, which needs neither.
+/// On Linux a ``Contention`` stands beside `Mutex`. Elsewhere `Mutex` is the system's own lock, which
+/// needs nothing of the kind.
 @usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
   @usableFromInline
   let mutex: Mutex<State>
 
   #if os(Linux) || os(Android)
-    /// What the thread sanitizer goes by.
-    ///
-    /// Only the thread that holds `mutex` loads and stores it, so a load sees the store of the section
-    /// before. The value means nothing.
     @usableFromInline
-    let handover = Atomic(false)
+    let contention = Contention()
   #endif
 
   @inlinable
@@ -41,14 +33,22 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   }
 
   /// Runs a closure that has the state to itself.
+  ///
+  /// The closure stands here once, and its result is not wrapped in an optional: `withLockIfAvailable`
+  /// would need a second place and the optional, and made each notification a third slower.
   @inlinable
   @inline(__always)
   borrowing func withLock<Result: Sendable, Failure>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     #if os(Linux) || os(Android)
-      if let result = try withLockIfFree(body) { return result }
-      return try withLockOnceFree(body)
+      let hasClaim = contention.claim() || contention.waitToClaim()
+      defer { if hasClaim { contention.releaseClaim() } }
+      return try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
+        contention.beginSection()
+        defer { contention.endSection() }
+        return try body(&state)
+      }
     #else
       try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
         try body(&state)
@@ -58,50 +58,80 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 }
 
 #if os(Linux) || os(Android)
-  extension Lock {
-    /// Runs the closure if no other thread has the lock.
+  /// Keeps threads that want a lock awake for a while, and shows its sections to the thread sanitizer.
+  ///
+  /// It keeps nobody from the state; the mutex does that. A thread claims the lock before it goes to the
+  /// mutex. One thread at a time has the claim. A thread that has waited too long goes to the mutex
+  /// without it, and sleeps there.
+  ///
+  /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
+  ///   want it, each section costs a switch of threads, so few threads may sleep.
+  /// - The thread sanitizer does not see the system calls of `Mutex`, and would report races that are
+  ///   none, in our users' tests as well. It sees atomics.
+  @usableFromInline
+  struct Contention: ~Copyable, Sendable {
+    /// Whether a thread has the claim.
+    ///
+    /// Only that thread clears it.
+    @usableFromInline
+    let isClaimed = Atomic(false)
+    /// Loaded first and stored last in each section, by the thread that has the mutex.
+    ///
+    /// So a load sees the store of the section before. The value means nothing.
+    @usableFromInline
+    let handover = Atomic(false)
+
+    @inlinable
+    init() {}
+
+    /// Claims the lock if no other thread does.
     @inlinable
     @inline(__always)
-    borrowing func withLockIfFree<Result: Sendable, Failure>(
-      _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result? {
-      try mutex.withLockIfAvailable { (state: inout sending State) throws(Failure) -> Result in
-        _ = handover.load(ordering: .acquiring)
-        defer { handover.store(true, ordering: .releasing) }
-        return try body(&state)
-      }
+    func claim() -> Bool {
+      isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
     }
 
-    /// Runs the closure as soon as the lock is free: tries, then gives others the core between the
-    /// tries, then sleeps.
+    /// Tries to claim the lock, at once and then with the core given to others between the tries.
     ///
-    /// Not inlined: a thread that comes here waits in any case, and what is inlined at each use stays
-    /// short.
-    @inlinable
-    @inline(never)
-    borrowing func withLockOnceFree<Result: Sendable, Failure>(
-      _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    /// Not inlinable: a thread that comes here waits in any case, and what is inlined at each use of
+    /// a lock stays short.
+    ///
+    /// - Returns: whether the thread has the claim; if not, it goes to sleep.
+    @usableFromInline
+    func waitToClaim() -> Bool {
       for attempt in 0..<60 {
-        if attempt >= 20 { yieldThread() }
-        if let result = try withLockIfFree(body) { return result }
+        if attempt >= 20 { Self.yield() }
+        if !isClaimed.load(ordering: .relaxed), claim() { return true }
       }
-      return try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
-        _ = handover.load(ordering: .acquiring)
-        defer { handover.store(true, ordering: .releasing) }
-        return try body(&state)
-      }
+      return false
     }
-  }
 
-  /// Gives the core to another thread that is ready to run.
-  ///
-  /// A function of its own, because inlinable code cannot name what an internal import brings. Without
-  /// a C library that has the call the tries go on without a pause, and the lock is taken all the same.
-  @usableFromInline
-  func yieldThread() {
-    #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-      _ = sched_yield()
-    #endif
+    /// Lets another thread claim the lock; called after the section.
+    @inlinable
+    @inline(__always)
+    func releaseClaim() {
+      isClaimed.store(false, ordering: .releasing)
+    }
+
+    /// Called first in a section.
+    @inlinable
+    @inline(__always)
+    func beginSection() {
+      _ = handover.load(ordering: .acquiring)
+    }
+
+    /// Called last in a section.
+    @inlinable
+    @inline(__always)
+    func endSection() {
+      handover.store(true, ordering: .releasing)
+    }
+
+    /// Gives the core to another thread that is ready to run, if there is a C library to do that.
+    private static func yield() {
+      #if canImport(Glibc) || canImport(Musl) || canImport(Android)
+        _ = sched_yield()
+      #endif
+    }
   }
 #endif

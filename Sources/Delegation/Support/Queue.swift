@@ -19,6 +19,13 @@ struct Queue<Element> {
     elements.append(element)
   }
 
+  /// Changes the element that was appended last, if it is still there.
+  mutating func updateLast(_ change: (inout Element) -> Void) {
+    guard !isEmpty, var last = elements[elements.count - 1] else { return }
+    change(&last)
+    elements[elements.count - 1] = last
+  }
+
   /// - Complexity: O(1), amortised.
   @inlinable
   mutating func popFirst() -> Element? {

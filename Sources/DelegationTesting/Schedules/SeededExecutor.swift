@@ -45,9 +45,12 @@ public final class SeededExecutor: TaskExecutor {
     add(UnownedJob(job), on: asUnownedTaskExecutor())
   }
 
+  /// Whether the present thread is the one that plays the schedule.
+  var isOnItsThread: Bool { ThisThread.id == thread }
+
   fileprivate func add(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
     arrivals.append(
-      Schedule.Entry(job: job, executor: executor, isForeign: ThisThread.id != thread))
+      Schedule.Entry(job: job, executor: executor, isForeign: !isOnItsThread))
   }
 
   /// Makes another executor whose jobs the same schedule chooses from.

@@ -18,6 +18,20 @@ struct DoorSamples {
   }
   // end of sample
 
+  @Test("drain, then look", .timeLimit(.minutes(3)))
+  func drain() async {
+    // sample: Drain
+    let hub = DelegateHub()
+    let spy = Spy()
+    hub.subscribe(spy, to: DoorDelegate.self)
+
+    hub.notify(DoorDelegate.self) { $0.didEnter("Alice") }
+
+    #expect(await hub.drain(within: .seconds(60)).isEmpty)
+    #expect(spy.guests.events == ["Alice"])
+    // end of sample
+  }
+
   @Test("by hand")
   func byHand() {
     let spy = Spy()

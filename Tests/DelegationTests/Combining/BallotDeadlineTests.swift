@@ -31,9 +31,33 @@ struct BallotDeadlineTests {
     #expect(counts >= 3 * (count + 2))
   }
 
+  @Test("at the deadline all who are late are gone through, though the first decides")
+  func allWhoAreLate() {
+    let combiner = Scripted(recorder: Recorder(), decisive: 2)
+    var ballot = Ballot<Scripted, Never>(asking: 5, combiner: combiner, hasDeadline: true)
+    #expect(ballot.begin() == nil)
+    #expect(ballot.count(.response("yes"), from: 3) == nil)
+    var late: [Int] = []
+    let decision = ballot.expire { position in
+      late.append(position)
+      return .substitute("no")
+    }
+    #expect(decision == .success("decided at 2"))
+    #expect(late == [0, 1, 2, 4])
+  }
+
   /// What those who have not answered count as.
   enum Late: CaseIterable {
-    case response, absence, failure
+    case response, substitute, absence, failure
+
+    /// What the combiner is told of one of them.
+    func call(_ position: Int) -> String {
+      switch self {
+      case .response: "receive late from \(position)"
+      case .substitute: "receive late in place of \(position)"
+      case .absence, .failure: "miss \(position)"
+      }
+    }
   }
 
   struct Lateness: Error, Equatable {
@@ -61,6 +85,7 @@ struct BallotDeadlineTests {
       decision = ballot.expire { position in
         switch late {
         case .response: .response("late")
+        case .substitute: .substitute("late")
         case .absence: .absence
         case .failure: .failure(Lateness(position: position))
         }
@@ -97,7 +122,7 @@ struct BallotDeadlineTests {
     let outstanding = count - events.count
     for position in 0..<count where !events.contains(where: { $0.position == position }) {
       if late == .failure { return finished("late at \(position)", outstanding: outstanding) }
-      if hears("\(late == .response ? "receive late from" : "miss") \(position)") {
+      if hears(late.call(position)) {
         return finished("decided at \(decisive)", outstanding: outstanding)
       }
     }

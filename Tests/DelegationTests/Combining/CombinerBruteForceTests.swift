@@ -33,6 +33,36 @@ struct CombinerBruteForceTests {
     check(.atLeast(quorum), answers: votes) { $0.inOrder().count { $0 } >= quorum }
   }
 
+  @Test("unanimous(ofAtLeast:): false at the first no, or without enough answers", arguments: 0...7)
+  func unanimousQuorum(quorum: Int) {
+    check(.unanimous(ofAtLeast: quorum), answers: votes, substituting: true) {
+      $0.answered() >= quorum && !$0.inOrder().contains(false)
+    }
+  }
+
+  @Test("nobody(ofAtLeast:): false at the first yes, or without enough answers", arguments: 0...7)
+  func nobodyQuorum(quorum: Int) {
+    check(.nobody(ofAtLeast: quorum), answers: votes, substituting: true) {
+      $0.answered() >= quorum && !$0.inOrder().contains(true)
+    }
+  }
+
+  @Test("a rule that says yes early waits for enough answers", arguments: 0...7)
+  func otherQuorum(quorum: Int) {
+    check(Quorate(.anyone, ofAtLeast: quorum), answers: votes, substituting: true) {
+      $0.answered() >= quorum && $0.inOrder().contains(true)
+    }
+    check(Quorate(.majority, ofAtLeast: quorum), answers: votes, substituting: true) { arrivals in
+      let yes = arrivals.inOrder().count { $0 }
+      return arrivals.answered() >= quorum && yes > arrivals.inOrder().count - yes
+    }
+  }
+
+  @Test("firstNonNil: the first to come that is not nil")
+  func firstNonNil() {
+    check(.firstNonNil(), answers: remarks) { $0.lazy.compactMap { $0.answer ?? nil }.first }
+  }
+
   @Test("first: the first to come")
   func first() {
     check(.first(), answers: numbers) { $0.lazy.compactMap(\.answer).first }
@@ -80,6 +110,8 @@ private func votes(of position: Int) -> [Bool] { [true, false] }
 
 private func numbers(of position: Int) -> [Int] { [2 * position + 1, 2 * position + 2] }
 
+private func remarks(of position: Int) -> [Int?] { [nil, position] }
+
 private func ranked(of position: Int) -> [Ranked] {
   [Ranked(rank: 1, owner: position), Ranked(rank: 2, owner: position)]
 }
@@ -98,9 +130,16 @@ private struct Ranked: Comparable, Sendable {
 private struct Arrival<Answer> {
   let position: Int
   let answer: Answer?
+  /// Whether the answer is what `absent:` counts.
+  var isSubstitute = false
 }
 
 extension Array {
+  /// How many have answered themselves.
+  fileprivate func answered<Answer>() -> Int where Element == Arrival<Answer> {
+    count { $0.answer != nil && !$0.isSubstitute }
+  }
+
   /// The answers in the order of the subscriptions.
   fileprivate func inOrder<Answer>() -> [Answer] where Element == Arrival<Answer> {
     sorted { $0.position < $1.position }.compactMap(\.answer)
@@ -132,25 +171,31 @@ private enum Verdict<Outcome: Equatable>: Equatable {
 ///   - answers: what the voter at a position may answer, beside being missing.
 ///   - unforeseen: an answer that none of those outdoes, so that the model does not think an
 ///     extreme fixed only because the search knows just two answers.
+///   - substituting: whether the same answers may also come in place of absentees; of 0 to 4 voters
+///     then, as there are five ways for each.
 ///   - sourceLocation: where a failure is shown.
 ///   - model: the outcome of all arrivals, given in the order in which they came.
 private func check<C: Combiner>(
   _ combiner: C, answers: @escaping (Int) -> [C.Response], unforeseen: C.Response? = nil,
+  substituting: Bool = false,
   sourceLocation: SourceLocation = #_sourceLocation,
   model: @escaping ([Arrival<C.Response>]) -> C.Outcome
 ) where C.Outcome: Equatable {
-  for count in 0...6 {
+  for count in 0...(substituting ? 4 : 6) {
     let positions = Array(0..<count)
     let evenFirst = positions.filter { $0.isMultiple(of: 2) } + positions.filter { $0 % 2 == 1 }
     let orders =
       count <= 4
       ? positions.permutations : [positions, positions.reversed(), evenFirst, evenFirst.reversed()]
     for order in orders {
-      var search = Search<C>(order: order, answers: answers, unforeseen: unforeseen, model: model)
+      var search = Search<C>(
+        order: order, answers: answers, unforeseen: unforeseen, substituting: substituting,
+        model: model)
       var started = combiner
       let decision = started.begin(asking: count)
       search.explore(started, decision: decision, after: [])
-      #expect(search.endings == positions.reduce(1) { product, _ in product * 3 })
+      let ways = substituting ? 5 : 3
+      #expect(search.endings == positions.reduce(1) { product, _ in product * ways })
       #expect(search.complaints.isEmpty, "arriving \(order)", sourceLocation: sourceLocation)
     }
   }
@@ -161,6 +206,7 @@ private struct Search<C: Combiner> where C.Outcome: Equatable {
   let order: [Int]
   let answers: (Int) -> [C.Response]
   let unforeseen: C.Response?
+  let substituting: Bool
   let model: ([Arrival<C.Response>]) -> C.Outcome
   var complaints: [String] = []
   var endings = 0
@@ -182,19 +228,18 @@ private struct Search<C: Combiner> where C.Outcome: Equatable {
     }
     let position = order[arrivals.count]
     var verdict: Verdict<C.Outcome>?
-    for answer in answers(position).map(Optional.some) + [nil] {
+    for arrival in ways(of: position) {
       var next = combiner
       let nextDecision: C.Outcome? =
         if let decision {
           decision
-        } else if let answer {
-          next.receive(answer, from: position)
+        } else if let answer = arrival.answer {
+          arrival.isSubstitute
+            ? next.receive(answer, inPlaceOf: position) : next.receive(answer, from: position)
         } else {
           next.receiveNothing(from: position)
         }
-      let branch = explore(
-        next, decision: nextDecision,
-        after: arrivals + [Arrival(position: position, answer: answer)])
+      let branch = explore(next, decision: nextDecision, after: arrivals + [arrival])
       verdict = verdict.map { $0 && branch } ?? branch
     }
     if let unforeseen {
@@ -203,6 +248,16 @@ private struct Search<C: Combiner> where C.Outcome: Equatable {
     }
     compare(decision, with: verdict ?? .open, after: arrivals)
     return verdict ?? .open
+  }
+
+  /// What may come of the voter at a position.
+  private func ways(of position: Int) -> [Arrival<C.Response>] {
+    let answers = answers(position)
+    return answers.map { Arrival(position: position, answer: $0) }
+      + [Arrival(position: position, answer: nil)]
+      + (substituting ? answers : []).map {
+        Arrival(position: position, answer: $0, isSubstitute: true)
+      }
   }
 
   /// Checks the outcome when all have come; with nobody asked, `begin` must have given it.

@@ -13,6 +13,11 @@ struct CombinerTests {
     #expect(outcomeOfNobody(.majority) == false)
     #expect(outcomeOfNobody(.atLeast(0)) == true)
     #expect(outcomeOfNobody(.atLeast(1)) == false)
+    #expect(outcomeOfNobody(.unanimous(ofAtLeast: 0)) == true)
+    #expect(outcomeOfNobody(.unanimous(ofAtLeast: 1)) == false)
+    #expect(outcomeOfNobody(.nobody(ofAtLeast: 0)) == true)
+    #expect(outcomeOfNobody(.nobody(ofAtLeast: 1)) == false)
+    #expect(outcomeOfNobody(FirstNonNil<Int>()) == .some(nil))
     #expect(outcomeOfNobody(FirstResponse<Int>()) == .some(nil))
     #expect(outcomeOfNobody(AllResponses<Int>()) == [])
     #expect(outcomeOfNobody(Sum<Int>()) == 0)
@@ -28,6 +33,9 @@ struct CombinerTests {
     #expect(!outcome(of: [nil, nil], .anyone))
     #expect(!outcome(of: [nil, nil], .majority))
     #expect(!outcome(of: [nil, nil], .atLeast(1)))
+    #expect(!outcome(of: [nil, nil], .unanimous(ofAtLeast: 1)))
+    #expect(!outcome(of: [nil, nil], .nobody(ofAtLeast: 1)))
+    #expect(outcome(of: [nil, nil], FirstNonNil<Int>()) == nil)
     #expect(outcome(of: [nil, nil], FirstResponse<Int>()) == nil)
     #expect(outcome(of: [nil, nil], AllResponses<Int>()) == [])
     #expect(outcome(of: [nil, nil], Sum<Int>()) == 0)
@@ -43,6 +51,7 @@ struct CombinerTests {
     let sum = outcome(of: [1, 2, 3], .sum())
     let min = outcome(of: [3, 1, 2], .min())
     let max = outcome(of: [2, 3, 1], .max())
+    let nonNil = outcome(of: [nil, .some(nil), "c"], .firstNonNil())
     let reduced = outcome(of: ["a", "bc"], .reduce(0) { @Sendable in $0 + $1.count })
     let reducedByOperator = outcome(of: [1, 2], .reduce(0, +))
     let reducedByInitializer = outcome(of: ["a", "bc"], Reduction(0) { $0 + $1.count })
@@ -51,6 +60,7 @@ struct CombinerTests {
     #expect(sum == 6)
     #expect(min == 1)
     #expect(max == 3)
+    #expect(nonNil == "c")
     #expect(reduced == 3)
     #expect(reducedByOperator == 3)
     #expect(reducedByInitializer == 3)
@@ -121,6 +131,26 @@ struct CombinerTests {
     }
     let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(message.contains("The quorum of .atLeast(-3) is below 0. Pass how many subscribers"))
+  }
+
+  @Test("a vote of at least fewer than 0 stops the program and says what to write")
+  func negativeNumberOfAnswers() async {
+    let unanimous = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = outcome(of: [true], .unanimous(ofAtLeast: -2))
+    }
+    #expect(said(unanimous, "(ofAtLeast: -2) asks for less than 0 answers. Pass how many"))
+    let nobody = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = outcome(of: [true], .nobody(ofAtLeast: -1))
+    }
+    #expect(said(nobody, "(ofAtLeast: -1) asks for less than 0 answers. Pass how many"))
+  }
+
+  @Test("a number of answers that nobody can give is refused before anybody is asked")
+  func answersOutOfReach() {
+    var combiner = Quorate(.unanimous, ofAtLeast: .max)
+    #expect(combiner.begin(asking: 1_000) == false)
   }
 
   @Test("the short form refuses a quorum below 0 too")

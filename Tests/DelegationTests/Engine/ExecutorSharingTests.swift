@@ -147,7 +147,7 @@ struct ExecutorSharingTests {
     #expect(probes.map(\.log.history) == [[1], [], [1]])
     #expect(
       stage.accounts.map { "\($0)" }
-        == "handled 2, failed 0, expired 0, dropped 0, cancelled 1, waiting 0")
+        == "handled 2, failed 0, expired 0, dropped 0, cancelled 1, waiting 0, handling 0")
   }
 
   @Test("drain waits for all of them, and from within one of them not for that one")

@@ -22,7 +22,7 @@ struct FanOutTests {
   }
 
   private func fanOut(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub()) -> FanOut {
-    FanOut(asking: nodes, for: hub) { _, _, _, _ in nil }
+    FanOut(asking: nodes, for: hub, in: .ask) { _, _, _, _ in nil }
   }
 
   @Test("every position is claimed once, in order, and none after the last or after a halt")
@@ -81,7 +81,7 @@ struct FanOutTests {
       reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
     let asked = Recorder<Int>()
     let fanOut = FanOut(
-      asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor)
+      asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
         #expect(fanOut.runningTasks.state.withLock { $0.members.contains { $0 != nil } })
@@ -127,7 +127,8 @@ struct FanOutTests {
     let cast = Cast(3)
     let hub = DelegateHub()
     for _ in 0..<200 {
-      let fanOut = FanOut(asking: cast.nodes, for: hub) { fanOut, worker, first, isSingle in
+      let fanOut = FanOut(asking: cast.nodes, for: hub, in: .ask) {
+        fanOut, worker, first, isSingle in
         await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
         } report: { _, _ in
         }

@@ -30,7 +30,7 @@ struct PollTests {
 
   /// A fan-out that nobody works for.
   private func fanOut() -> FanOut {
-    FanOut(asking: [], for: DelegateHub()) { _, _, _, _ in nil }
+    FanOut(asking: [], for: DelegateHub(), in: .vote) { _, _, _, _ in nil }
   }
 
   private func poll(asking count: Int, _ script: Script) -> Sums {

@@ -14,7 +14,7 @@ struct SlowWatchTests {
 
   init() {
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
-    watch = SlowWatch(after: .seconds(1), on: clock, executor: executor) { [reported] node in
+    watch = SlowWatch(after: .seconds(1), on: clock, executor: executor) { [reported] node, _ in
       reported.record(ObjectIdentifier(node))
     }
   }
@@ -41,7 +41,7 @@ struct SlowWatchTests {
   @Test("all that ran during the whole of its sleep are reported, in the order in which they began")
   func together() {
     defer { inbox.clear() }
-    let tickets = nodes.reversed().map { watch.begin($0) }
+    let tickets = nodes.reversed().map { watch.begin($0, in: .vote) }
     executor.run()
     pass(1)
     #expect(reported.history == nodes.reversed().map { ObjectIdentifier($0) })
@@ -53,7 +53,7 @@ struct SlowWatchTests {
   @Test("one that has ended is not reported, whoever else goes on")
   func ended() {
     defer { inbox.clear() }
-    let tickets = nodes.map { watch.begin($0) }
+    let tickets = nodes.map { watch.begin($0, in: .vote) }
     executor.run()
     watch.end(tickets[1])
     pass(1)
@@ -64,7 +64,7 @@ struct SlowWatchTests {
   func oneForAll() {
     defer { inbox.clear() }
     for round in 1...3 {
-      let tickets = nodes.map { watch.begin($0) }
+      let tickets = nodes.map { watch.begin($0, in: .vote) }
       executor.run()
       #expect(clock.sound.sleepers == 1, "round \(round)")
       for ticket in tickets { watch.end(ticket) }
@@ -79,11 +79,11 @@ struct SlowWatchTests {
   func failingClock() {
     defer { inbox.clear() }
     clock.isBroken.withLock { $0 = true }
-    let first = watch.begin(nodes[0])
+    let first = watch.begin(nodes[0], in: .vote)
     executor.run()
     #expect(clock.sound.sleepers == 0)
     clock.isBroken.withLock { $0 = false }
-    let second = watch.begin(nodes[1])
+    let second = watch.begin(nodes[1], in: .vote)
     executor.run()
     #expect(clock.sound.sleepers == 1)
     pass(1)

@@ -30,14 +30,14 @@ struct WaitingDeadlineTests {
     let gate = Gate()
     hub.notify(Listener.self) { _ in await gate.pass() }
     await gate.arrivals()
-    let waiting = Recorder<Int>()
+    let running = Recorder<Int>()
     let drained = Task {
       let left = await drain(hub)
-      waiting.record(left.subscribers.map(\.waiting).reduce(0, +))
+      running.record(left.subscribers.map(\.running).reduce(0, +))
     }
     // It needs no more than these turns, unless it waits for the handler.
-    for _ in 0..<500_000 where waiting.history.isEmpty { await Task.yield() }
-    #expect(waiting.history == [1])
+    for _ in 0..<500_000 where running.history.isEmpty { await Task.yield() }
+    #expect(running.history == [1])
     gate.open()
     await drained.value
     await hub.drain()

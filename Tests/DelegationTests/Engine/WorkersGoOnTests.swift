@@ -56,7 +56,7 @@ struct WorkersGoOnTests {
     lane.hub.notify(Listener.self) { lane.block($0) }
     await lane.begun.arrivals(1)
     let delivered = Task { await lane.hub.notifyAndWait(Listener.self) { _ in } }
-    while !lane.hub.inbox.activity.workers.isAwaited { await Task.yield() }
+    while await lane.hub.statistics().posted < 2 { await Task.yield() }
     lane.hub.notify(Listener.self) { lane.block($0) }
     // One worker handles both of those that came meanwhile.
     lane.release(0)
@@ -69,7 +69,7 @@ struct WorkersGoOnTests {
   @Test("whoever delivers goes on when the books are settled", arguments: [false, true])
   func settledBooks(isFailing: Bool) async {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { _, _, _ in }
+    configuration.onIncident = { _ in }
     let hub = DelegateHub(configuration)
     let probe = Probe()
     let node = hub.subscribe(probe, to: Listener.self).node

@@ -9,7 +9,7 @@ struct ExplorerTests {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) { [theme] in
-      for strategy in Strategy.Kind.allCases {
+      for strategy in Explorer.strategies {
         let report = Schedules(theme, strategy).run()
         print(report)
         if let failure = report.failure { Issue.record("\(failure)") }
@@ -22,7 +22,7 @@ struct ExplorerTests {
   @Test("a seed plays the same schedule again", arguments: Script.Theme.allCases)
   func replay(theme: Script.Theme) async {
     await #expect(processExitsWith: .success) { [theme] in
-      for strategy in Strategy.Kind.allCases {
+      for strategy in Explorer.strategies {
         let schedules = Schedules(theme, strategy)
         for seed in 1...100 as ClosedRange<UInt64> {
           let (one, other) = (schedules.play(seed), schedules.play(seed))
@@ -35,7 +35,7 @@ struct ExplorerTests {
   @Test("different seeds play one script in different orders", arguments: Script.Theme.allCases)
   func variety(theme: Script.Theme) async {
     await #expect(processExitsWith: .success) { [theme] in
-      for strategy in Strategy.Kind.allCases {
+      for strategy in Explorer.strategies {
         let schedules = Schedules(theme, strategy)
         let distinct = (1...10 as ClosedRange<UInt64>).reduce(0) { sum, script in
           let first = script * Schedules.schedulesOfOneScript

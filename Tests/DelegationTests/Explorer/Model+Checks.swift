@@ -123,7 +123,7 @@ extension Model {
   ///   - time: what the clock shows.
   mutating func checkQuiescence(hanging: [Int], at time: Int) {
     tick()
-    for episode in episodes where episode.pending > 0 && episode.running == nil {
+    for episode in episodes where episode.pending > 0 && handledNow(by: episode.player) == nil {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
     }
     for (number, call) in calls where !call.isOver {
@@ -149,7 +149,7 @@ extension Model {
       }
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .deliver:
-      if !episodes.contains(where: { $0.owes(number) && $0.running != nil }) {
+      if !episodes.contains(where: { $0.owes(number) && handledNow(by: $0.player) != nil }) {
         violate(14, "#\(number) waits for nobody")
       }
     case .drain:

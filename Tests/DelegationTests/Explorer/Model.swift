@@ -191,7 +191,7 @@ struct Model {
     }
     let episode = episodes[index]
     if episode.isEnded { violate(2, "\(who) is called by #\(number) after its subscription ended") }
-    if let running = episode.running {
+    if let running = handledNow(by: player) {
       violate(5, "\(who) is called by #\(number) while it handles #\(running)")
     }
     if position < episode.passed {
@@ -204,6 +204,11 @@ struct Model {
     episodes[index].running = number
     calls[number]?.handlers += 1
     return index
+  }
+
+  /// The notification that an object handles, by whichever of its subscriptions.
+  func handledNow(by player: Int) -> Int? {
+    episodes.lazy.compactMap { $0.player == player ? $0.running : nil }.first
   }
 
   mutating func endHandling(_ number: Int, in index: Int, throwing: Bool) {

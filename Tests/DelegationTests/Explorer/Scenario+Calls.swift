@@ -227,11 +227,13 @@ extension Scenario {
     if !(handled...model.handled ~= counts.handled && failed...model.failed ~= counts.failed) {
       model.violate(16, "#\(number) tells of \(counts.handled) handled, \(counts.failed) failed")
     }
+    if counts.handling < 0 { model.violate(16, "#\(number) tells of \(counts.handling) handled") }
     if counts.waiting < 0 { model.violate(16, "#\(number) tells of \(counts.waiting) waiting") }
     guard number == Self.closing + 1 else { return }
     model.checkAccount(
       handled: counts.handled, failed: counts.failed, cancelled: counts.cancelled,
-      expired: counts.expired, dropped: counts.dropped, waiting: counts.waiting)
+      expired: counts.expired, dropped: counts.dropped,
+      waiting: counts.waiting + counts.handling)
   }
 }
 

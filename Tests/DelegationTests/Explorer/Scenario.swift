@@ -1,4 +1,5 @@
 @testable import Delegation
+@testable import DelegationTesting
 
 /// One schedule of a script: a hub, its subscribers and its callers on an explorer, and the model that
 /// watches them.
@@ -28,7 +29,7 @@ final class Scenario: @unchecked Sendable {
 
   let script: Script
   let explorer: Explorer
-  let lane: Explorer.Lane
+  let lane: SeededExecutor.Lane
   let clock = ManualClock()
   var model = Model()
   var history = History()
@@ -68,15 +69,18 @@ final class Scenario: @unchecked Sendable {
     self.script = script
     self.explorer = explorer
     self.lifetimes = lifetimes
-    lane = explorer.makeLane()
+    lane = explorer.lane
     dice = Dice(seed: seed)
     players = Array(repeating: nil, count: script.slots)
     subscriptions = Array(repeating: nil, count: script.slots)
     var configuration = DelegateHub.Configuration()
-    configuration.executor = explorer
+    configuration.executor = explorer.executor
     configuration.clock = clock
     configuration.propagating = [.taskLocal(Self.$named)]
-    configuration.onFailure = { [reports] _, _, _ in reports.count += 1 }
+    configuration.onIncident = { [reports] incident in
+      let isNotification = incident.call == .notify || incident.call == .notifyAndWait
+      if incident.kind == .failed, isNotification { reports.count += 1 }
+    }
     ownHub = DelegateHub(configuration)
   }
 
@@ -130,7 +134,7 @@ final class Scenario: @unchecked Sendable {
   private func start(_ steps: [Script.Step], as index: Int) {
     tasksLeft += 1
     handles.append(
-      Task(executorPreference: explorer) {
+      Task(executorPreference: explorer.executor) {
         for step in steps { await self.perform(step, in: index) }
         self.tasksLeft -= 1
       })
@@ -138,7 +142,7 @@ final class Scenario: @unchecked Sendable {
 
   private func runJobs() {
     while model.violation == nil, let entry = explorer.next() {
-      history.note(.choice, entry.task)
+      history.note(.choice, entry.task ?? -1)
       explorer.run(entry)
       if explorer.steps > Self.mostSteps { model.violate(3, "the schedule does not end") }
     }

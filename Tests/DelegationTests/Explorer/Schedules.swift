@@ -32,9 +32,9 @@ struct Schedules {
   }
 
   let theme: Script.Theme
-  let strategy: Strategy.Kind
+  let strategy: SchedulingStrategy
 
-  init(_ theme: Script.Theme, _ strategy: Strategy.Kind) {
+  init(_ theme: Script.Theme, _ strategy: SchedulingStrategy) {
     self.theme = theme
     self.strategy = strategy
   }
@@ -55,7 +55,7 @@ struct Schedules {
     if let seed = Self.number("SEED") { return run([seed], tracing: true) }
     let first = Self.number("FIRST_SEED") ?? 1
     let count = Self.number("SCHEDULES") ?? UInt64(Self.usualCount)
-    let kinds = Script.Theme.allCases.count * Strategy.Kind.allCases.count
+    let kinds = Script.Theme.allCases.count * Explorer.strategies.count
     return run(first..<first + max(1, count / UInt64(kinds)), tracing: false)
   }
 
@@ -93,7 +93,7 @@ struct Schedules {
 
   private func play(_ seed: UInt64, _ lifetimes: Lifetimes) -> Play {
     let script = Script(theme, seed: seed / Self.schedulesOfOneScript)
-    let explorer = Explorer(Strategy(strategy, seed: seed))
+    let explorer = Explorer(strategy, seed: seed)
     let scenario = Scenario(script, on: explorer, seed: seed, lifetimes: lifetimes)
     defer { scenario.end() }
     let violation = scenario.play()

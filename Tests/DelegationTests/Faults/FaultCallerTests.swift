@@ -64,7 +64,7 @@ struct FaultCallerTests {
 
     let left = stage.perform { await $0.drain(within: .zero) }
     #expect(left?.subscribers.map(\.running) == [1])
-    #expect(left?.subscribers.map(\.waiting) == [2])
+    #expect(left?.subscribers.map(\.waiting) == [1])
     stage.open(gate)
     #expect(probes.map(\.log.history) == [[1], [1], [1]])
     #expect(stage.perform { await $0.drain(within: .zero) }?.isEmpty == true)

@@ -28,6 +28,43 @@ struct Guarantee04HoldTests {
     #expect(!subscription.isActive)
   }
 
+  /// Subscribes itself when it is too late.
+  private final class Late: Listener {
+    let name = "late"
+    let log = Recorder<Int>()
+    private let hub: DelegateHub
+    private let onEnd: @Sendable (DelegateHub.Subscription) -> Void
+
+    init(_ hub: DelegateHub, onEnd: @escaping @Sendable (DelegateHub.Subscription) -> Void) {
+      self.hub = hub
+      self.onEnd = onEnd
+    }
+
+    deinit {
+      for hold in [DelegateHub.Hold.weakly, .strongly] {
+        onEnd(hub.subscribe(self, to: Listener.self, id: "late", hold: hold))
+      }
+      onEnd(hub.subscribe(self, to: Listener.self, hold: .strongly))
+    }
+  }
+
+  @Test("one that subscribes in its deinit has a subscription that has ended, and is not kept")
+  func dying() async {
+    let hub = DelegateHub()
+    let subscriptions = Recorder<DelegateHub.Subscription>()
+    let namesake = Probe()
+    hub.subscribe(namesake, to: Listener.self, id: "late")
+    do { _ = Late(hub) { subscriptions.record($0) } }
+    #expect(subscriptions.history.map(\.isActive) == [false, false, false])
+    for subscription in subscriptions.history { await subscription.cancelAndWait() }
+    // Nobody's place is taken by it.
+    hub.notify(Listener.self) { $0.log.record(1) }
+    #expect(await namesake.log.history(of: 1) == [1])
+    #expect(await hub.subscriberCount(of: Listener.self) == 1)
+    await hub.drain()
+    #expect(await hub.accounts() == .init(handled: 1))
+  }
+
   @Test("removed while its handler runs, it lives until that handler ends")
   func removedWhileHandling() async {
     let hub = DelegateHub()

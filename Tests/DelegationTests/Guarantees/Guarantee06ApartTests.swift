@@ -45,7 +45,7 @@ struct Guarantee06ApartTests {
   @Test("a throwing subscriber delays no other, and hears what comes next", arguments: [0, 5, 9])
   func throwing(place: Int) async {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { _, _, _ in }
+    configuration.onIncident = { _ in }
     let hub = DelegateHub(configuration)
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }

@@ -69,16 +69,18 @@ struct Guarantee10AbsenceTests {
     return vote.result
   }
 
-  /// Compares the outcomes of all mixtures with what is expected of the answers that count.
+  /// Compares the outcomes of all mixtures with what is expected of the answers that count, if enough
+  /// have answered themselves.
   private func check(
-    _ rule: some Combiner<Bool, Bool>, _ expected: ([Bool]) -> Bool,
+    _ rule: some Combiner<Bool, Bool>, ofAtLeast quorum: Int = 0, _ expected: ([Bool]) -> Bool,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for substitute in Substitute.allCases {
       for conducts in Self.mixtures {
         let answers = substitute.answers(of: conducts)
+        let isQuorate = conducts.count { $0 == .agrees || $0 == .refuses } >= quorum
         #expect(
-          outcome(of: conducts, by: rule, counting: substitute) == expected(answers),
+          outcome(of: conducts, by: rule, counting: substitute) == (isQuorate && expected(answers)),
           "\(conducts), counting \(substitute)", sourceLocation: sourceLocation)
       }
     }
@@ -107,6 +109,45 @@ struct Guarantee10AbsenceTests {
   @Test("at least two: that many of those that count say yes")
   func atLeastTwo() {
     check(.atLeast(2)) { answers in answers.count { $0 } >= 2 }
+  }
+
+  @Test("unanimous of at least two: what counts for the absent is no answer, and a no all the same")
+  func unanimousOfAtLeastTwo() {
+    check(.unanimous(ofAtLeast: 2), ofAtLeast: 2) { !$0.contains(false) }
+  }
+
+  @Test("nobody of at least two: what counts for the absent is no answer, and a yes all the same")
+  func nobodyOfAtLeastTwo() {
+    check(.nobody(ofAtLeast: 2), ofAtLeast: 2) { !$0.contains(true) }
+  }
+
+  @Test("a gate that nobody keeps lets nobody in, at the first call and at later ones")
+  func deadGate() async {
+    let stage = Stage()
+    stage.hub.subscribe(Probe("gate"), to: Listener.self)
+    for _ in 0..<2 {
+      let outcomes = stage.perform { hub in
+        [
+          await hub.vote(Listener.self, by: .unanimous(ofAtLeast: 1)) { _ in true },
+          await hub.vote(Listener.self, by: .nobody(ofAtLeast: 1)) { _ in false },
+          await hub.vote(Listener.self) { _ in true },
+        ]
+      }
+      #expect(outcomes == [false, false, true])
+    }
+  }
+
+  @Test("a veto comes with its reason")
+  func veto() {
+    for objections in words(of: [nil, "too late", "too loud"], length: 2) {
+      let stage = Stage()
+      let probes = stage.cast(2)
+      let objection = stage.perform { hub in
+        await hub.ask(Listener.self, combining: .firstNonNil()) { objections[Int($0.name)!] }
+      }
+      #expect(objection == .some(objections.lazy.compactMap(\.self).first))
+      withExtendedLifetime(probes) {}
+    }
   }
 
   /// Asks three, of whom "1" throws and "2" is late.

@@ -191,8 +191,9 @@ struct Guarantee11FailureTests {
 
   private func makeHub(reportingTo failures: Recorder<String>) -> DelegateHub {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { subscriber, site, error in
-      failures.record("\(subscriber) | \(site) | \(error)")
+    configuration.on(.failed) { incident in
+      failures.record(
+        "\(incident.subscriber) | \(incident.site) | \(incident.error.map { "\($0)" } ?? "")")
     }
     return DelegateHub(configuration)
   }

@@ -151,6 +151,44 @@ struct Guarantee13IdentityTests {
     #expect(newer.log.history == [1, 2])
   }
 
+  @Test("a take-over amid the handling loses one that waited at most, whatever the limit")
+  func takeOverAmidHandling() async {
+    for round in rounds(100) {
+      let hub = DelegateHub()
+      let (elder, heir) = (Probe("elder"), Probe("heir"))
+      let limit = round % 2 == 0 ? DelegateHub.MailboxPolicy.dropOldest(limit: 1000) : .unbounded
+      hub.subscribe(elder, to: Listener.self, id: "a", mailbox: limit)
+      for number in 0..<200 { hub.notify(Listener.self) { $0.log.record(number) } }
+      _ = await elder.log.history(of: 1 + round % 50)
+      hub.subscribe(heir, to: Listener.self, id: "a", mailbox: limit)
+      await hub.drain()
+      let counts = await hub.accounts()
+      #expect(counts.handled + counts.cancelled == 200)
+      #expect(counts.cancelled <= 1)
+      // Nobody handles what the other one has handled.
+      #expect(Set(elder.log.history).isDisjoint(with: heir.log.history))
+      #expect(heir.log.history == heir.log.history.sorted())
+    }
+  }
+
+  @Test(
+    "one that is subscribed and takes an id keeps its mailbox: what waited for the other is cancelled"
+  )
+  func displacing() {
+    let executor = ManualExecutor()
+    let hub = DelegateHub(on: executor)
+    let (elder, other) = (Probe("elder"), Probe("other"))
+    let displaced = hub.subscribe(elder, to: Listener.self, id: "a")
+    hub.notify(Listener.self) { $0.log.record(1) }
+    let subscription = hub.subscribe(other, to: Listener.self)
+    hub.notify(Listener.self) { $0.log.record(2) }
+    #expect(hub.subscribe(other, to: Listener.self, id: "a") == subscription)
+    hub.notify(Listener.self) { $0.log.record(3) }
+    executor.run()
+    #expect([displaced.isActive, subscription.isActive] == [false, true])
+    #expect([elder, other].map(\.log.history) == [[], [2, 3]])
+  }
+
   @Test("one id may be subscribed to several protocols and hubs")
   func idPerProtocol() {
     let hubs = [DelegateHub(), DelegateHub()]

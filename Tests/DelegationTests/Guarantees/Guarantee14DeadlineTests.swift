@@ -39,7 +39,7 @@ struct Guarantee14DeadlineTests {
     #expect(hung.subscriber.contains("Probe"))
     #expect(hung.site.contains("Guarantee14DeadlineTests.swift:"))
     #expect(hung.running == 1)
-    #expect(hung.waiting == 3)
+    #expect(hung.waiting == 2)
     #expect(left.description.contains("id 1"))
     gate.open()
     #expect(await hub.drain().isEmpty)

@@ -157,8 +157,7 @@ struct Guarantee15NotificationTests {
     let reported = Recorder<String>()
     let stage = Stage { configuration in
       configuration.propagating = [.taskLocal(Ambient.$user), .taskLocal(Ambient.$request)]
-      configuration.onFailure = { _, _, error in reported.record((error as? Refusal)?.reason ?? "")
-      }
+      configuration.on(.failed) { reported.record($0.reason) }
     }
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)

@@ -17,7 +17,7 @@ private final class Twins {
 
   init(seed: UInt64) {
     dice = Dice(seed: seed)
-    stage = Stage { $0.onFailure = { _, _, _ in } }
+    stage = Stage { $0.onIncident = { _ in } }
   }
 
   private func index(where isSuitable: (MailboxModel.Member) -> Bool) -> Int? {
@@ -136,7 +136,7 @@ private final class Twins {
 
   /// What waits for whom, by their places in the source.
   private var expectedWaiting: [String: Int] {
-    let waiting = model.members.map { $0.waiting.count + ($0.holding == nil ? 0 : 1) }
+    let waiting = model.members.map(\.waiting.count)
     return Dictionary(
       uniqueKeysWithValues: waiting.enumerated().map { ("member:\($0)", $1) }
     ).filter { $0.value > 0 }
@@ -149,9 +149,13 @@ private final class Twins {
     let description =
       "posted \(statistics.posted), addressed \(statistics.addressed), handled \(counts.handled), "
       + "failed \(counts.failed), expired \(counts.expired), dropped \(counts.dropped), "
-      + "cancelled \(counts.cancelled), waiting \(counts.waiting)"
+      + "cancelled \(counts.cancelled), waiting \(counts.waiting), handling \(counts.handling)"
     #expect(description == model.description, "at step \(step)")
     #expect(counts.total == statistics.addressed, "at step \(step)")
+    for part in statistics.subscribers {
+      #expect(part.counts == part.subscription.statistics.counts, "at step \(step)")
+      #expect(part.counts.handling == part.running, "at step \(step)")
+    }
     #expect(logs.map(\.history) == model.members.map(\.called), "at step \(step)")
     let waiting = Dictionary(
       uniqueKeysWithValues: statistics.subscribers.map { ($0.site, $0.counts.waiting) }
@@ -175,5 +179,6 @@ struct Guarantee16ModelTests {
     twins.end()
     _ = twins.compare(-1)
     #expect(twins.model.waiting == 0)
+    #expect(twins.model.handling == 0)
   }
 }

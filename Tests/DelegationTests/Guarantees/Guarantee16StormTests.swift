@@ -29,7 +29,7 @@ private final class Storm: Sendable {
   init(on executor: (any TaskExecutor)?) {
     hub = DelegateHub { configuration in
       configuration.executor = executor
-      configuration.onFailure = { _, _, _ in }
+      configuration.onIncident = { _ in }
     }
     hub.subscribe(witness, to: Listener.self)
     hub.subscribe(witness, to: Bystander.self)
@@ -178,7 +178,7 @@ extension DelegateHub.Statistics {
 
 extension DelegateHub.Statistics.Counts {
   fileprivate var isAnyNegative: Bool {
-    [handled, failed, expired, dropped, cancelled, waiting].contains { $0 < 0 }
+    [handled, failed, expired, dropped, cancelled, waiting, handling].contains { $0 < 0 }
   }
 }
 
@@ -211,6 +211,7 @@ struct Guarantee16StormTests {
       #expect(item.counts.handled == tally[.handled])
       #expect(item.counts.failed == tally[.failed])
       #expect(item.counts.waiting == 0)
+      #expect(item.counts.handling == 0)
       // A storm in which nothing of the kind happened would prove nothing.
       #expect(item.counts.expired > 0)
       #expect(item.counts.dropped > 0)

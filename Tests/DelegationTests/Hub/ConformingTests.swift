@@ -185,7 +185,7 @@ struct ConformingTests {
     let incidents = Recorder<String>()
     var configuration = DelegateHub.Configuration()
     configuration.propagating = [.taskLocal(Mark.$current)]
-    configuration.onFailure = { _, _, error in incidents.record("\(error)") }
+    configuration.onIncident = { incidents.record($0.description) }
     let delegates = Delegates(Listener.self, of: DelegateHub(configuration))
     delegates.registry.subscribe(both)
     let marks = Recorder<Int>()

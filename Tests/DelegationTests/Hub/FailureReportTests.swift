@@ -8,9 +8,7 @@ struct FailureReportTests {
   private func makeStage() -> (stage: Stage, reported: Recorder<String>) {
     let reported = Recorder<String>()
     let stage = Stage { configuration in
-      configuration.onFailure = { subscriber, site, error in
-        reported.record("\(subscriber) of \(site): \((error as? Refusal)?.reason ?? "\(error)")")
-      }
+      configuration.on(.failed) { reported.record("\($0.subscriber) of \($0.site): \($0.reason)") }
     }
     return (stage, reported)
   }
@@ -55,7 +53,7 @@ struct FailureReportTests {
     #expect(probe.log.history == [1, 3, 5])
     #expect(
       stage.counts == [
-        "handled 3, failed 3, expired 0, dropped 0, cancelled 0, waiting 0"
+        "handled 3, failed 3, expired 0, dropped 0, cancelled 0, waiting 0, handling 0"
       ])
   }
 
@@ -81,8 +79,8 @@ struct FailureReportTests {
       ])
   }
 
-  @Test("what voters throw goes to the caller and is not reported")
-  func votersAreNotReported() async {
+  @Test("what voters throw is reported if `absent:` swallows it, and otherwise goes to the caller")
+  func voters() async {
     let (stage, reported) = makeStage()
     let probes = stage.cast(3)
     let outcomes = stage.perform { hub in
@@ -95,16 +93,19 @@ struct FailureReportTests {
       ]
     }
     #expect(outcomes == [true, true, true, true, true])
-    #expect(reported.history == [])
+    #expect(reported.history.count == 3)
+    let questions = stage.statistics?.protocols.first?.subscribers.map(\.questions.failed)
+    // Of the first vote, of askInTurn and of pass only the first was asked.
+    #expect(questions == [5, 2, 2])
     withExtendedLifetime(probes) {}
   }
 
-  @Test("onFailure may call the hub, what it posts included")
+  @Test("onIncident may call the hub, what it posts included")
   func callingTheHub() {
     let hub = Lock<DelegateHub?>(nil)
     defer { hub.withLock { $0 = nil } }
     let stage = Stage { configuration in
-      configuration.onFailure = { _, _, _ in
+      configuration.onIncident = { _ in
         hub.withLock { $0 }?.notify(Listener.self) { $0.log.record(2) }
         hub.withLock { $0 }?.unsubscribeAll(from: Bystander.self)
       }
@@ -136,8 +137,8 @@ struct FailureReportTests {
     // One line, whatever the error's text.
     #expect(
       standardError(of: result)
-        == "DelegateHub: DelegationTests.Probe (7), subscribed at Shop/Cart.swift:12, failed: "
-        + "Refusal(reason: \"two\\nlines\")\n")
+        == "DelegateHub: DelegationTests.Probe (7), subscribed to DelegationTests.Listener at "
+        + "Shop/Cart.swift:12, failed in notify: Refusal(reason: \"two\\nlines\")\n")
   }
 
   @Test("it is one line though the error's text has several")
@@ -152,7 +153,8 @@ struct FailureReportTests {
     }
     #expect(
       standardError(of: result)
-        == "DelegateHub: DelegationTests.Probe, subscribed at Shop/Cart.swift:12, failed: a b\n")
+        == "DelegateHub: DelegationTests.Probe, subscribed to DelegationTests.Listener at "
+        + "Shop/Cart.swift:12, failed in notify: a b\n")
   }
 
   struct Verbose: Error, CustomStringConvertible {

@@ -42,7 +42,7 @@ struct MainActorNotificationTests {
   @Test("one that throws has failed")
   func throwing() async {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { _, _, _ in }
+    configuration.onIncident = { _ in }
     let hub = DelegateHub(configuration)
     let window = Window()
     hub.subscribe(window, to: Screen.self)

@@ -210,7 +210,7 @@ struct DeliverTests {
   func throwing() {
     let reported = Recorder<String>()
     let stage = Stage {
-      $0.onFailure = { reported.record("\($0): \(($2 as? Refusal)?.reason ?? "")") }
+      $0.on(.failed) { reported.record("\($0.subscriber) in \($0.call): \($0.reason)") }
     }
     let probes = stage.cast(3)
     let delivery = stage.start { hub in
@@ -222,7 +222,7 @@ struct DeliverTests {
     }
     #expect(delivery.result == true)
     #expect(probes.map(\.log.history) == [[1], [], [1]])
-    #expect(reported.history == ["DelegationTests.Probe: not me"])
+    #expect(reported.history == ["DelegationTests.Probe in notifyAndWait: not me"])
   }
 
   @Test("a cancelled caller returns at once, and the notification goes on uncancelled")

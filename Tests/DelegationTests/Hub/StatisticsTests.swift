@@ -6,7 +6,7 @@ import Testing
 struct StatisticsTests {
   @Test("the description tells all, protocol by protocol and subscriber by subscriber")
   func description() {
-    let stage = Stage { $0.onFailure = { _, _, _ in } }
+    let stage = Stage { $0.onIncident = { _ in } }
     let gate = Gate()
     let (plain, named, both) = (Probe("plain"), Probe("named"), Probe("both"))
     stage.hub.subscribe(plain, to: Listener.self, fileID: "Shop/Cart.swift", line: 1)
@@ -28,17 +28,17 @@ struct StatisticsTests {
     #expect(
       text == """
         DelegationTests.Bystander: posted 1, addressed 1, handled 1, failed 0, expired 0, dropped 0, \
-        cancelled 0, waiting 0
+        cancelled 0, waiting 0, handling 0
           DelegationTests.Probe, subscribed at Shop/Cart.swift:4: running 0, handled 1, failed 0, \
-        expired 0, dropped 0, cancelled 0, waiting 0
+        expired 0, dropped 0, cancelled 0, waiting 0, handling 0
         DelegationTests.Listener: posted 4, addressed 12, handled 7, failed 1, expired 0, dropped 2, \
-        cancelled 0, waiting 2
+        cancelled 0, waiting 1, handling 1
           DelegationTests.Probe (quota), subscribed at Shop/Quota.swift:2: running 1, handled 0, \
-        failed 0, expired 0, dropped 2, cancelled 0, waiting 2
+        failed 0, expired 0, dropped 2, cancelled 0, waiting 1, handling 1
           DelegationTests.Probe, subscribed at Shop/Cart.swift:1: running 0, handled 3, failed 1, \
-        expired 0, dropped 0, cancelled 0, waiting 0
+        expired 0, dropped 0, cancelled 0, waiting 0, handling 0
           DelegationTests.Probe, subscribed at Shop/Cart.swift:3: running 0, handled 4, failed 0, \
-        expired 0, dropped 0, cancelled 0, waiting 0
+        expired 0, dropped 0, cancelled 0, waiting 0, handling 0
         """)
     stage.open(gate)
     withExtendedLifetime((plain, named, both)) {}
@@ -61,14 +61,19 @@ struct StatisticsTests {
 
   @Test("counts are added kind by kind, and their total is the sum of all kinds")
   func adding() {
-    var counts = DelegateHub.Statistics.Counts(
-      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32)
-    #expect(counts.total == 63)
-    counts += DelegateHub.Statistics.Counts(
-      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600)
+    var counts = Account(
+      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32, handling: 64)
+    #expect(counts.total == 127)
+    counts += Account(
+      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600,
+      handling: 700)
     #expect(
-      "\(counts)"
-        == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632")
+      "\(DelegateHub.Statistics.Counts(counts))"
+        == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632, "
+        + "handling 764")
+    var twice = DelegateHub.Statistics.Counts(counts)
+    twice += .init(counts)
+    #expect(twice.total == 2 * counts.total)
   }
 
   @Test("before anybody subscribed there is nothing to tell, and nothing is counted")
@@ -122,7 +127,7 @@ struct StatisticsTests {
     let item = stage.statistics?.protocols.first
     #expect(
       item.map { "\($0.counts)" }
-        == "handled 5, failed 0, expired 2, dropped 0, cancelled 2, waiting 0")
+        == "handled 5, failed 0, expired 2, dropped 0, cancelled 2, waiting 0, handling 0")
     #expect(item?.addressed == 9)
     #expect(item?.subscribers.count == 1)
     withExtendedLifetime((leaves, stays)) {}
@@ -140,13 +145,13 @@ struct StatisticsTests {
     subscription.cancel()
     #expect(
       stage.counts == [
-        "handled 0, failed 0, expired 0, dropped 0, cancelled 1, waiting 1"
+        "handled 0, failed 0, expired 0, dropped 0, cancelled 1, waiting 0, handling 1"
       ])
     stage.open(gate)
     #expect(stage.counts == [])
     #expect(
       stage.statistics.map { "\($0.counts)" }
-        == "handled 1, failed 0, expired 0, dropped 0, cancelled 1, waiting 0")
+        == "handled 1, failed 0, expired 0, dropped 0, cancelled 1, waiting 0, handling 0")
     withExtendedLifetime(probe) {}
   }
 
@@ -181,7 +186,7 @@ struct StatisticsTests {
     #expect(looks.history == [30, 30])
     #expect(
       stage.statistics.map { "\($0.counts)" }
-        == "handled 0, failed 0, expired 0, dropped 0, cancelled 30, waiting 0")
+        == "handled 0, failed 0, expired 0, dropped 0, cancelled 30, waiting 0, handling 0")
     withExtendedLifetime(probes) {}
   }
 

@@ -43,7 +43,7 @@ struct SubscriberIDTests {
     #expect(elder.log.history == [0])
     #expect(
       stage.statistics.map { "\($0.counts) of \($0.addressed)" }
-        == "handled 5, failed 0, expired 0, dropped 0, cancelled 0, waiting 0 of 5")
+        == "handled 5, failed 0, expired 0, dropped 0, cancelled 0, waiting 0, handling 0 of 5")
   }
 
   @Test("it inherits from one that died, too, and under a limit of its own")
@@ -59,7 +59,7 @@ struct SubscriberIDTests {
     #expect(heir.log.history == [3, 4])
     #expect(
       stage.statistics.map { "\($0.counts)" }
-        == "handled 2, failed 0, expired 0, dropped 3, cancelled 0, waiting 0")
+        == "handled 2, failed 0, expired 0, dropped 3, cancelled 0, waiting 0, handling 0")
   }
 
   @Test("a delivery waits for the heir in the elder's place")

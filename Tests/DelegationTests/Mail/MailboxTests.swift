@@ -106,6 +106,64 @@ struct MailboxTests {
     #expect(owed() == [])
   }
 
+  @Test("a worker takes nothing more once calls are forbidden, so that a successor has it")
+  func forbidden() {
+    for policy in [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 9)] {
+      var mailbox = Mailbox(at: Structures.chain(of: 5), number: 0, policy: policy)
+      _ = mailbox.begin(published: 5)
+      guard case .rest = mailbox.advance(after: .skipped, published: nil) else {
+        Issue.record("it goes on")
+        return
+      }
+      let successor = mailbox.handOver(policy: policy, published: 5)
+      #expect(mailbox.account(published: 5) == Account(cancelled: 1))
+      #expect(successor?.account(published: 5) == Account(waiting: 4))
+    }
+  }
+
+  @Test("one that has yet to inherit is kept shut, and passes on what comes too late")
+  func inheritingLate() {
+    let end = Structures.chain(of: 0)
+    var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
+    var second = Mailbox(at: end, number: 3, flags: .expectant)
+    var third = Mailbox(at: end, number: 3, flags: .expectant)
+    #expect(second.attend(published: 3) == false)
+    let inheritance = first.handOver()
+    // It is succeeded before it has what the first one left.
+    #expect(second.handOver() == nil)
+    #expect(!second.isSettled)
+    guard let inheritance, case .passedOn(let passed) = second.inherit(inheritance, published: 3),
+      case .kept(isDue: true) = third.inherit(passed, published: 3)
+    else {
+      Issue.record("not passed on")
+      return
+    }
+    #expect(first.isFinal && second.isFinal)
+    #expect([first, second].map { $0.account(published: 3) } == [Account(), Account()])
+    #expect(third.account(published: 3) == Account(waiting: 3))
+    #expect(third.begin(published: 3) != nil)
+  }
+
+  @Test("what comes after the end counts as the end says, and is given back")
+  func inheritingAfterTheEnd() {
+    let end = Structures.chain(of: 0)
+    var first = Mailbox(
+      at: Structures.chain(of: 3, before: end), number: 0, policy: .dropOldest(limit: 2))
+    first.store(upTo: 2)
+    var second = Mailbox(at: end, number: 3, flags: .expectant)
+    second.terminate(at: 3, as: .expired).discard()
+    #expect(!second.isSettled)
+    guard let inheritance = first.handOver(),
+      case .refused(let remains) = second.inherit(inheritance, published: nil)
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(remains.stored.count == 2 && remains.length == 1)
+    #expect(second.isFinal)
+    #expect(second.account(published: 3) == Account(expired: 3))
+  }
+
   @Test("what was posted before the subscription began is never owed")
   func owesFromStart() {
     var mailbox = Mailbox(at: Structures.chain(of: 4).next!.next!, number: 2)

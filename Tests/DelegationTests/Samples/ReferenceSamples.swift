@@ -195,14 +195,10 @@ struct ReferenceSamples {
   func log() async {
     let logger = Logger()
     // sample: Configuration
-    var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { subscriber, site, error in
-      logger.error("\(subscriber), subscribed at \(site), failed: \(error)")
-    }
-    // end of sample
-    configuration.clock = ManualClock()
-    // sample: Configuration
-    let hub = DelegateHub(configuration)
+    let hub = DelegateHub(
+      .init(onIncident: { incident in
+        logger.error("\(incident)")
+      }))
     // end of sample
     let machine = Machine("a", load: 10)
     hub.subscribe(machine, to: HealthCheck.self)
@@ -212,7 +208,31 @@ struct ReferenceSamples {
     if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
     // end of sample
     #expect(logger.lines.history.count == 1)
-    #expect(logger.lines.history[0].hasSuffix("failed: Refusal(reason: \"overload\")"))
+    #expect(logger.lines.history[0].hasSuffix("failed in notify: Refusal(reason: \"overload\")"))
+  }
+
+  @Test("who is late too often can be removed")
+  func removeTheLate() async {
+    let (clock, gate, logger) = (ManualClock(), Gate(), Logger())
+    // sample: Incident
+    let configuration = DelegateHub.Configuration(onIncident: { incident in
+      logger.warning("\(incident)")
+      if incident.kind == .late { incident.subscription.cancel() }
+    })
+    // end of sample
+    var settings = configuration
+    settings.clock = clock
+    let hub = DelegateHub(settings)
+    let machine = Machine("slow", gate: gate)
+    let subscription = hub.subscribe(machine, to: Gatekeeper.self)
+    async let answer = failClosed(hub, "Alice")
+    await gate.arrivals()
+    clock.advance(by: .milliseconds(50))
+    #expect(await answer == false)
+    gate.open()
+    await hub.drain()
+    #expect(!subscription.isActive)
+    #expect(logger.lines.history.count == 1)
   }
 
   @Test("handlers run on a queue, and a mailbox keeps the latest only")

@@ -69,6 +69,10 @@ struct VoteSamples {
     let guest = "Alice"
     // sample: Rules
     let all = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter(guest) }
+    // The same, failing closed: false unless two have answered.
+    let both = try await hub.vote(Gatekeeper.self, by: .unanimous(ofAtLeast: 2)) {
+      try await $0.mayEnter(guest)
+    }
     let any = try await hub.vote(Gatekeeper.self, by: .anyone) {
       try await $0.mayEnter(guest)
     }
@@ -79,7 +83,7 @@ struct VoteSamples {
       try await $0.mayEnter(guest)
     }
     // end of sample
-    #expect([all, any, most, two] == [yes == 3, yes >= 1, yes >= 2, yes >= 2])
+    #expect([all, both, any, most, two] == [yes == 3, yes == 3, yes >= 1, yes >= 2, yes >= 2])
     withExtendedLifetime(doormen) {}
   }
 
@@ -96,6 +100,30 @@ struct VoteSamples {
       answers.contains(false) ? Verdict.refused(because: "Alice is not on the list") : .agreed
     #expect(verdict == expected)
     withExtendedLifetime(doormen) {}
+  }
+
+  private protocol Rule: AnyObject, Sendable {
+    func objection(to order: String) async -> String?
+  }
+
+  private final class Taste: Rule {
+    func objection(to order: String) async -> String? {
+      order == "ketchup" ? "a matter of taste" : nil
+    }
+  }
+
+  @Test("a veto says why", arguments: ["bread", "ketchup"])
+  func veto(order: String) async {
+    let (taste, log) = (Taste(), Recorder<String>())
+    let print = { (text: String) in log.record(text) }
+    hub.subscribe(taste, to: Rule.self)
+    // sample: A veto with its reason
+    let objection = await hub.ask(Rule.self, combining: .firstNonNil()) {
+      await $0.objection(to: order)
+    }
+    if let objection { print("refused: \(objection)") }
+    // end of sample
+    #expect(log.history == (order == "bread" ? [] : ["refused: a matter of taste"]))
   }
 
   @Test("a share of those who answer", arguments: [0, 1, 2, 3])

@@ -63,10 +63,10 @@ struct RosterTests {
     }
     for member in members { roster.add(member) }
     #expect(looks() == 0)
-    // Each is asked once whether it is gone, and nobody for its rank.
+    // Each is asked once whether it is gone, nobody for its rank, and the one that is whether it rests.
     members[3].isLeaving = true
     roster.remove(count: 1)
-    #expect(looks() == 10)
+    #expect(looks() == 11)
     #expect(looks() == 0)
     roster.rank(members[4], 0)
     #expect(looks() == 0)
@@ -74,12 +74,74 @@ struct RosterTests {
     #expect(looks() > 0)
     #expect(looks() == 0)
   }
+
+  @Test("those that are leaving are looked at a few at a time, however many they are")
+  func leavingMany() {
+    var roster = Roster<CountingMember>()
+    let members = (0..<1000).map { CountingMember(serial: $0) }
+    for member in members {
+      roster.add(member)
+      member.isLeaving = true
+      member.isAtRest = false
+    }
+    roster.remove(count: 1000)
+    for member in members { member.looks = 0 }
+    for _ in 0..<100 {
+      #expect(roster.takeDeparted().isEmpty)
+      let looks = members.reduce(0) { $0 + $1.looks }
+      for member in members { member.looks = 0 }
+      #expect(looks <= 4)
+    }
+    // One is found when its turn has come, and all of them at once when they are at rest.
+    members[500].isAtRest = true
+    var found: [Int] = []
+    for _ in 0..<250 { found += roster.takeDeparted().map(\.serial) }
+    #expect(found == [500])
+    for member in members { member.isAtRest = true }
+    #expect(roster.takeDeparted().count == 999)
+    #expect(!roster.hasDepartures)
+  }
+
+  @Test("one that takes another's place is put there without a look at the others")
+  func replacing() {
+    var roster = Roster<CountingMember>()
+    var members = (0..<1000).map { CountingMember(serial: $0) }
+    for member in members { roster.add(member) }
+    for member in members { member.looks = 0 }
+    let former = members[700]
+    former.isLeaving = true
+    members[700] = CountingMember(serial: 700)
+    roster.replace(former, by: members[700])
+    let snapshot = roster.snapshot()
+    #expect(snapshot.map(\.serial) == members.map(\.serial))
+    #expect(members.reduce(former.looks) { $0 + $1.looks } < 60)
+    #expect(roster.takeDeparted().map(ObjectIdentifier.init) == [ObjectIdentifier(former)])
+  }
+
+  @Test("one that takes another's place with another rank, or after that was removed, is found")
+  func replacingElsewhere() {
+    var roster = Roster<FakeMember>()
+    let members = (0..<4).map { FakeMember(serial: $0) }
+    for member in members { roster.add(member) }
+    let heirs = [FakeMember(serial: 1, rank: 1), FakeMember(serial: 2)]
+    members[1].isGone = true
+    roster.replace(members[1], by: heirs[0])
+    members[2].isGone = true
+    roster.remove(count: 1)
+    _ = roster.snapshot()
+    roster.replace(members[2], by: heirs[1])
+    let snapshot = roster.snapshot()
+    #expect(
+      snapshot.map { ObjectIdentifier($0) }
+        == [heirs[0], members[0], heirs[1], members[3]].map { ObjectIdentifier($0) })
+    #expect(Set(roster.takeDeparted().map(\.serial)) == [1, 2])
+  }
 }
 
 /// A member that counts how often it is asked for its rank, or whether it is gone.
 private final class CountingMember: RosterMember {
   let serial: Int
-  let isAtRest = true
+  private var rests = true
   var isLeaving = false
   var looks = 0
 
@@ -96,6 +158,14 @@ private final class CountingMember: RosterMember {
   var isGone: Bool {
     looks += 1
     return isLeaving
+  }
+
+  var isAtRest: Bool {
+    get {
+      looks += 1
+      return rests
+    }
+    set { rests = newValue }
   }
 
   init(serial: Int) {

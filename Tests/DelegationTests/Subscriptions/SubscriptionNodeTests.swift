@@ -51,7 +51,7 @@ struct SubscriptionNodeTests {
     let node = Structures.subscribe(mortal!, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
     mortal = nil
-    #expect(node.subscriber(as: Nobody.self) == nil)
+    #expect(node.subscriber(as: Nobody.self, for: .vote) == nil)
     #expect(node.runningCalls == 0)
     #expect(!node.isOpen && node.isAtRest)
     #expect(node.account == Account(expired: 1))

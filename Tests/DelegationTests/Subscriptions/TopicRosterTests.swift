@@ -53,7 +53,7 @@ struct TopicRosterTests {
     scene.end(0)
     scene.settle()
     #expect(scene.roster.overview().closed == Account())
-    #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, waiting: 1)])
+    #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, handling: 1)])
     #expect(scene.roster.snapshot().isEmpty)
     _ = node?.advance(after: .handled)
     scene.settle()
@@ -71,6 +71,23 @@ struct TopicRosterTests {
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
     scene.settle()
     #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
+  }
+
+  @Test("while others' ranks change, those that have one rank are served in their order")
+  func ranksThatChange() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<5).map { _ in Nobody() }
+    let nodes = subscribers.prefix(4).map { Structures.subscribe($0, in: inbox) }
+    var roster = TopicRoster(topic: nodes[0].topic)
+    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    _ = Structures.subscribe(subscribers[4], in: inbox, priority: 1)
+    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    // The roster has to sort, and has not been told of this one's rank.
+    _ = Structures.subscribe(subscribers[2], in: inbox, priority: 2)
+    #expect(roster.snapshot().map(\.serial) == [5, 1, 2, 3, 4])
+    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    #expect(roster.snapshot().map(\.serial) == [3, 5, 1, 2, 4])
   }
 }
 

@@ -30,13 +30,18 @@ struct MailboxModel {
   private(set) var cancelled = 0
 
   var waiting: Int {
-    members.reduce(0) { $0 + $1.waiting.count + ($1.holding == nil ? 0 : 1) }
+    members.reduce(0) { $0 + $1.waiting.count }
+  }
+
+  var handling: Int {
+    members.count { $0.holding != nil }
   }
 
   /// All of it, in words.
   var description: String {
     "posted \(posted), addressed \(addressed), handled \(handled), failed \(failed), "
-      + "expired \(expired), dropped \(dropped), cancelled \(cancelled), waiting \(waiting)"
+      + "expired \(expired), dropped \(dropped), cancelled \(cancelled), waiting \(waiting), "
+      + "handling \(handling)"
   }
 
   mutating func post(_ number: Int, _ kind: Kind) {

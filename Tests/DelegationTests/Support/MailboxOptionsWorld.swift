@@ -139,7 +139,7 @@ struct MailboxOptionsWorld: SmallWorld {
     if refused != dropped { return "let go of \(refused), dropped \(dropped)" }
     let expected = Account(
       handled: handled, dropped: dropped.count, cancelled: cancelled,
-      waiting: waiting.count + (handling == nil ? 0 : 1))
+      waiting: waiting.count, handling: handling == nil ? 0 : 1)
     let account = mailbox.account(published: published)
     if account != expected { return "\(account), expected \(expected)" }
     let owed = (0..<published).filter { mailbox.owes($0) }

@@ -279,7 +279,8 @@ struct MailboxWorld: SmallWorld {
     expected.handled = handled.count
     expected.failed = failed.count
     expected.dropped = dropped.count
-    expected.waiting = waiting.count + [handling, oldHandling].count { $0 != nil }
+    expected.waiting = waiting.count
+    expected.handling = [handling, oldHandling].count { $0 != nil }
     switch (isClosed, end?.reason) {
     case (true, .expired): expected.expired = lost.count
     case (true, _): expected.cancelled = lost.count

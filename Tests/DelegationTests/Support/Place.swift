@@ -2,7 +2,7 @@
 enum Place: CaseIterable {
   case synchronousHandler, asynchronousHandler, voter
   case combinerBegins, combinerReceives, combinerMisses, combinerFinishes
-  case onFailure, onCancel
+  case onIncident, onCancel
   case idIsHashed, idIsCompared, idIsDescribed
   case subscriberDies, subscriberDiesAfterHandler, subscriberDiesAfterVote
   case heldIsCancelled, heldIsReplaced

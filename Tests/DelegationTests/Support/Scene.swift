@@ -22,8 +22,8 @@ final class Scene: Sendable {
     self.trigger = trigger
     var configuration = DelegateHub.Configuration()
     configuration.executor = executor
-    configuration.onFailure = { _, _, _ in
-      if place == .onFailure { trigger.pull() }
+    configuration.on(.failed) { _ in
+      if place == .onIncident { trigger.pull() }
     }
     hub = DelegateHub(configuration)
     neighbours = hub.subscribe(neighbour, to: Listener.self)
@@ -40,7 +40,7 @@ final class Scene: Sendable {
   /// Brings it about that the trigger is pulled.
   func play() async {
     switch place {
-    case .synchronousHandler, .asynchronousHandler, .voter, .onFailure, .onCancel:
+    case .synchronousHandler, .asynchronousHandler, .voter, .onIncident, .onCancel:
       await playHandlers()
     case .combinerBegins, .combinerReceives, .combinerMisses, .combinerFinishes, .combinerDies:
       await playCombiner()
@@ -76,7 +76,7 @@ final class Scene: Sendable {
         await trigger.pull()
         return true
       }
-    case .onFailure:
+    case .onIncident:
       hub.notify(Listener.self) { _ in throw Failure(cargo: nil) }
     default:
       // The vote does not wait for the cancellation of those it no longer needs.

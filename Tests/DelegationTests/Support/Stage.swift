@@ -60,7 +60,7 @@ final class Stage: Sendable {
   /// A call that was started.
   struct Act<Result: Sendable>: Sendable {
     fileprivate let results: Recorder<Result>
-    fileprivate let running: ManualExecutor.Running
+    fileprivate let running: ManualExecutor.Call<Void, Never>
 
     /// What it has returned; `nil` as long as it has not.
     var result: Result? { results.history.first }

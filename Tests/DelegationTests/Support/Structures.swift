@@ -67,9 +67,10 @@ enum Structures {
   /// A chain of notifications that do something with their numbers when they are handled, and a
   /// placeholder.
   static func chain(
-    of count: Int, handling body: @escaping @Sendable (Int) -> Void = { _ in }
+    of count: Int, before end: Notification = Notification(),
+    handling body: @escaping @Sendable (Int) -> Void = { _ in }
   ) -> Notification {
-    var next = Notification()
+    var next = end
     for number in (0..<count).reversed() {
       let notification = Notification()
       notification.fill(with: content { body(number) }, followedBy: next)

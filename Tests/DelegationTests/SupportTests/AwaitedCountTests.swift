@@ -61,7 +61,8 @@ struct AwaitedCountTests {
     }
   }
 
-  @Test("one whose excuse falls while the count does goes on when both have met", arguments: [1, 2])
+  @Test(
+    "one whose excuse falls while the count does goes on when both have met", arguments: [1, 2])
   func fallingExcuse(start: Int) {
     final class Shared: Sendable {
       let count = AwaitedCount(3)
@@ -71,7 +72,9 @@ struct AwaitedCountTests {
     for _ in rounds(4_000) {
       let shared = Shared(start)
       let waiter = Waiter(
-        excusing: Waiter.Excuse(most: start) { shared.excused.load(ordering: .sequentiallyConsistent) })
+        excusing: Waiter.Excuse(most: start) {
+          shared.excused.load(ordering: .sequentiallyConsistent)
+        })
       shared.count.add(waiter)
       let meeting = Meeting(of: 3)
       Threads.run(3) { thread in

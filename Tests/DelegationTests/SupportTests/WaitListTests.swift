@@ -90,7 +90,9 @@ struct WaiterTests {
     #expect(strict.tryFulfil { 0 })
   }
 
-  @Test("the first outcome counts, be it there before or after the task waits", arguments: [false, true])
+  @Test(
+    "the first outcome counts, be it there before or after the task waits",
+    arguments: [false, true])
   func firstOutcome(isEarly: Bool) async {
     for outcome in [true, false] {
       let waiter = Waiter()

@@ -1,0 +1,46 @@
+/// Takes the first response that is not `nil`, whoever gives it.
+///
+/// All are asked side by side; the first to come that is not `nil` decides. The outcome is `nil` if all
+/// say `nil` or are missing. So a subscriber that has nothing to say returns `nil`, as in a veto with
+/// its reason:
+///
+/// ```swift
+/// let objection = await hub.ask(Rule.self, combining: .firstNonNil()) {
+///   await $0.objection(to: order)
+/// }
+/// if let objection { print("refused: \(objection)") }
+/// ```
+///
+/// As with every rule by which nobody objects, nobody to ask is no objection: where that must not pass,
+/// vote with ``Combiner/unanimous(ofAtLeast:)``.
+///
+/// **Nobody to ask:** `nil`, decided before anybody answers.
+///
+/// - Complexity: O(1) time and space.
+public struct FirstNonNil<Wrapped: Sendable>: Combiner {
+  /// Makes a rule that the fastest subscriber with something to say decides.
+  public init() {}
+
+  /// Decides `nil` if nobody is asked.
+  public mutating func begin(asking count: Int) -> Wrapped?? { count == 0 ? .some(nil) : nil }
+
+  /// Decides for the response unless it is `nil`.
+  public mutating func receive(_ response: Wrapped?, from position: Int) -> Wrapped?? {
+    response.map(Optional.some)
+  }
+
+  /// Gives `nil`: nobody had anything to say.
+  public mutating func finish() -> Wrapped? { nil }
+}
+
+extension Combiner {
+  /// Takes the first response that is not `nil`, or `nil`; see ``FirstNonNil``.
+  ///
+  /// A method, as Swift has no generic properties.
+  ///
+  /// **Nobody to ask:** `nil`.
+  ///
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  public static func firstNonNil<R>() -> Self where Self == FirstNonNil<R> { Self() }
+}

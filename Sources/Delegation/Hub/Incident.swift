@@ -1,0 +1,139 @@
+extension DelegateHub {
+  /// Something that went wrong and that no caller is told, for ``Configuration/onIncident``.
+  ///
+  /// ```swift
+  /// let configuration = DelegateHub.Configuration(onIncident: { incident in
+  ///   logger.warning("\(incident)")
+  ///   if incident.kind == .late { incident.subscription.cancel() }
+  /// })
+  /// ```
+  ///
+  /// Who the subscriber is, is put into words each time it is read. Until it is released, an incident
+  /// keeps its error and the id that was given to `subscribe`, and never a subscriber whose
+  /// subscription has ended.
+  public struct Incident: Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public let kind: Kind
+    /// The kind of call in which it did; for ``Kind/unheard`` the one that found it out.
+    public let call: Call
+    /// What the handler threw, if the kind is ``Kind/failed``.
+    public let error: (any Error)?
+    /// How many notifications the mailbox has dropped since the last such incident, if the kind is
+    /// ``Kind/dropped``; otherwise 0.
+    public let dropped: Int
+    /// How many incidents that came directly after this one were left out, since too many waited to be
+    /// told.
+    public internal(set) var leftOut = 0
+    /// The subscription, by which the subscriber can be removed.
+    public let subscription: Subscription
+    let name: SubscriberName
+
+    /// The protocol's name.
+    public var `protocol`: String { subscription.node.topic.name }
+    /// The subscriber's type, and the id it was subscribed with.
+    public var subscriber: String { name.description }
+    /// Where in the source it subscribed.
+    public var site: String { subscription.node.site.description }
+
+    /// What happened, in one line.
+    public var description: String {
+      let text = "\(subscriber), subscribed to \(self.protocol) at \(site), \(predicate)"
+      let suffix = leftOut == 0 ? "" : " (\(leftOut) more incidents left out)"
+      return text.split(whereSeparator: \.isNewline).joined(separator: " ") + suffix
+    }
+
+    private var predicate: String {
+      switch kind.code {
+      case .failed: "failed in \(call): \(error.map { "\($0)" } ?? "")"
+      case .late: "had not answered at the deadline of \(call)"
+      case .slow: "is slow in \(call)"
+      case .dropped: "has a full mailbox: \(dropped) dropped since the last time"
+      case .unheard: "died before it was ever called, as \(call) found: who keeps it?"
+      }
+    }
+  }
+}
+
+extension DelegateHub.Incident {
+  /// What the user is told of what went wrong.
+  init(
+    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+  ) {
+    self.call = Call(kind: call)
+    self.name = name
+    subscription = .init(node: node)
+    switch mishap {
+    case .failed(let error): (kind, self.error, dropped) = (.failed, error, 0)
+    case .late: (kind, error, dropped) = (.late, nil, 0)
+    case .slow: (kind, error, dropped) = (.slow, nil, 0)
+    case .dropped(let count): (kind, error, dropped) = (.dropped, nil, count)
+    case .unheard: (kind, error, dropped) = (.unheard, nil, 0)
+    }
+  }
+}
+
+extension DelegateHub.Incident {
+  /// What went wrong; more kinds may be added.
+  public struct Kind: Sendable, Hashable, CustomStringConvertible {
+    enum Code {
+      case failed
+      case late
+      case slow
+      case dropped
+      case unheard
+    }
+
+    let code: Code
+
+    /// A handler threw, and its caller is not told: one of a notification, or one whose error `absent:`
+    /// has swallowed.
+    ///
+    /// What a handler throws after its task was cancelled, since its call was decided or its caller
+    /// cancelled, is no incident.
+    public static let failed = Kind(code: .failed)
+
+    /// A subscriber had not answered at a deadline.
+    ///
+    /// With a deadline of zero nobody is asked, so nobody is late.
+    public static let late = Kind(code: .late)
+
+    /// A handler has been running for longer than ``DelegateHub/Configuration/slowAfter``, and still is.
+    public static let slow = Kind(code: .slow)
+
+    /// A mailbox has begun to drop notifications; it is told again when it does so after the subscriber
+    /// has caught up.
+    public static let dropped = Kind(code: .dropped)
+
+    /// A subscriber died before it was ever called, though calls were made on its protocol.
+    ///
+    /// Most often nobody has kept it, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`. It is
+    /// told when the hub finds the dead one, at a call or when it looks for dead ones, and once.
+    public static let unheard = Kind(code: .unheard)
+
+    /// The kind's name.
+    public var description: String { "\(code)" }
+  }
+
+  /// The kind of call that an incident happened in; more may be added.
+  public struct Call: Sendable, Hashable, CustomStringConvertible {
+    let kind: CallKind
+
+    /// `notify`.
+    public static let notify = Call(kind: .notify)
+    /// `notifyAndWait`.
+    public static let notifyAndWait = Call(kind: .notifyAndWait)
+    /// ``DelegateHub/vote(_:by:_:)``, with `absent:` as well.
+    public static let vote = Call(kind: .vote)
+    /// ``DelegateHub/ask(_:combining:_:)``, with `absent:` as well.
+    public static let ask = Call(kind: .ask)
+    /// ``DelegateHub/collect(_:within:_:)``.
+    public static let collect = Call(kind: .collect)
+    /// ``DelegateHub/askInTurn(_:_:)``.
+    public static let askInTurn = Call(kind: .askInTurn)
+    /// ``DelegateHub/pass(_:through:_:)``.
+    public static let pass = Call(kind: .pass)
+
+    /// The call's name.
+    public var description: String { "\(kind)" }
+  }
+}

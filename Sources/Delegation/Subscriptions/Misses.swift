@@ -1,0 +1,7 @@
+/// How often a subscriber gave no answer to a question.
+struct Misses: Sendable, Hashable {
+  /// Its handler threw.
+  var failed = 0
+  /// It had not answered at the deadline.
+  var late = 0
+}

@@ -1,0 +1,67 @@
+public import Synchronization
+
+extension SubscriptionNode {
+  /// Reports what went wrong with this subscription.
+  ///
+  /// Takes the lock of the contents; must not be called under a lock.
+  func report(_ mishap: Mishap, in call: CallKind) {
+    topic.owner.report(mishap, in: call, of: self, named: name)
+  }
+
+  /// How often the subscriber gave no answer to a question.
+  var misses: Misses { contents.withLock { $0.attachments.misses } }
+
+  /// Notes that the handler of a question threw an error that its caller is told.
+  ///
+  /// Called in the handler's task: what it throws when it was cancelled is not its failure.
+  @usableFromInline
+  func noteFailure() {
+    guard !Task.isCancelled else { return }
+    contents.withLock { $0.attachments.misses.failed += 1 }
+  }
+
+  /// Notes that the handler of a question threw an error that its caller is not told.
+  ///
+  /// Called in the handler's task, as ``noteFailure()``.
+  @usableFromInline
+  func noteFailure(_ error: any Error, in call: CallKind) {
+    guard !Task.isCancelled else { return }
+    noteFailure()
+    report(.failed(error), in: call)
+  }
+
+  /// Notes that the subscriber had not answered at a question's deadline, unless it was removed.
+  @usableFromInline
+  func noteLate(in call: CallKind) {
+    guard isOpen else { return }
+    contents.withLock { $0.attachments.misses.late += 1 }
+    report(.late, in: call)
+  }
+
+  /// Notes that the subscriber is called by a question.
+  ///
+  /// A look, except for the first time.
+  @inlinable
+  @inline(__always)
+  func noteHeard() {
+    if state.load(ordering: .relaxed) & Bits.heard == 0 {
+      state.bitwiseOr(Bits.heard, ordering: .relaxed)
+    }
+  }
+
+  /// Reports a subscriber that was found dead, if it was never called though it should have been.
+  ///
+  /// - Parameters:
+  ///   - account: what became of its notifications.
+  ///   - call: the call that found it; `nil` if none did.
+  ///   - id: who it was, if not the object.
+  func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
+    guard state.load(ordering: .relaxed) & Bits.heard == 0,
+      account.handled == 0, account.failed == 0,
+      call != nil || account.expired > 0 || account.dropped > 0
+    else { return }
+    topic.owner.report(
+      .unheard, in: call ?? .notify, of: self,
+      named: SubscriberName(type: subscriberType, id: id))
+  }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Executors that change while something waits", .timeLimit(.minutes(3)))
+struct ChangedExecutorTests {
+  /// Notes on which of two executors handlers run.
+  private struct Lanes {
+    let hub = DelegateHub(on: ManualExecutor())
+    let lanes = [ManualExecutor(), ManualExecutor()]
+    let probe = Probe()
+    let gate = Gate()
+
+    /// Lets a handler hang on the first one, and two notifications wait behind it.
+    func begin(limit: DelegateHub.MailboxPolicy = .unbounded) {
+      hub.subscribe(probe, to: Listener.self, mailbox: limit, on: lanes[0])
+      hub.notify(Listener.self) { [gate] _ in await gate.pass() }
+      for number in 1...2 { hub.notify(Listener.self) { $0.log.record(number) } }
+      run()
+      lanes[0].run()
+    }
+
+    /// Runs what is to run where the hub says.
+    func run() {
+      (hub.configuration.executor as? ManualExecutor)?.run()
+    }
+  }
+
+  @Test(
+    "what waits is served on the new one from the running handler's end on",
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 5)])
+  func whileHandling(policy: DelegateHub.MailboxPolicy) {
+    let scene = Lanes()
+    scene.begin(limit: policy)
+    scene.hub.subscribe(scene.probe, to: Listener.self, mailbox: policy, on: scene.lanes[1])
+    scene.hub.notify(Listener.self) { $0.log.record(3) }
+    scene.run()
+    scene.gate.open()
+    scene.lanes[0].run()
+    #expect(scene.probe.log.history == [])
+    scene.lanes[1].run()
+    #expect(scene.probe.log.history == [1, 2, 3])
+    scene.lanes[0].run()
+    #expect(scene.hub.inbox.activity.workers.value == 0)
+  }
+
+  @Test("a change to none serves what waits where the hub says, and back again")
+  func toNone() {
+    let scene = Lanes()
+    scene.begin()
+    scene.hub.subscribe(scene.probe, to: Listener.self)
+    scene.gate.open()
+    scene.lanes[0].run()
+    #expect(scene.probe.log.history == [])
+    // Before it is served there, it changes once more.
+    scene.hub.subscribe(scene.probe, to: Listener.self, on: scene.lanes[1])
+    scene.run()
+    #expect(scene.probe.log.history == [])
+    scene.lanes[1].run()
+    #expect(scene.probe.log.history == [1, 2])
+  }
+
+  @Test("to subscribe again with the same one changes nothing")
+  func same() {
+    let scene = Lanes()
+    scene.begin()
+    scene.hub.subscribe(scene.probe, to: Listener.self, on: scene.lanes[0])
+    scene.gate.open()
+    scene.lanes[0].run()
+    #expect(scene.probe.log.history == [1, 2])
+  }
+
+  @Test("one that is never idle is served on the new one, though more comes all the time")
+  func neverIdle() {
+    let scene = Lanes()
+    scene.begin()
+    scene.gate.open()
+    let hub = scene.hub
+    hub.notify(Listener.self) { [lanes = scene.lanes] probe in
+      hub.subscribe(probe, to: Listener.self, on: lanes[1])
+      for number in 3...20 { hub.notify(Listener.self) { $0.log.record(number) } }
+    }
+    scene.run()
+    scene.lanes[0].run()
+    scene.run()
+    scene.lanes[0].run()
+    #expect(scene.probe.log.history == [1, 2])
+    scene.lanes[1].run()
+    #expect(scene.probe.log.history == Array(1...20))
+  }
+}

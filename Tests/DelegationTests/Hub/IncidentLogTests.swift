@@ -1,0 +1,148 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Incidents on standard error", .timeLimit(.minutes(3)))
+struct IncidentLogTests {
+  private let hub = DelegateHub(.init(onIncident: { _ in }))
+  private let probe = Probe()
+
+  /// A subscription of its own for each place.
+  private func subscribe(_ number: Int) -> DelegateHub.Subscription {
+    let hub = DelegateHub(.init(onIncident: { _ in }))
+    return hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(number))
+  }
+
+  private func incident(
+    _ kind: DelegateHub.Incident.Kind = .failed, of subscription: DelegateHub.Subscription,
+    _ reason: String = ""
+  ) -> DelegateHub.Incident {
+    .init(
+      kind: kind, call: .notify, error: Refusal(reason: reason), dropped: 3,
+      subscription: subscription, name: subscription.node.name)
+  }
+
+  /// What was written, in short.
+  private func short(_ lines: [IncidentLog.Line]) -> [String] {
+    lines.map { line in
+      switch line {
+      case .incident(let incident, let leftOut):
+        "\(incident.kind) \(incident.site) \(incident.reason) \(leftOut)"
+      case .others(let count): "others \(count)"
+      }
+    }
+  }
+
+  private func short(_ line: IncidentLog.Line?) -> String? { line.map { short([$0])[0] } }
+
+  @Test("of one subscription and kind there is one line a second, with how many were left out")
+  func oneASecond() {
+    var log = IncidentLog()
+    let (one, other) = (subscribe(1), subscribe(2))
+    let first = log.add(incident(of: one, "0"))
+    #expect(short(first.line) == "failed site:1 0 0")
+    #expect(first.startsClock)
+    for number in 1...5 {
+      let outcome = log.add(incident(of: one, "\(number)"))
+      #expect(outcome.line == nil && !outcome.startsClock)
+    }
+    // Another kind and another subscription have lines of their own.
+    #expect(short(log.add(incident(.slow, of: one, "a")).line) == "slow site:1 a 0")
+    #expect(short(log.add(incident(of: other, "b")).line) == "failed site:2 b 0")
+    let second = log.tick()
+    #expect(short(second.lines) == ["failed site:1 5 4"])
+    #expect(second.goesOn)
+    #expect(log.add(incident(of: one, "6")).line == nil)
+    // The others were not heard of for a second: they are written at once.
+    #expect(short(log.add(incident(of: other, "c")).line) == "failed site:2 c 0")
+    #expect(short(log.tick().lines) == ["failed site:1 6 0"])
+    let quiet = log.tick()
+    #expect(quiet.lines.isEmpty)
+    #expect(!quiet.goesOn)
+    #expect(log.add(incident(of: one, "7")).startsClock)
+  }
+
+  @Test("in words")
+  func words() {
+    var log = IncidentLog()
+    let subscription = subscribe(1)
+    let line =
+      "DelegateHub: DelegationTests.Probe, subscribed to DelegationTests.Listener at site:1, has a full mailbox: 3 dropped since the last time"
+    #expect(log.add(incident(.dropped, of: subscription)).line?.text == line)
+    _ = log.add(incident(.dropped, of: subscription))
+    #expect(log.tick().lines.map(\.text) == [line])
+    for _ in 0..<3 { _ = log.add(incident(.dropped, of: subscription)) }
+    #expect(log.tick().lines.map(\.text) == [line + " (and 2 more like it)"])
+    #expect(
+      IncidentLog.Line.others(12).text == "DelegateHub: and 12 more incidents of other subscribers")
+  }
+
+  @Test("what was left out before it came here is counted as well")
+  func leftOutBefore() {
+    var log = IncidentLog()
+    let subscription = subscribe(1)
+    var full = incident(of: subscription, "last")
+    full.leftOut = 10
+    #expect(log.add(full).line?.text.hasSuffix("(10 more incidents left out)") == true)
+    _ = log.add(full)
+    _ = log.add(full)
+    // Twelve: the eleven of the one before, and the ten of the last, which it tells itself.
+    #expect(short(log.tick().lines) == ["failed site:1 last 11"])
+  }
+
+  @Test("however many subscriptions, the books have a limit, and the rest is counted")
+  func bounded() {
+    var log = IncidentLog()
+    let subscriptions = (0..<(IncidentLog.capacity + 100)).map { subscribe($0) }
+    var lines = 0
+    for subscription in subscriptions {
+      if log.add(incident(of: subscription)).line != nil { lines += 1 }
+    }
+    #expect(lines == IncidentLog.capacity)
+    #expect(short(log.tick().lines) == ["others 100"])
+    // The next second belongs to whoever comes first.
+    #expect(short(log.add(incident(of: subscriptions[300], "now")).line) == "failed site:300 now 0")
+    #expect(log.tick().lines.isEmpty)
+    #expect(!log.tick().goesOn)
+  }
+
+  @Test("subscribers that died unheard share the line of the place where they subscribed")
+  func unheard() {
+    var log = IncidentLog()
+    #expect(log.add(incident(.unheard, of: subscribe(1))).line != nil)
+    for _ in 0..<3 { #expect(log.add(incident(.unheard, of: subscribe(1))).line == nil) }
+    #expect(log.add(incident(.unheard, of: subscribe(2))).line != nil)
+    #expect(short(log.tick().lines) == ["unheard site:1  2"])
+  }
+
+  @Test("what is left out is handed back: an error's end is not the lock's affair")
+  func handedBack() {
+    var log = IncidentLog()
+    let subscription = subscribe(1)
+    _ = log.add(incident(of: subscription, "0"))
+    #expect(log.add(incident(of: subscription, "1")).former == nil)
+    #expect(log.add(incident(of: subscription, "2")).former?.reason == "1")
+  }
+
+  @Test(
+    "by default an incident is one line on standard error, and those of the same second one more")
+  func standardErrorByDefault() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let hub = DelegateHub()
+      let probe = Probe()
+      hub.subscribe(probe, to: Listener.self, fileID: "Door.swift", line: 3)
+      for number in 0..<100 {
+        hub.notify(Listener.self) { _ in throw Refusal(reason: "\(number)") }
+      }
+      await hub.drain()
+      // The line of the second to come, by the real clock.
+      try? await Task.sleep(for: .seconds(3))
+      withExtendedLifetime(probe) {}
+    }
+    let lines = standardError(of: result).split(separator: "\n")
+    #expect(lines.first?.hasSuffix("failed in notify: Refusal(reason: \"0\")") == true)
+    // One more, unless the handlers took longer than a second.
+    #expect((2...4).contains(lines.count))
+    #expect(lines.last?.contains("Refusal(reason: \"99\")") == true)
+  }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+import Testing
+
+@testable import Delegation
+
+@Suite("GradualTable: a dictionary of which no change takes long")
+struct GradualTableTests {
+  @Test("after any random history it is what a dictionary is", arguments: seeds(20))
+  func agreesWithDictionary(seed: UInt64) {
+    var dice = Dice(seed: seed)
+    var table = GradualTable<Int, Int>()
+    var dictionary: [Int: Int] = [:]
+    for step in 0..<3000 {
+      // Grows for a while, then shrinks.
+      let key = Int.random(in: 0..<1000, using: &dice)
+      if Int.random(in: 0..<3, using: &dice) < (step < 2000 ? 2 : 1) {
+        table[key] = step
+        dictionary[key] = step
+      } else {
+        #expect(table.removeValue(forKey: key) == dictionary.removeValue(forKey: key))
+      }
+      #expect(table.count == dictionary.count)
+      #expect(table.isEmpty == dictionary.isEmpty)
+      #expect(table[key] == dictionary[key])
+    }
+    #expect(table.values.sorted() == dictionary.values.sorted())
+    for key in 0..<1000 { #expect(table[key] == dictionary[key]) }
+  }
+
+  @Test("a value is changed in place, made, and removed, as the closure says")
+  func update() {
+    var table = GradualTable<String, [Int]>()
+    table.update("a") { value in
+      #expect(value == nil)
+      value = [1]
+    }
+    table.update("a") { $0?.append(2) }
+    #expect(table["a"] == [1, 2])
+    table.update("b") { _ in }
+    #expect(table.count == 1)
+    table.update("a") { $0 = nil }
+    #expect(table["a"] == nil)
+    #expect(table.isEmpty)
+  }
+
+  @Test("no insertion moves more than a bucket, where a dictionary moves all that it has")
+  func steps() {
+    var table = GradualTable<CountedKey, Int>()
+    var most = 0
+    for number in 0..<100_000 {
+      CountedKey.hashes.store(0, ordering: .relaxed)
+      table[CountedKey(number)] = number
+      most = max(most, CountedKey.hashes.load(ordering: .relaxed))
+    }
+    // Its own hash, and those of the bucket that is split.
+    #expect(most > 1)
+    #expect(most <= 64)
+    var place = 0
+    while let values = table.values(at: &place) { #expect(values.count <= 64) }
+  }
+
+  @Test("who looks through it bucket by bucket meets all that stay, whatever comes and goes")
+  func lookThrough() {
+    var table = GradualTable<Int, Int>()
+    for key in 0..<500 { table[key] = key }
+    var met: Set<Int> = []
+    var place = 0
+    var next = 500
+    while let values = table.values(at: &place) {
+      met.formUnion(values)
+      // It grows and is split meanwhile, and half of what was there leaves.
+      for _ in 0..<5 {
+        table[next] = next
+        next += 1
+      }
+      if next % 10 == 0, next < 1000 { table.removeValue(forKey: next - 500) }
+    }
+    let stayed = (0..<500).filter { table[$0] != nil }
+    #expect(stayed.count > 300)
+    #expect(met.isSuperset(of: stayed))
+  }
+}
+
+/// A key that counts how often one is hashed.
+private struct CountedKey: Hashable {
+  static let hashes = Atomic<Int>(0)
+  let number: Int
+
+  init(_ number: Int) {
+    self.number = number
+  }
+
+  func hash(into hasher: inout Hasher) {
+    Self.hashes.add(1, ordering: .relaxed)
+    hasher.combine(number)
+  }
+}
