@@ -50,7 +50,7 @@ struct Report: Sendable {
         "account",
         "\(counts.handled.grouped) handled + \(counts.failed.grouped) failed + "
           + "\(counts.expired.grouped) expired + \(counts.dropped.grouped) dropped + "
-          + "\(counts.cancelled.grouped) cancelled + \(counts.waiting.grouped) waiting = "
+          + "\(counts.cancelled.grouped) cancelled + \((counts.waiting + counts.handling).grouped) waiting = "
           + "\(counts.total.grouped), \(statistics.addressed.grouped) addressed"
       ),
       ("result", problems.isEmpty ? "all accounts add up" : "WRONG"),

@@ -39,7 +39,7 @@ struct AdapterTests {
 
   private static func makeQuietHub() -> DelegateHub {
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { _, _, _ in }
+    configuration.onIncident = { _ in }
     return DelegateHub(configuration)
   }
 

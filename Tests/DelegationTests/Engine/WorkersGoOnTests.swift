@@ -55,7 +55,7 @@ struct WorkersGoOnTests {
     lane.subscriptions[1].cancel()
     lane.hub.notify(Listener.self) { lane.block($0) }
     await lane.begun.arrivals(1)
-    let delivered = Task { await lane.hub.notifyAndWait(Listener.self) { _ in } }
+    let delivered = Task { _ = await lane.hub.notifyAndWait(Listener.self) { _ in } }
     while await lane.hub.statistics().posted < 2 { await Task.yield() }
     lane.hub.notify(Listener.self) { lane.block($0) }
     // One worker handles both of those that came meanwhile.

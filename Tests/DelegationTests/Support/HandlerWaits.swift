@@ -18,7 +18,10 @@ final class HandlerWaits {
 
   /// Does what a call does that begins to wait.
   ///
-  /// - Parameter ticket: what the test calls this wait.
+  /// - Parameters:
+  ///   - ticket: what the test calls this wait.
+  ///   - goal: what it waits for.
+  ///   - context: the handler that waits.
   func begin(_ ticket: Int, _ goal: WaitGoal, in context: HandlerContext?) {
     let place = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
     let waiter = Waiter(

@@ -8,7 +8,7 @@ struct Resident: Sendable {
   /// The subscriber.
   let subscriber: any Subscriber
   /// What becomes of notifications that come too fast for it.
-  let mailbox: MailboxPolicy
+  let mailbox: DelegateHub.MailboxPolicy
 
   /// Whether it handles each and every notification.
   var isComplete: Bool { mailbox == .unbounded }
@@ -21,8 +21,8 @@ struct Resident: Sendable {
   static func settle(_ world: World) -> [Resident] {
     let queue = DispatchQueueExecutor(DispatchQueue(label: "resident"))
     func make(
-      _ temper: Temper, _ mailbox: MailboxPolicy = .unbounded, isActor: Bool = false,
-      priority: Int = 0, hold: Hold = .weakly, on executor: (any TaskExecutor)? = nil
+      _ temper: Temper, _ mailbox: DelegateHub.MailboxPolicy = .unbounded, isActor: Bool = false,
+      priority: Int = 0, hold: DelegateHub.Hold = .weakly, on executor: (any TaskExecutor)? = nil
     ) -> Resident {
       let conduct = Conduct(world, temper, isResident: true)
       let subscriber: any Subscriber = isActor ? Official(conduct) : Member(conduct)

@@ -7,9 +7,9 @@ struct Visit: Sendable {
   /// What it was subscribed with.
   let id: String
   /// Whether the hub keeps it alive.
-  let hold: Hold
+  let hold: DelegateHub.Hold
   /// Its subscriptions.
-  let subscriptions: [Subscription]
+  let subscriptions: [DelegateHub.Subscription]
 
   /// Brings a new visitor.
   ///
@@ -23,7 +23,7 @@ struct Visit: Sendable {
     let subscriber: any Subscriber =
       dice.roll(3) == 0 ? Official(conduct) : Member(conduct)
     let id = givenID ?? "visitor \(conduct.watch.number)"
-    let hold: Hold = dice.roll(8) == 0 ? .strongly : .weakly
+    let hold: DelegateHub.Hold = dice.roll(8) == 0 ? .strongly : .weakly
     let subscription = world.hub.subscribe(
       subscriber, to: (any Listener).self, priority: dice.roll(5) - 2, id: id, hold: hold,
       mailbox: Self.mailbox(for: temper, &dice))
@@ -58,8 +58,10 @@ struct Visit: Sendable {
   }
 
   /// One that sleeps must not be overrun.
-  private static func mailbox(for temper: Temper, _ dice: inout Dice) -> MailboxPolicy {
-    let bounded: [MailboxPolicy] = [.dropOldest(limit: 16), .dropNewest(limit: 16), .latest]
+  private static func mailbox(for temper: Temper, _ dice: inout Dice) -> DelegateHub.MailboxPolicy {
+    let bounded: [DelegateHub.MailboxPolicy] = [
+      .dropOldest(limit: 16), .dropNewest(limit: 16), .latest,
+    ]
     if temper != .sleeping, dice.roll(2) == 0 { return .unbounded }
     return bounded[dice.roll(bounded.count)]
   }

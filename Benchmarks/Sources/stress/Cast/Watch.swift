@@ -13,7 +13,7 @@ final class Watch: Sendable {
   private let ends = Atomic<Int>(0)
   private let failures = Atomic<Int>(0)
   private let lastSequences: Mutex<[Int]>
-  private let ticket = Mutex<Subscription?>(nil)
+  private let ticket = Mutex<DelegateHub.Subscription?>(nil)
 
   /// Begins to watch, at the subscriber's birth.
   ///
@@ -37,7 +37,7 @@ final class Watch: Sendable {
   var failed: Int { failures.load(ordering: .acquiring) }
 
   /// What it can cancel itself with.
-  var subscription: Subscription? {
+  var subscription: DelegateHub.Subscription? {
     get { ticket.withLock { $0 } }
     set { ticket.withLock { $0 = newValue } }
   }

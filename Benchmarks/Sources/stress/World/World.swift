@@ -32,8 +32,11 @@ final class World: Sendable {
     self.seed = seed
     self.producers = producers
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { [tally, violations] _, _, error in
-      tally.count(.reported)
+    configuration.onIncident = { [tally, violations] incident in
+      guard let error = incident.error, [.notify, .notifyAndWait].contains(incident.call) else {
+        return
+      }
+      for _ in 0...incident.leftOut { tally.count(.reported) }
       violations.check(error is Refusal, "reported was another error than thrown")
     }
     hub = DelegateHub(configuration)

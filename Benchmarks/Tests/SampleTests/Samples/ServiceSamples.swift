@@ -126,30 +126,30 @@ struct ServiceSamples {
     func run() async throws {}
   }
 
-  @Test("failures and slow handlers are logged")
-  func logging() async {
+  @Test("incidents are logged")
+  func logging() async throws {
     let log = History()
     let logger = makeLogger(log)
     // sample: Logging
-    var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { subscriber, site, error in
-      logger.error(
-        "a subscriber failed",
-        metadata: ["subscriber": "\(subscriber)", "site": "\(site)", "error": "\(error)"])
-    }
-    configuration.slowAfter = .seconds(1)
-    configuration.onSlow = { subscriber, site in
-      logger.warning(
-        "a subscriber is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
-    }
-    let hub = DelegateHub(configuration)
+    let hub = DelegateHub(
+      .init(
+        onIncident: { incident in
+          logger.log(
+            level: incident.kind == .failed ? .error : .warning, "\(incident)",
+            metadata: [
+              "kind": "\(incident.kind)", "call": "\(incident.call)",
+              "protocol": "\(incident.protocol)",
+              "subscriber": "\(incident.subscriber)", "site": "\(incident.site)",
+            ])
+        },
+        slowAfter: .seconds(1)))
     // end of sample
     let audit = Audit()
     hub.subscribe(audit, to: RequestDelegate.self)
     hub.notify(RequestDelegate.self) { try await $0.didReceive("bad") }
     await hub.drain()
-    #expect(log.lines == ["error a subscriber failed [error site subscriber]"])
-    configuration.onSlow("Audit", "here")
-    #expect(log.lines.last == "warning a subscriber is slow [site subscriber]")
+    let line = try #require(log.lines.first)
+    #expect(log.lines.count == 1)
+    #expect(line.hasPrefix("error ") && line.hasSuffix("[call kind protocol site subscriber]"))
   }
 }

@@ -20,17 +20,14 @@ final class HubEngine: Engine {
     self.backlog = backlog
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    configuration.onFailure = { subscriber, site, error in
-      logger.debug(
-        "a handler failed", metadata: ["subscriber": "\(subscriber)", "error": "\(error)"])
+    configuration.onIncident = { incident in
+      let level: Logger.Level = incident.kind == .failed ? .debug : .warning
+      logger.log(
+        level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
     audiences = HubList(configuration)
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
-    configuration.onSlow = { subscriber, site in
-      logger.warning(
-        "a handler is slow", metadata: ["subscriber": "\(subscriber)", "site": "\(site)"])
-    }
     hub = DelegateHub(configuration)
   }
 
@@ -42,7 +39,8 @@ final class HubEngine: Engine {
   func add(_ extension: any ServerExtension) {
     let options = `extension`.options
     let executor = options.queue.map(DispatchQueueExecutor.init)
-    func subscribe<P: Sendable>(_ protocol: P.Type, mailbox: MailboxPolicy = .unbounded) {
+    func subscribe<P: Sendable>(_ protocol: P.Type, mailbox: DelegateHub.MailboxPolicy = .unbounded)
+    {
       guard let subscriber = `extension` as? P else { return }
       hub.subscribe(
         subscriber, to: `protocol`, priority: options.priority, id: `extension`.name,
@@ -65,7 +63,7 @@ final class HubEngine: Engine {
 
   func user(for credentials: Credentials) async -> User? {
     let answer = await hub.askInTurn(
-      (any Authenticator).self, within: deadline, absent: .abstains
+      (any Authenticator).self, within: deadline
     ) { await $0.user(for: credentials) }
     guard case .yes(let user) = answer else { return nil }
     return user
@@ -85,7 +83,7 @@ final class HubEngine: Engine {
 
   func rewritten(_ draft: Draft) async -> String? {
     await hub.pass(
-      draft.text, through: (any MessageRewriter).self, within: deadline, absent: .abstains
+      draft.text, through: (any MessageRewriter).self, within: deadline
     ) { await $0.rewrite($1, of: draft) }
   }
 
@@ -94,7 +92,7 @@ final class HubEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    await hub.askInTurn((any HistoryKeeper).self, within: deadline, absent: .abstains) {
+    await hub.askInTurn((any HistoryKeeper).self, within: deadline) {
       await $0.recent(count, in: room)
     } ?? []
   }
@@ -148,6 +146,6 @@ extension Accounts {
     accounts.expired += counts.expired
     accounts.dropped += counts.dropped
     accounts.cancelled += counts.cancelled
-    accounts.waiting += counts.waiting
+    accounts.waiting += counts.waiting + counts.handling
   }
 }
