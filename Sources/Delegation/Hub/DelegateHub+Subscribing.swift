@@ -124,8 +124,8 @@ extension DelegateHub {
         """
         DelegateHub.subscribe(_:to:) at \(site): \(type) is a class, and no call on a protocol would \
         reach a subscriber to it. Name the protocol itself, as in \
-        subscribe(\(subscriberType).init(), to: SomeDelegate.self); a generic function takes the \
-        protocol as a parameter, `to protocol: P.Type`, and the subscriber as `P`.
+        `to: DoorDelegate.self`; a generic function takes it as a parameter, `to protocol: P.Type`, and \
+        the subscriber as `P`.
         """)
     }
     if let limit = options.policy?.limit, limit < 1 {

@@ -82,11 +82,6 @@ struct LayoutTests {
       { ($0.next() + $0.count) / 2 })
   }
 
-  @Test("an actor, as itself")
-  func concreteActor() async {
-    await check(Clerk.self, making: { Clerk($0) }, { $0.number })
-  }
-
   @Test("an actor, through a protocol that is bound to actors")
   func actorProtocol() async {
     await check((any Office).self, making: { Clerk($0) }, { await $0.serve() })
