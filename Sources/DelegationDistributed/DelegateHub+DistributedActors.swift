@@ -49,8 +49,8 @@ extension DelegateHub {
   /// - Complexity: O(1), amortised.
   @discardableResult
   public nonisolated func subscribe<Subscriber: DistributedActor, P: Sendable>(
-    _ subscriber: Subscriber, to protocol: P.Type, priority: Int = 0,
-    mailbox: MailboxPolicy = .unbounded, on executor: (any TaskExecutor)? = nil,
+    _ subscriber: Subscriber, to protocol: P.Type, priority: Int? = nil,
+    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     guard let conforming = subscriber as? P else {
@@ -96,8 +96,8 @@ extension DelegateHub {
   /// - Complexity: O(1), amortised.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
-    localOrRemote subscriber: P, to protocol: P.Type, priority: Int = 0,
-    mailbox: MailboxPolicy = .unbounded, on executor: (any TaskExecutor)? = nil,
+    localOrRemote subscriber: P, to protocol: P.Type, priority: Int? = nil,
+    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     guard let actor = subscriber as? any DistributedActor else {

@@ -2,7 +2,9 @@ import Delegation
 
 /// A room to talk in: what is said is put to its rules, and its observers are told what became of it.
 actor Room {
-  private let hub = DelegateHub()
+  /// Who is asked, and who is told: two protocols on one hub.
+  private let ruling = Delegates<any RoomRule>()
+  private let watching: Delegates<any RoomObserver>
   // The hub holds its subscribers weakly: these live as long as the room,
   private let residents: [any AnyObject & Sendable]
   // and these until they are lifted.
@@ -15,8 +17,9 @@ actor Room {
   ///   - observers: who is told.
   init(rules: [any RoomRule], observers: [any RoomObserver]) {
     residents = rules + observers
-    for rule in rules { hub.subscribe(rule, to: RoomRule.self) }
-    for observer in observers { hub.subscribe(observer, to: RoomObserver.self) }
+    watching = ruling.hub.delegates(RoomObserver.self)
+    for rule in rules { ruling.registry.subscribe(rule) }
+    for observer in observers { watching.registry.subscribe(observer) }
   }
 
   /// Puts a message to the rules and, without waiting for them, tells the observers.
@@ -24,13 +27,13 @@ actor Room {
   /// Not isolated: messages that come from many tasks at once need not queue for the room.
   @discardableResult
   nonisolated func post(_ message: Message) async -> Decision {
-    let decision = await hub.ask(RoomRule.self, combining: FirstVeto()) { rule in
+    let decision = await ruling.ask(combining: FirstVeto()) { rule in
       Vote(rule: rule.name, verdict: await rule.room(self, mayDeliver: message))
     }
     if let veto = decision.veto {
-      hub.notify(RoomObserver.self) { await $0.room(self, didVeto: message, for: veto) }
+      watching.notify { await $0.room(self, didVeto: message, for: veto) }
     } else {
-      hub.notify(RoomObserver.self) { await $0.room(self, didDeliver: message) }
+      watching.notify { await $0.room(self, didDeliver: message) }
     }
     return decision
   }
@@ -41,7 +44,7 @@ actor Room {
     let rule = MutingRule(name)
     guard mutings[rule.key] == nil else { return false }
     mutings[rule.key] = rule
-    hub.subscribe(rule, to: RoomRule.self)
+    ruling.registry.subscribe(rule)
     return true
   }
 
@@ -55,7 +58,7 @@ actor Room {
 
   /// What the rules that vote right now look for, in their order.
   nonisolated func rules() async -> [String] {
-    await hub.subscribers(of: RoomRule.self).map { "\($0.name): \($0.detail)" }
+    await ruling.subscribers.map { "\($0.name): \($0.detail)" }
   }
 
   /// Waits until all observers have handled all that they were told.
@@ -63,6 +66,6 @@ actor Room {
   /// - Returns: whether it came to that.
   @discardableResult
   nonisolated func settle() async -> Bool {
-    await hub.drain().isEmpty
+    await ruling.hub.drain().isEmpty
   }
 }

@@ -84,20 +84,20 @@ extension FanOut {
     }
   }
 
-  /// Asks on the subscription's own executor, in a task of its own unless it is the caller's to await.
+  /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
     on executor: any TaskExecutor, in employment: Employment
   ) async {
-    switch employment {
-    case .callersTask:
+    switch (order, employment) {
+    case (.inTurn, _), (_, .callersTask):
       // A child task is one job there; a change of the caller's own preference would be three.
       await withTaskGroup(of: Void.self) { group in
         group.addTask(executorPreference: executor) {
           _ = await question(self, worker, claim, true)
         }
       }
-    case .ownTask:
+    case (.sideBySide, .ownTask):
       cursor.withLock { $0.sendElsewhere(claim) }
       summon(on: executor) {
         // The executor may have taken its time.

@@ -65,15 +65,15 @@ extension FanOut {
       switch consume step {
       case .handle(let content):
         let receipt = content.receipt
+        let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate: Mailbox.Fate
         switch (consume content).handler {
         case .synchronous(let handle):
-          fate = run(handle, on: node, in: receipt == nil ? .notify : .notifyAndWait)
+          fate = run(handle, on: node, node.reference, in: call)
         case .asynchronous(let handle):
-          let present = worker ?? makeWorker()
-          worker = present
-          fate = await run(
-            handle, on: node, in: receipt == nil ? .notify : .notifyAndWait, as: present)
+          fate = await run(handle, on: node, node.reference, in: call, as: &worker)
+        case .narrowed(let narrowed):
+          fate = await run(narrowed, on: node, in: call, as: &worker)
         }
         // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
         if Task.isCancelled { node.relocate() }
@@ -90,14 +90,34 @@ extension FanOut {
     }
   }
 
+  /// Runs a handler if the subscriber conforms to a further protocol; if not, there is nothing to do.
+  nonisolated(nonsending) private func run(
+    _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
+  ) async -> Mailbox.Fate {
+    guard node.isOpen else { return .skipped }
+    guard let shared = node.reference(as: narrowed.narrowing, for: call) else {
+      return fate(of: node.reference.isAlive, on: node, in: call)
+    }
+    switch narrowed.handler {
+    case .synchronous(let handle):
+      return run(handle, on: node, shared.reference, in: call)
+    case .asynchronous(let handle):
+      return await run(handle, on: node, shared.reference, in: call, as: &worker)
+    case .narrowed(let further):
+      return await run(further, on: node, in: call, as: &worker)
+    }
+  }
+
   private func run(
-    _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
+    _ handle: Notification.Synchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind
   ) -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     do {
-      return try fate(of: handle(node.reference), on: node, in: call)
+      return try fate(of: handle(reference), on: node, in: call)
     } catch {
       node.report(.failed(error), in: call)
       return .failed
@@ -105,17 +125,19 @@ extension FanOut {
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
-    as worker: Worker
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
+    let worker = present ?? makeWorker()
+    present = worker
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
       let isAlive = try await HandlerContext.binding.withValue(context) {
-        try await handle(node.reference)
+        try await handle(reference)
       }
       return fate(of: isAlive, on: node, in: call)
     } catch {

@@ -7,7 +7,8 @@
 /// paid for by the suspension rather than by the subscriber. Two exceptions: a question without a
 /// deadline starts its first worker in the caller's place and asks for the standby when that comes back
 /// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
-/// question that is asked of one after another has one worker, the caller itself.
+/// question that is asked of one after another has one worker at a time, the caller itself or, with a
+/// deadline, one of the fan-out's own.
 @usableFromInline
 final class FanOut: Sendable {
   @usableFromInline
@@ -30,6 +31,15 @@ final class FanOut: Sendable {
     case question(Question, for: Caller)
   }
 
+  /// In which order a question is asked.
+  @usableFromInline
+  enum Order: Sendable {
+    /// Of all, by as many workers as it takes.
+    case sideBySide
+    /// Of one after another, by one worker at a time.
+    case inTurn
+  }
+
   /// Whose task a worker runs in.
   enum Employment: Sendable {
     /// One of the fan-out's own, which is cancelled and escalated with the others.
@@ -40,6 +50,7 @@ final class FanOut: Sendable {
 
   let workplace: any Workplace
   let purpose: Purpose
+  let order: Order
   /// The call that asks; `notify` for a delivery, of which each notification knows its own.
   @usableFromInline
   let call: CallKind
@@ -55,10 +66,12 @@ final class FanOut: Sendable {
 
   private init(
     _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
+    inOrder order: Order = .sideBySide,
     for workplace: any Workplace
   ) {
     self.workplace = workplace
     self.purpose = purpose
+    self.order = order
     self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
@@ -72,10 +85,11 @@ final class FanOut: Sendable {
   /// Fans out a question that the present code awaits.
   @usableFromInline
   convenience init(
-    asking nodes: consuming [SubscriptionNode], for workplace: any Workplace, in call: CallKind,
-    _ question: @escaping Question
+    asking nodes: consuming [SubscriptionNode], inOrder order: Order = .sideBySide,
+    for workplace: any Workplace, in call: CallKind, _ question: @escaping Question
   ) {
-    self.init(.question(question, for: Caller.present), in: call, of: nodes, for: workplace)
+    self.init(
+      .question(question, for: Caller.present), in: call, of: nodes, inOrder: order, for: workplace)
   }
 
   // MARK: Starting
@@ -216,7 +230,7 @@ final class FanOut: Sendable {
 
   /// One worker that provides for its successor first.
   nonisolated(nonsending) func workAsStandby() async {
-    if unclaimed > 1 { summonWorker() }
+    if case .sideBySide = order, unclaimed > 1 { summonWorker() }
     await work(in: .ownTask)
   }
 

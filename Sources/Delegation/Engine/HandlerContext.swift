@@ -122,11 +122,11 @@ struct HandlerContext: Sendable {
   let worker: Worker
   /// Which of the worker's calls this is.
   let call: UInt64
-  /// The subscription whose handler this is.
-  let node: SubscriptionNode
+  /// The subscription whose handler this is; `nil` for what delays a drain, which is no handler.
+  let node: SubscriptionNode?
 
   @usableFromInline
-  init(worker: Worker, call: UInt64, node: SubscriptionNode) {
+  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
     self.worker = worker
     self.call = call
     self.node = node

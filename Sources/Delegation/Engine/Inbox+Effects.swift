@@ -16,7 +16,7 @@ extension Inbox {
   /// Something to be done to a mailbox.
   enum Change: Sendable {
     /// Gives a subscription other options.
-    case setOptions(SubscriptionNode, Attachments, DelegateHub.MailboxPolicy, version: Int)
+    case setOptions(SubscriptionNode, SubscriptionOptions, version: Int)
     /// Gives what waits for a subscription to its successor.
     case handOver(from: SubscriptionNode, to: SubscriptionNode)
   }
@@ -70,8 +70,8 @@ extension Inbox {
     if effects.isWakeDue { sendWake() }
     for change in effects.changes {
       switch change {
-      case .setOptions(let node, let attachments, let policy, let version):
-        node.setOptions(attachments, policy: policy, version: version)
+      case .setOptions(let node, let options, let version):
+        node.setOptions(options, version: version)
       case .handOver(let predecessor, let successor):
         predecessor.handOver(to: successor)
       }

@@ -4,9 +4,7 @@ internal import Synchronization
 struct Newcomer {
   let object: AnyObject
   let type: any AnyObject.Type
-  let attachments: Attachments
-  let priority: Int
-  let policy: DelegateHub.MailboxPolicy
+  let options: SubscriptionOptions
   let site: Site
 }
 
@@ -21,7 +19,7 @@ extension Inbox {
       return makeEnded(newcomer, reference: reference, of: type)
     }
     let key = ObjectIdentifier(type)
-    let identity = newcomer.attachments.id
+    let identity = newcomer.options.id
     var reference: WeakReference? = consume reference
     while true {
       let bucket = identity.map { identity in
@@ -72,18 +70,17 @@ extension Inbox {
     _ node: SubscriptionNode, as newcomer: Newcomer, at place: Place, _ state: inout State,
     _ effects: inout Effects
   ) {
-    var attachments = newcomer.attachments
-    if let identity = attachments.id {
-      if let former = state.indexes.values[place].rename(node, to: identity) {
-        effects.released.append(former)
-      }
-    } else {
-      attachments = attachments.identified(by: state.indexes.values[place].identity(of: node))
+    let options = newcomer.options
+    if let identity = options.id,
+      let former = state.indexes.values[place].rename(node, to: identity)
+    {
+      effects.released.append(former)
     }
-    state.lastVersion += 1
-    effects.changes.append(
-      .setOptions(node, attachments, newcomer.policy, version: state.lastVersion))
-    state.indexes.values[place].rank(node, newcomer.priority)
+    if options.namesAttachmentsOrPolicy {
+      state.lastVersion += 1
+      effects.changes.append(.setOptions(node, options, version: state.lastVersion))
+    }
+    if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
   }
 
   /// Adds a subscription, in the place and with what waits for an older one if that bears its id.
@@ -93,7 +90,6 @@ extension Inbox {
     _ effects: inout Effects
   ) -> SubscriptionNode {
     let topic = state.indexes.values[place].topic
-    state.lastVersion += 1
     var serial = state.lastSerial + 1
     var flags: Mailbox.Flags = []
     if let predecessor, terminate(predecessor, as: .cancelled, at: place, &state, &effects) {
@@ -110,18 +106,19 @@ extension Inbox {
       if isHeld { flags.insert(.held) }
       let node = SubscriptionNode(
         reference: reference, topic: topic,
-        mailbox: state.indexes.values[place].makeMailbox(newcomer.policy, flags: flags),
-        attachments: newcomer.attachments, subscriberType: newcomer.type, site: newcomer.site,
-        priority: newcomer.priority, serial: serial, version: state.lastVersion)
+        mailbox: state.indexes.values[place].makeMailbox(
+          newcomer.options.policy ?? .unbounded, flags: flags),
+        attachments: Attachments(newcomer.options), subscriberType: newcomer.type,
+        site: newcomer.site, priority: newcomer.options.priority ?? 0, serial: serial)
       if isHeld { succession.setHeir(node) }
       return node
     }
     if let predecessor, flags.contains(.expectant) {
       effects.changes.append(.handOver(from: predecessor, to: node))
       state.indexes.values[place]
-        .insert(node, as: newcomer.attachments.id, inPlaceOf: predecessor)
+        .insert(node, as: newcomer.options.id, inPlaceOf: predecessor)
     } else {
-      state.indexes.values[place].insert(node, as: newcomer.attachments.id)
+      state.indexes.values[place].insert(node, as: newcomer.options.id)
     }
     if state.indexes.values[place].takeSweep() {
       state.duties.sweeps.append(topic)
@@ -138,7 +135,7 @@ extension Inbox {
     let node = SubscriptionNode(
       reference: reference, topic: topic ?? Topic(type, owner: self),
       mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
-      subscriberType: newcomer.type, site: newcomer.site, priority: newcomer.priority, serial: 0)
+      subscriberType: newcomer.type, site: newcomer.site, priority: 0, serial: 0)
     _ = node.forbidCalls()
     node.settle(at: 0, as: .expired)
     return node

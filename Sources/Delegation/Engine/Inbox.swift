@@ -111,11 +111,6 @@ final class Inbox: SubscriptionOwner {
     interest.load(ordering: .acquiring) & 1 << Self.bit(of: key) != 0
   }
 
-  /// Whether anybody is subscribed to a protocol.
-  func hasSubscribers(of key: ObjectIdentifier) -> Bool {
-    mayReach(key) && state.withLock { ($0.indexes[key]?.population ?? 0) > 0 }
-  }
-
   private static func bit(of key: ObjectIdentifier) -> Int {
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
     Int((UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15) >> 58)

@@ -27,7 +27,7 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let activity): handler.worker.activity === activity
     case .end(let node): handler.node === node
-    case .passing(let receipt): handler.isAttending && handler.node.owes(receipt)
+    case .passing(let receipt): handler.isAttending && handler.node?.owes(receipt) ?? false
     }
   }
 
@@ -35,7 +35,7 @@ enum WaitGoal: Sendable {
   func counted(_ handler: HandlerContext) -> ObjectIdentifier {
     switch self {
     case .rest, .end: ObjectIdentifier(handler.worker)
-    case .passing: ObjectIdentifier(handler.node)
+    case .passing: handler.mailbox
     }
   }
 
@@ -57,11 +57,16 @@ enum WaitGoal: Sendable {
 }
 
 extension HandlerContext {
+  /// What its mailbox is counted by; itself if it has none.
+  var mailbox: ObjectIdentifier {
+    node.map { ObjectIdentifier($0) } ?? ObjectIdentifier(worker)
+  }
+
   /// What waits for this handler may be for.
   var subjects: [WaitGoal.Subject] {
-    var subjects: [WaitGoal.Subject] = [
-      .hub(ObjectIdentifier(worker.activity)), .subscription(ObjectIdentifier(node)),
-    ]
+    var subjects: [WaitGoal.Subject] = [.hub(ObjectIdentifier(worker.activity))]
+    guard let node else { return subjects }
+    subjects.append(.subscription(ObjectIdentifier(node)))
     if isAttending { subjects.append(.mailboxes(of: ObjectIdentifier(node.topic))) }
     return subjects
   }

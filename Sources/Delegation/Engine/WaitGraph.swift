@@ -168,7 +168,7 @@ extension HandlerContext {
   fileprivate func counted(for subject: WaitGoal.Subject) -> ObjectIdentifier {
     switch subject {
     case .hub, .subscription: ObjectIdentifier(worker)
-    case .mailboxes: ObjectIdentifier(node)
+    case .mailboxes: mailbox
     }
   }
 }

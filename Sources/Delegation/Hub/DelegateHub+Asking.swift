@@ -35,18 +35,27 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
+    try await vote(among: Audience(`protocol`), by: rule, body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func vote<P, E>(
+    among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
+  ) async throws(E) -> Bool {
     if isCalledFromElsewhere {
       return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.vote(`protocol`, by: rule, body)
+        () async throws(E) in try await self.vote(among: audience, by: rule, body)
       }
     }
     // As `ask`, which would see the answers through a conversion of `body`.
-    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
     return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<Bool, E> in
-        guard let subscriber = node.subscriber(as: P.self, for: .vote) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -85,17 +94,26 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
+    try await ask(among: Audience(`protocol`), combining: combiner, body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func ask<P, C: Combiner, E>(
+    among audience: Audience<P>, combining combiner: C,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
     if isCalledFromElsewhere {
       return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.ask(`protocol`, combining: combiner, body)
+        () async throws(E) in try await self.ask(among: audience, combining: combiner, body)
       }
     }
-    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
     return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, E> in
-        guard let subscriber = node.subscriber(as: P.self, for: .ask) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
         do throws(E) {
           return .response(try await body(subscriber))
         } catch {
@@ -144,10 +162,10 @@ extension DelegateHub {
     within duration: Duration? = nil, absent absence: Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    if let duration { Self.requireNotNegative(duration, in: "vote(_:by:within:absent:_:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
-    return await ask(
-      `protocol`, combining: rule, by: deadline, absent: absence, in: .vote, body)
+    await ask(
+      among: Audience(`protocol`), combining: rule,
+      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
+      in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
@@ -173,15 +191,16 @@ extension DelegateHub {
     absent absence: Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    if let duration { Self.requireNotNegative(duration, in: "ask(_:combining:within:absent:_:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
-    return await ask(
-      `protocol`, combining: combiner, by: deadline, absent: absence, in: .ask, body)
+    await ask(
+      among: Audience(`protocol`), combining: combiner,
+      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
+      in: .ask, body)
   }
 
   @inlinable
+  @inline(__always)
   nonisolated func ask<P, C: Combiner>(
-    _ protocol: P.Type, combining combiner: C, by deadline: Deadline?,
+    among audience: Audience<P>, combining combiner: C, by deadline: Deadline?,
     absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
@@ -189,10 +208,10 @@ extension DelegateHub {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
-          `protocol`, combining: combiner, by: deadline, absent: absence, in: call, body)
+          among: audience, combining: combiner, by: deadline, absent: absence, in: call, body)
       }
     }
-    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let nodes = await snapshot(of: audience.key)
     let absent = absence.answer(or: Never.self)
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
@@ -203,7 +222,7 @@ extension DelegateHub {
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, Never> in
-        guard let subscriber = node.subscriber(as: P.self, for: call) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
         do throws(any Error) {
           return .response(try await body(subscriber))
         } catch {
@@ -257,22 +276,22 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    if let duration { Self.requireNotNegative(duration, in: "collect(_:within:_:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
-    return await collect(`protocol`, by: deadline, body)
+    await collect(
+      among: Audience(`protocol`), by: deadline(within: duration, in: "collect(_:within:_:)"), body)
   }
 
   @inlinable
+  @inline(__always)
   nonisolated func collect<P, R: Sendable>(
-    _ protocol: P.Type, by deadline: Deadline?,
+    among audience: Audience<P>, by deadline: Deadline?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     if isCalledFromElsewhere {
       return await withTaskExecutorPreference(ownExecutor) {
-        () async in await self.collect(`protocol`, by: deadline, body)
+        () async in await self.collect(among: audience, by: deadline, body)
       }
     }
-    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
+    let nodes = await snapshot(of: audience.key)
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
     let poll = Poll(ballot)
@@ -285,7 +304,7 @@ extension DelegateHub {
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<Reply<R>, Never> in
-        guard let subscriber = node.subscriber(as: P.self, for: .collect) else { return .absence }
+        guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
         let result: Result<R, any Error>
         do throws(any Error) {
           result = .success(try await body(subscriber))

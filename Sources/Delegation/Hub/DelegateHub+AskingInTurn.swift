@@ -5,7 +5,7 @@ extension DelegateHub {
   /// or are removed on the way are skipped.
   ///
   /// **Order.** By priority, then in order of subscription; each is asked when the one before has
-  /// returned.
+  /// returned. A question does not wait for the notifications posted before it.
   ///
   /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
   /// executor or the subscription's, on no actor.
@@ -29,14 +29,23 @@ extension DelegateHub {
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
+    try await askInTurn(among: Audience(`protocol`), body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func askInTurn<P, R: Sendable, E>(
+    among audience: Audience<P>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
+  ) async throws(E) -> R? {
     if isCalledFromElsewhere {
       return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.askInTurn(`protocol`, body)
+        () async throws(E) in try await self.askInTurn(among: audience, body)
       }
     }
-    let result: Result<R?, E> = await inTurn(of: `protocol`, in: .askInTurn, startingWith: nil) {
+    let result: Result<R?, E> = await inTurn(of: audience.key, in: .askInTurn, startingWith: nil) {
       node, _ in
-      guard let subscriber = node.subscriber(as: P.self, for: .askInTurn) else { return .goOn(nil) }
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return nil }
       do throws(E) {
         let answer = try await body(subscriber)
         return answer == nil ? .goOn(nil) : .stop(.success(answer))
@@ -74,15 +83,25 @@ extension DelegateHub {
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
+    try await pass(value, among: Audience(`protocol`), body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func pass<P, V: Sendable, E>(
+    _ value: V, among audience: Audience<P>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
+  ) async throws(E) -> V? {
     if isCalledFromElsewhere {
       return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.pass(value, through: `protocol`, body)
+        () async throws(E) in try await self.pass(value, among: audience, body)
       }
     }
-    let result: Result<V?, E> = await inTurn(of: `protocol`, in: .pass, startingWith: value) {
+    let result: Result<V?, E> = await inTurn(of: audience.key, in: .pass, startingWith: value) {
       node, value in
-      guard let value else { return .stop(.success(nil)) }
-      guard let subscriber = node.subscriber(as: P.self, for: .pass) else { return .goOn(value) }
+      guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
+        return nil
+      }
       do throws(E) {
         let changed = try await body(subscriber, value)
         return changed == nil ? .stop(.success(nil)) : .goOn(changed)
@@ -94,23 +113,25 @@ extension DelegateHub {
     return try result.get()
   }
 
-  /// What follows from one subscriber's turn.
-  @usableFromInline
-  enum Turn<Value: Sendable, Failure: Error>: Sendable {
-    case goOn(Value)
-    case stop(Result<Value, Failure>)
-  }
-
+  /// Asks subscriptions one after another in the caller's task.
+  ///
+  /// - Parameters:
+  ///   - key: what the protocol is known by.
+  ///   - call: the call that this is.
+  ///   - value: what the first one begins with.
+  ///   - take: one subscriber's turn; `nil` if it is passed over.
+  /// - Returns: what the last turn came to.
   @inlinable
-  nonisolated(nonsending) func inTurn<P, Value: Sendable, E>(
-    of protocol: P.Type, in call: CallKind, startingWith value: Value,
+  nonisolated(nonsending) func inTurn<Value: Sendable, E>(
+    of key: ObjectIdentifier, in call: CallKind, startingWith value: Value,
     _ take:
-      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>
+      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
     // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
     let state = Lock(Result<Value, E>.success(value))
-    let nodes = await snapshot(of: ObjectIdentifier(`protocol`))
-    let fanOut = FanOut(asking: nodes, for: self, in: call) { fanOut, worker, first, isSingle in
+    let nodes = await snapshot(of: key)
+    let fanOut = FanOut(asking: nodes, inOrder: .inTurn, for: self, in: call) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, E>? in
         guard case .success(let value) = state.withLock({ $0 }) else { return nil }

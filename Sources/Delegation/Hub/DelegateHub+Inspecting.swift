@@ -1,20 +1,4 @@
 extension DelegateHub {
-  /// Whether anybody is subscribed to a protocol.
-  ///
-  /// What it says may be out of date by the time it is read, and a subscriber that has died counts until
-  /// that is found out.
-  ///
-  /// **Order.** It counts in what synchronous calls of the same thread have done before.
-  ///
-  /// **Isolation.** Works from any thread and from synchronous code, from every handler too.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Returns: whether there are subscriptions to it.
-  /// - Complexity: O(1).
-  public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
-    inbox.hasSubscribers(of: ObjectIdentifier(`protocol`))
-  }
-
   /// How many live subscribers a protocol has.
   ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.
@@ -27,10 +11,42 @@ extension DelegateHub {
   /// - Returns: the number of those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
+    await subscriberCount(among: Audience(`protocol`))
+  }
+
+  nonisolated func subscriberCount<P>(among audience: Audience<P>) async -> Int {
     // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
-    await subscriptions(of: ObjectIdentifier(`protocol`)).count {
-      $0.isOpen && $0.reference.isAlive
+    await subscriptions(of: audience.key).count { $0.isReached(by: audience) }
+  }
+
+  /// Whether a protocol has a live subscriber.
+  ///
+  /// For what need not be done if nobody listens. A question says by its combiner what it comes to with
+  /// nobody to ask, so it needs no look before.
+  ///
+  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. What it says may be out of date by the
+  /// time it is read.
+  ///
+  /// ```swift
+  /// if hub.hasSubscribers(of: Preview.self) { render() }
+  /// ```
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: whether anybody was subscribed and alive. Of many that have died and not been called since
+  ///   it looks at some hundred.
+  /// - Complexity: O(1).
+  public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
+    hasSubscribers(among: Audience(`protocol`))
+  }
+
+  nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
+    if audience.narrowing == nil {
+      return inbox.hasSubscription(of: audience.key, thatIsAlive: { $0.isReached(by: audience) })
     }
+    return inbox.hasSubscription(
+      of: audience.key, among: { nodes in nodes.contains { $0.isReached(by: audience) } })
   }
 
   /// The live subscribers of a protocol, in the order in which they are served.
@@ -48,14 +64,21 @@ extension DelegateHub {
   /// - Returns: those who were subscribed and alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
-    await subscriptions(of: ObjectIdentifier(`protocol`)).compactMap { node in
-      node.isOpen ? node.reference.load(as: P.self) : nil
+    await subscribers(among: Audience(`protocol`))
+  }
+
+  nonisolated func subscribers<P>(among audience: Audience<P>) async -> [P] {
+    await subscriptions(of: audience.key).compactMap { node in
+      guard node.isOpen else { return nil }
+      guard let narrowing = audience.narrowing else { return node.reference.load(as: P.self) }
+      return node.reference(as: narrowing)?.reference.load(as: P.self)
     }
   }
 
-  /// Waiters until nothing of this hub waits or runs, what handlers posted in turn included.
+  /// Waits until nothing of this hub waits or runs, what handlers posted in turn included.
   ///
-  /// Handlers of votes that were decided early are waited for too. What other tasks post meanwhile is
+  /// Handlers of votes that were decided early are waited for too, and what runs in
+  /// ``delayingDrain(_:)``. What other tasks post meanwhile is
   /// waited for as well, so a hub that is never idle is never drained: give a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
@@ -63,7 +86,8 @@ extension DelegateHub {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
-  /// behind it, nor for handlers that in turn wait for it.
+  /// behind it, nor for handlers that in turn wait for it. It is the same with a closure that was given
+  /// to ``delayingDrain(_:)``.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -79,12 +103,13 @@ extension DelegateHub {
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
-    if let duration { Self.requireNotNegative(duration, in: "drain(within:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
+    let deadline = deadline(within: duration, in: "drain(within:)")
     let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
+    let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
-      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init))
+      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
+      delays: delays)
   }
 
   /// What has become of the notifications so far, per protocol and subscriber.
@@ -112,9 +137,12 @@ extension DelegateHub {
       }.sorted { $0.name < $1.name })
   }
 
-  /// Stops the program if a deadline lies in the past.
+  /// When a call has to decide at the latest; `nil` for never.
+  ///
+  /// Stops the program if that lies in the past.
   @usableFromInline
-  static func requireNotNegative(_ duration: Duration, in call: StaticString) {
+  nonisolated func deadline(within duration: Duration?, in call: StaticString) -> Deadline? {
+    guard let duration else { return nil }
     if duration < .zero {
       fatalError(
         """
@@ -122,5 +150,23 @@ extension DelegateHub {
         nil for no deadline.
         """)
     }
+    return deadlines.deadline(after: duration)
+  }
+}
+
+extension SubscriptionNode {
+  /// Whether a call for an audience would reach the subscriber at the moment.
+  ///
+  /// If it has died, the subscription ends as expired.
+  func isReached<P>(by audience: Audience<P>) -> Bool {
+    guard isOpen else { return false }
+    if let narrowing = audience.narrowing {
+      guard let shared = reference(as: narrowing) else { return false }
+      if shared.reference.isAlive { return true }
+    } else if reference.isAlive {
+      return true
+    }
+    terminate(as: .expired)
+    return false
   }
 }

@@ -22,12 +22,13 @@ extension DelegateHub {
     }
   }
 
-  /// Conducts a poll among subscriptions, side by side and by a deadline.
+  /// Conducts a poll among subscriptions by a deadline.
   ///
   /// - Parameters:
   ///   - poll: the poll.
   ///   - nodes: whom to ask.
   ///   - deadline: when to decide at the latest; `nil` for never.
+  ///   - order: whether to ask side by side.
   ///   - absence: what to count then for those who have not answered, by position. Those who were not
   ///     asked and have ended meanwhile count as absent all the same.
   ///   - late: told of each who has not answered at a deadline that was not past from the start.
@@ -37,6 +38,7 @@ extension DelegateHub {
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
     _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], by deadline: Deadline?,
+    inOrder order: FanOut.Order = .sideBySide,
     counting absence: @escaping @Sendable (Int) -> Count.Event,
     noting late: @escaping @Sendable (Int) -> Void, in call: CallKind,
     _ question: @escaping FanOut.Question
@@ -44,7 +46,7 @@ extension DelegateHub {
     guard let deadline else { return await conduct(poll, among: nodes, in: call, question) }
     if let decision = poll.open() { return decision }
     if deadline.isPast, let decision = poll.close(counting: absence) { return decision }
-    let fanOut = FanOut(asking: nodes, for: self, in: call, question)
+    let fanOut = FanOut(asking: nodes, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.summonWorker()

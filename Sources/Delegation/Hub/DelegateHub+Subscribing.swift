@@ -2,8 +2,8 @@ extension DelegateHub {
   /// Subscribes an object to a protocol.
   ///
   /// When it returns, every later call on that protocol reaches the subscriber. Subscribing the same
-  /// object to the same protocol again changes its options and keeps its place; it is never called
-  /// twice.
+  /// object to the same protocol again changes the options that are named and keeps its place; it is
+  /// never called twice.
   ///
   /// **Order.** Subscribers are served by priority, those of equal priority in the order in which they
   /// subscribed.
@@ -11,44 +11,124 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///
   /// **Errors.** A value type as a subscriber stops the program with a message that names it: only
-  /// objects can be held weakly.
+  /// objects can be held weakly. So does a class in the protocol's place: no call on a protocol would
+  /// reach its subscribers.
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerDelegate.self)
   /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
   /// ```
   ///
+  /// Options that are not named have their defaults in a new subscription; in one that there is they
+  /// stay as they are.
+  ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
-  ///   - priority: higher is asked and served first.
+  ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: who the subscriber is, if not the object itself: of the subscribers with equal ids only
   ///     the newest is subscribed, in the place of the older one and with what waited for it. One
   ///     that the older was about to handle at that moment is counted as cancelled. It is not told of
   ///     its end: ids have to be as unique as what they stand for.
-  ///   - hold: whether the hub keeps the subscriber alive.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
-  ///   - executor: where its handlers run; `nil` for the hub's choice.
+  ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
+  ///     all of them wait.
+  ///   - executor: where its handlers run; by default that is the hub's choice.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
   /// - Complexity: O(1), amortised.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
-    _ subscriber: P, to protocol: P.Type, priority: Int = 0,
-    id: (any Hashable & Sendable)? = nil, hold: Hold = .weakly,
-    mailbox: MailboxPolicy = .unbounded, on executor: (any TaskExecutor)? = nil,
+    _ subscriber: P, to protocol: P.Type, priority: Int? = nil,
+    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
+    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
-    let site = Site(file: fileID, line: line)
-    guard let type = type(of: subscriber as Any) as? any AnyObject.Type else {
+    let options = SubscriptionOptions(
+      subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
+      policy: mailbox, executor: handlerExecutor(for: executor))
+    return add(subscriber, to: `protocol`, options, at: Site(file: fileID, line: line))
+  }
+
+  /// Subscribes an object to each of the protocols that it conforms to.
+  ///
+  /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
+  /// does not conform to are passed over: a module names all that its server has, in one line.
+  ///
+  /// **Order.** In each protocol it is served after those that subscribed before it.
+  ///
+  /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
+  ///
+  /// **Errors.** An object that conforms to none of them stops the program with a message that names it:
+  /// it would never be called.
+  ///
+  /// ```swift
+  /// hub.subscribe(module, toEachOf: RoomRule.self, RoomObserver.self, RoomRouter.self)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - subscriber: an object that conforms to at least one of the protocols.
+  ///   - protocols: the protocols, as `RoomRule.self`.
+  ///   - fileID: the source file that subscribes, for diagnostics.
+  ///   - line: the line that subscribes.
+  /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
+  /// - Complexity: O(1) for each protocol, amortised.
+  @discardableResult
+  public nonisolated func subscribe<S: AnyObject & Sendable, each P: Sendable>(
+    _ subscriber: S, toEachOf protocols: repeat (each P).Type,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Subscription] {
+    var subscriptions: [Subscription] = []
+    var names: [String] = []
+    func add<Each: Sendable>(to type: Each.Type) {
+      names.append("\(type)")
+      guard let conforming = subscriber as? Each else { return }
+      subscriptions.append(
+        self.add(
+          conforming, to: type, SubscriptionOptions(subscriber: subscriber),
+          at: Site(file: fileID, line: line)))
+    }
+    repeat add(to: each protocols)
+    if subscriptions.isEmpty {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(site): \(type(of: subscriber as Any)) is a value type, and \
-        only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
+        DelegateHub.subscribe(_:toEachOf:) at \(fileID):\(line): \(type(of: subscriber)) conforms to \
+        none of the protocols (\(names.joined(separator: ", "))), so it would never be called. Let it \
+        conform to one of them, or do not subscribe it.
         """)
     }
-    if let limit = mailbox.limit, limit < 1 {
+    return subscriptions
+  }
+
+  /// Subscribes an object to a type, having looked at whether both are what they have to be.
+  ///
+  /// - Parameters:
+  ///   - subscriber: the subscriber as a value of that type.
+  ///   - type: the protocol.
+  ///   - options: what was said about the subscription.
+  ///   - site: where it subscribes.
+  /// - Returns: the subscription.
+  nonisolated func add<P>(
+    _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions, at site: Site
+  ) -> Subscription {
+    guard let subscriberType = Swift.type(of: subscriber as Any) as? any AnyObject.Type else {
+      fatalError(
+        """
+        DelegateHub.subscribe(_:to:) at \(site): \(Swift.type(of: subscriber as Any)) is a value type, \
+        and only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
+        """)
+    }
+    if type is any AnyObject.Type {
+      fatalError(
+        """
+        DelegateHub.subscribe(_:to:) at \(site): \(type) is a class, and no call on a protocol would \
+        reach a subscriber to it. Name the protocol itself, as in \
+        `to: DoorDelegate.self`; a generic function takes it as a parameter, `to protocol: P.Type`, and \
+        the subscriber as `P`.
+        """)
+    }
+    if let limit = options.policy?.limit, limit < 1 {
       fatalError(
         """
         DelegateHub.subscribe(_:to:) at \(site): a mailbox with a limit of \(limit) could hold nothing. \
@@ -56,76 +136,17 @@ extension DelegateHub {
         """)
     }
     let newcomer = Newcomer(
-      object: Self.object(of: subscriber, as: type), type: type,
-      attachments: .init(
-        subscriber: hold == .strongly ? subscriber : nil, id: id.map(Identity.init),
-        executor: handlerExecutor(for: executor)),
-      priority: priority, policy: mailbox, site: site)
+      object: Self.object(of: subscriber, as: subscriberType), type: subscriberType,
+      options: options, site: site)
     let node = inbox.subscribe(
-      newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: `protocol`)
+      newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: type)
     return Subscription(node: node)
-  }
-
-  /// Ends an object's subscription to a protocol.
-  ///
-  /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Parameters:
-  ///   - subscriber: the object that subscribed.
-  ///   - protocol: the protocol.
-  /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
-  public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    let identity = ObjectIdentifier(Self.object(of: subscriber, as: type(of: subscriber as Any)))
-    inbox.terminate(at: identity, of: ObjectIdentifier(`protocol`))
-  }
-
-  /// Ends all subscriptions of an object.
-  ///
-  /// When it returns, no call of this hub starts on the object any more. Does nothing if it is not
-  /// subscribed.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from the object's own `deinit`.
-  ///
-  /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, and O(*n*) in the *n* subscriptions that were
-  ///   given an id.
-  public nonisolated func unsubscribe(_ subscriber: AnyObject) {
-    inbox.terminate(at: ObjectIdentifier(subscriber))
-  }
-
-  /// Ends all subscriptions that were made with an id.
-  ///
-  /// When it returns, no call of this hub starts on those subscribers any more. Does nothing if there
-  /// are none.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
-  /// on the caller's thread, under no lock.
-  ///
-  /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
-  /// - Complexity: O(*p*) in the hub's *p* protocols.
-  public nonisolated func unsubscribe(id: some Hashable & Sendable) {
-    inbox.terminate(identifiedBy: Identity(id))
-  }
-
-  /// Ends all subscriptions to a protocol.
-  ///
-  /// When it returns, no call of that protocol starts on those who were subscribed.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    inbox.terminateAll(of: ObjectIdentifier(`protocol`))
   }
 
   /// The object that a value of a protocol's type is.
   ///
   /// An `any Error` keeps its object in a box, and it is the box that a plain cast finds.
-  private static func object<P>(of subscriber: P, as type: Any.Type) -> AnyObject {
+  static func object<P>(of subscriber: P, as type: Any.Type) -> AnyObject {
     let object = subscriber as AnyObject
     guard Swift.type(of: object) != type, let error = subscriber as? any Error else {
       return object

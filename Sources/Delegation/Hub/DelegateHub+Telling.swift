@@ -24,13 +24,20 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
-    guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
+    notify(among: Audience(`protocol`), body)
+  }
+
+  @inlinable
+  nonisolated func notify<P>(
+    among audience: Audience<P>, _ body: @escaping @Sendable (P) throws -> Void
+  ) {
+    guard inbox.mayReach(audience.key) else { return }
     let handler = Notification.Handler.synchronous { reference in
       guard let subscriber = reference.load(as: P.self) else { return false }
       try body(subscriber)
       return true
     }
-    post(handler, to: ObjectIdentifier(`protocol`))
+    post(handler.narrowed(by: audience.narrowing), to: audience.key)
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
@@ -54,14 +61,50 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
-    guard inbox.mayReach(ObjectIdentifier(`protocol`)) else { return }
-    post(asynchronous(body), to: ObjectIdentifier(`protocol`))
+    notify(among: Audience(`protocol`), body)
+  }
+
+  @inlinable
+  nonisolated func notify<P>(
+    among audience: Audience<P>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  ) {
+    guard inbox.mayReach(audience.key) else { return }
+    post(asynchronous(body).narrowed(by: audience.narrowing), to: audience.key)
+  }
+
+  /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
+  ///
+  /// As the asynchronous form; for a closure that says `@MainActor` and awaits nothing. One that awaits
+  /// is taken by the asynchronous form, and runs on the main actor as well.
+  ///
+  /// **Order.** One at a time for each subscriber, in the order of posting, all other forms included.
+  ///
+  /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the main actor.
+  ///
+  /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
+  /// affected.
+  ///
+  /// ```swift
+  /// hub.notify(DownloadView.self) { @MainActor in $0.progress = progress }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - body: what to do with each subscriber.
+  /// - Complexity: O(1), whatever the number of subscribers.
+  @inlinable
+  public nonisolated func notify<P: Sendable, E>(
+    _ protocol: P.Type, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  ) {
+    notify(among: Audience(`protocol`)) { subscriber in try await body(subscriber) }
   }
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// When it returns, everybody has handled the notification who was subscribed when it was posted.
-  /// Who dies or is removed meanwhile, and who drops it because the mailbox is full, does not hold it up.
+  /// When it returns before the deadline, everybody has handled the notification who was subscribed when
+  /// it was posted. A subscriber that dies or is removed meanwhile, or drops it because its mailbox is
+  /// full, does not hold it up.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
@@ -72,32 +115,44 @@ extension DelegateHub {
   /// whose queue stands still until the handler returns, nor for subscribers whose handlers in turn
   /// wait for it.
   ///
-  /// **Cancellation.** If the caller's task is cancelled, or at the deadline, it returns at once with who
-  /// is left; the notification goes on.
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
+  /// notification goes on, as it does after the deadline.
   ///
   /// **Errors.** A handler that throws is reported to ``Configuration/onIncident`` and counts as done.
   ///
   /// ```swift
-  /// await hub.notifyAndWait(ServerDelegate.self) { await $0.serverWillStop(server) }
+  /// let left = await hub.notifyAndWait(ServerDelegate.self, within: .seconds(5)) {
+  ///   await $0.serverWillStop(server)
+  /// }
+  /// if !left.isEmpty { logger.warning("stopping without these: \(left)") }
   /// ```
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. A
-  ///     negative one stops the program.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero it does not wait, a negative one stops the program.
   ///   - body: what to do with each subscriber.
-  /// - Returns: who had not passed the notification when the time was up or the caller's task was
-  ///   cancelled; empty if everybody had.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  /// - Returns: the subscribers that had not got past the notification when it returned; empty if all
+  ///   had.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
   @inlinable
   @discardableResult
   public nonisolated func notifyAndWait<P: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> Leftovers {
-    if let duration { Self.requireNotNegative(duration, in: "notifyAndWait(_:within:_:)") }
-    let deadline = duration.flatMap { deadlines.deadline(after: $0) }
-    return await postAndWait(asynchronous(body), to: ObjectIdentifier(`protocol`), until: deadline)
+    await notifyAndWait(
+      among: Audience(`protocol`), by: deadline(within: duration, in: "notifyAndWait(_:within:_:)"),
+      body)
+  }
+
+  @inlinable
+  nonisolated func notifyAndWait<P>(
+    among audience: Audience<P>, by deadline: Deadline?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  ) async -> Leftovers {
+    await postAndWait(
+      asynchronous(body).narrowed(by: audience.narrowing), to: audience.key, until: deadline)
   }
 
   @inlinable
@@ -120,9 +175,9 @@ extension DelegateHub {
     if await WaitGoal.passing(of: receipt).wait(until: deadline) {
       return Leftovers(subscribers: [])
     }
-    let nodes = await subscriptions(of: key)
-    return Leftovers(
-      subscribers: nodes.filter { $0.owes(receipt) }.compactMap(Leftovers.Subscriber.init))
+    return await Leftovers(
+      subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
+        .filter { $0.owes(receipt) }.compactMap(Leftovers.Subscriber.init))
   }
 
   @usableFromInline

@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// What ``drain(within:)`` did not see come to rest, or ``notifyAndWait(_:within:_:)`` handled.
+  /// What ``drain(within:)`` or ``notifyAndWait(_:within:_:)`` did not see come to rest.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {
@@ -18,19 +18,25 @@ extension DelegateHub {
     /// Those with work left, protocol by protocol in the order in which they are served.
     public let subscribers: [Subscriber]
 
+    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
+    public let delays: Int
+
     /// Whether nothing was left.
-    public var isEmpty: Bool { subscribers.isEmpty }
+    public var isEmpty: Bool { subscribers.isEmpty && delays == 0 }
 
     /// One line for each subscriber with work left.
     public var description: String {
       if isEmpty { return "nothing left" }
-      return subscribers.map {
+      var lines = subscribers.map {
         "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
-      }.joined(separator: "\n")
+      }
+      if delays > 0 { lines.append("delaying the drain: \(delays)") }
+      return lines.joined(separator: "\n")
     }
 
-    init(subscribers: [Subscriber]) {
+    init(subscribers: [Subscriber], delays: Int = 0) {
       self.subscribers = subscribers
+      self.delays = delays
     }
   }
 }

@@ -20,6 +20,20 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
+    /// For those alone that conform to a further protocol.
+    case narrowed(Narrowed)
+  }
+
+  /// A handler that is given a subscriber as a further protocol.
+  @usableFromInline
+  final class Narrowed: Sendable {
+    let handler: Handler
+    let narrowing: Narrowing
+
+    init(_ handler: Handler, for narrowing: Narrowing) {
+      self.handler = handler
+      self.narrowing = narrowing
+    }
   }
 
   @usableFromInline
@@ -63,6 +77,12 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
+  /// The handler for those alone that conform to a further protocol.
+  @usableFromInline
+  func narrowed(by narrowing: Narrowing?) -> Self {
+    narrowing.map { .narrowed(Notification.Narrowed(self, for: $0)) } ?? self
+  }
+
   /// The handler with captured task-locals bound around it.
   func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
     captured.reduce(self) { handler, captured in
@@ -72,6 +92,8 @@ extension Notification.Handler {
       case .asynchronous(let handle):
         .asynchronous { subscriber in try await captured.bindAsync { try await handle(subscriber) }
         }
+      case .narrowed(let narrowed):
+        narrowed.handler.binding([captured]).narrowed(by: narrowed.narrowing)
       }
     }
   }

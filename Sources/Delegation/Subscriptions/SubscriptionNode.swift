@@ -64,19 +64,17 @@ final class SubscriptionNode: Sendable {
   struct Contents: Sendable {
     var mailbox: Mailbox
     var attachments: Attachments
-    /// Which options these are.
-    var version: Int
   }
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
     attachments: Attachments, subscriberType: any AnyObject.Type, site: Site, priority: Int,
-    serial: Int, version: Int = 0
+    serial: Int
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(attachments.executor == nil ? 0 : Bits.elsewhere)
-    contents = Lock(Contents(mailbox: mailbox, attachments: attachments, version: version))
+    contents = Lock(Contents(mailbox: mailbox, attachments: attachments))
     self.subscriberType = subscriberType
     self.site = site
     self.priority = Atomic(priority)
@@ -149,25 +147,23 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives the subscription what its options name, unless newer ones have come or it has ended.
+  /// Gives the subscription what options name, unless it has ended; what they do not name, or newer ones
+  /// have named, stays as it is.
   ///
   /// - Parameters:
-  ///   - attachments: what the user gave.
-  ///   - policy: what to do when notifications come faster than they are handled.
-  ///   - version: the order in which the options were given.
-  func setOptions(_ attachments: Attachments, policy: DelegateHub.MailboxPolicy, version: Int) {
-    let former = contents.withLock { contents -> Attachments in
-      guard version > contents.version, contents.mailbox.ending == nil else { return attachments }
-      contents.version = version
-      contents.mailbox.setPolicy(policy)
-      if contents.attachments.executor !== attachments.executor { contents.mailbox.relocate() }
-      if attachments.executor == nil {
-        state.bitwiseAnd(~Bits.elsewhere, ordering: .relaxed)
-      } else {
+  ///   - options: what was said when the object subscribed again.
+  ///   - version: the order in which options were given; they may come in another one.
+  func setOptions(_ options: SubscriptionOptions, version: Int) {
+    let former = contents.withLock { contents -> Attachments? in
+      guard contents.mailbox.ending == nil else { return nil }
+      let former = contents.attachments
+      let newest = contents.attachments.change(by: options, version: version)
+      if let policy = newest.policy { contents.mailbox.setPolicy(policy) }
+      if former.executor !== contents.attachments.executor {
+        contents.mailbox.relocate()
         state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
       }
-      defer { contents.attachments = attachments.with(contents.attachments.misses) }
-      return contents.attachments
+      return former
     }
     // What waits already goes by the new limit.
     touch { _, _ in }

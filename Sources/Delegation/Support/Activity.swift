@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How many workers a hub has, those on their way included.
 ///
 /// Invariant: while a notification waits or a handler runs, at least one worker is counted. A worker is
@@ -5,6 +7,8 @@
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
+  /// How many of these are no workers but the user's own, which delay a drain.
+  let delays = Atomic<Int>(0)
 
   /// Counts a worker.
   func begin() {

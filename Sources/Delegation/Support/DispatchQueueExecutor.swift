@@ -2,8 +2,8 @@ public import Dispatch
 
 /// Runs tasks, or an actor, on a dispatch queue.
 ///
-/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, subscribes
-/// with it:
+/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, names the queue
+/// when it subscribes, `on: cacheQueue`, which is the same as this:
 ///
 /// ```swift
 /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
@@ -22,7 +22,7 @@ public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   /// - Parameter queue: the queue that everything runs on.
   public init(_ queue: DispatchQueue) {
     self.queue = queue
-    tasks = DispatchQueueTaskExecutor(queue)
+    tasks = .shared(on: queue)
   }
 
   /// Runs a job on the queue, after those that were enqueued before.
@@ -46,24 +46,6 @@ public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   /// - Returns: a reference that does not keep the executor alive.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
     UnownedSerialExecutor(ordinary: self)
-  }
-}
-
-/// Runs handlers on a dispatch queue.
-///
-/// Apart from ``DispatchQueueExecutor``, whose jobs are isolated to the queue as an actor's have to be: a
-/// task would leave that isolation, and so the queue, at each call of a nonisolated function, and come
-/// back to it, by one more job each time.
-final class DispatchQueueTaskExecutor: TaskExecutor {
-  let queue: DispatchQueue
-
-  init(_ queue: DispatchQueue) {
-    self.queue = queue
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

@@ -89,8 +89,7 @@ struct InboxSectionTests {
     for order in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
       let node = Structures.node(of: subscriber)
       for version in order {
-        node.setOptions(
-          Attachments(executor: executors[version - 1]), policy: .unbounded, version: version)
+        node.setOptions(SubscriptionOptions(executor: executors[version - 1]), version: version)
       }
       #expect(node.executor === executors[2], "\(order)")
     }
@@ -105,7 +104,7 @@ struct InboxSectionTests {
     let node = Structures.subscribe(subscriber, in: inbox)
     node.terminate(as: .cancelled)
     node.setOptions(
-      Attachments(subscriber: lifetimes.make()), policy: .unbounded, version: .max)
+      SubscriptionOptions(subscriber: lifetimes.make(), hold: .strongly), version: .max)
     #expect(lifetimes.alive == 0)
   }
 

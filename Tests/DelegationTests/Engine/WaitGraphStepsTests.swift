@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 /// By the number of handlers and waits that are looked at, which no busy machine changes.
-@Suite("WaitGraph: what it costs when many handlers wait", .timeLimit(.minutes(3)))
+@Suite("WaitGraph: what it costs when many handlers wait", .inTurn)
 struct WaitGraphStepsTests {
   /// That many deliveries, each to a subscriber of its own, in one hub.
   fileprivate static func deliveries(_ count: Int) -> HandlerScene {

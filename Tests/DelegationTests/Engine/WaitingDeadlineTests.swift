@@ -25,10 +25,10 @@ struct WaitingDeadlineTests {
     configuration.executor = InPlaceExecutor()
     configuration.clock = ImpatientClock()
     let hub = DelegateHub(configuration)
-    let subscriber = Nobody()
-    hub.subscribe(subscriber, to: Nobody.self)
+    let subscriber = Probe()
+    hub.subscribe(subscriber, to: Listener.self)
     let gate = Gate()
-    hub.notify(Nobody.self) { _ in await gate.pass() }
+    hub.notify(Listener.self) { _ in await gate.pass() }
     await gate.arrivals()
     let running = Recorder<Int>()
     let drained = Task {

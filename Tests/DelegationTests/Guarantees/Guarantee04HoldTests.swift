@@ -103,7 +103,7 @@ struct Guarantee04HoldTests {
     probe = nil
     #expect(!obituary.isDead)
     probe = await hub.subscribers(of: Listener.self).first as? Probe
-    hub.subscribe(probe!, to: Listener.self)
+    hub.subscribe(probe!, to: Listener.self, hold: .weakly)
     probe = nil
     #expect(obituary.isDead)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 4: weak, and what a suspended handler keeps", .timeLimit(.minutes(3)))
+@Suite("Guarantee 4: weak, and what a suspended handler keeps", .inTurn)
 struct Guarantee04SnapshotTests {
   private static let count = 100
 

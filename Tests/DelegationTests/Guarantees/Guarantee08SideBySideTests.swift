@@ -71,8 +71,8 @@ struct Guarantee08SideBySideTests {
     let hub = DelegateHub()
     let gate = Gate()
     let voters = (0..<50).map { Voter($0, gate) }
-    for voter in voters { hub.subscribe(voter, to: Voter.self) }
-    async let answers = hub.ask(Voter.self, combining: .all()) { await $0.answer() }
+    for voter in voters { hub.subscribe(voter, to: Answering.self) }
+    async let answers = hub.ask(Answering.self, combining: .all()) { await $0.answer() }
     await gate.arrivals(50)
     gate.open()
     #expect(await answers == Array(0..<50))
@@ -114,7 +114,11 @@ struct Guarantee08SideBySideTests {
   }
 }
 
-private actor Voter {
+private protocol Answering: Actor {
+  func answer() async -> Int
+}
+
+private actor Voter: Answering {
   let number: Int
   let gate: Gate
 

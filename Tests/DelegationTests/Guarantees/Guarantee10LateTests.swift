@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 10: deadline, and who is late", .timeLimit(.minutes(3)))
+@Suite("Guarantee 10: deadline, and who is late", .inTurn)
 struct Guarantee10LateTests {
   /// What becomes of one that waits for its busy executor.
   enum Fate: CaseIterable {

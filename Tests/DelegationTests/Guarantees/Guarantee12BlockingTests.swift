@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 12: cancellation handlers that block", .timeLimit(.minutes(3)))
+@Suite("Guarantee 12: cancellation handlers that block", .inTurn)
 struct Guarantee12BlockingTests {
   /// For handlers that block: what they take is not taken from other tests.
   private static let pool = ThreadPool(threads: 6)
@@ -146,7 +146,7 @@ struct Guarantee12BlockingTests {
   }
 }
 
-@Suite("Guarantee 12: a handler that cancels its own task", .timeLimit(.minutes(3)))
+@Suite("Guarantee 12: a handler that cancels its own task", .inTurn)
 struct Guarantee12OwnTaskTests {
   private static func cancelOwnTask() {
     withUnsafeCurrentTask { $0?.cancel() }

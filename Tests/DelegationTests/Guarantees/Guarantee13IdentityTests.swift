@@ -38,6 +38,8 @@ struct Guarantee13IdentityTests {
     hub.subscribe(probes[2], to: Listener.self, priority: 5)
     #expect(await order() == "2301")
     for probe in probes.reversed() { hub.subscribe(probe, to: Listener.self) }
+    #expect(await order() == "2301")
+    for probe in probes.reversed() { hub.subscribe(probe, to: Listener.self, priority: 0) }
     #expect(await order() == "0123")
   }
 

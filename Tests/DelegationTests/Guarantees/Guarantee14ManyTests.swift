@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Guarantee 14: drain, and handlers by the thousand that wait", .timeLimit(.minutes(3)))
+@Suite("Guarantee 14: drain, and handlers by the thousand that wait", .inTurn)
 struct Guarantee14ManyTests {
   private static let many = 1_000
 
@@ -146,7 +146,7 @@ struct Guarantee14VoterTests {
 
   @Test(
     "it waits for those who are asked beside it, with a deadline and without",
-    .timeLimit(.minutes(3)), arguments: Way.allCases, [2, 3, 5])
+    .inTurn, arguments: Way.allCases, [2, 3, 5])
   func others(way: Way, count: Int) async {
     for _ in rounds(20) {
       let hub = DelegateHub()

@@ -44,11 +44,11 @@ struct ChangedExecutorTests {
     #expect(scene.hub.inbox.activity.workers.value == 0)
   }
 
-  @Test("a change to none serves what waits where the hub says, and back again")
-  func toNone() {
+  @Test("a change to the hub's serves what waits there, and back again")
+  func toTheHubs() {
     let scene = Lanes()
     scene.begin()
-    scene.hub.subscribe(scene.probe, to: Listener.self)
+    scene.hub.subscribe(scene.probe, to: Listener.self, on: scene.hub.configuration.executor)
     scene.gate.open()
     scene.lanes[0].run()
     #expect(scene.probe.log.history == [])
@@ -57,6 +57,16 @@ struct ChangedExecutorTests {
     scene.run()
     #expect(scene.probe.log.history == [])
     scene.lanes[1].run()
+    #expect(scene.probe.log.history == [1, 2])
+  }
+
+  @Test("to subscribe again with none named changes nothing")
+  func unnamed() {
+    let scene = Lanes()
+    scene.begin()
+    scene.hub.subscribe(scene.probe, to: Listener.self)
+    scene.gate.open()
+    scene.lanes[0].run()
     #expect(scene.probe.log.history == [1, 2])
   }
 

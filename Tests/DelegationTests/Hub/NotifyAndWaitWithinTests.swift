@@ -1,8 +1,119 @@
-import Delegation
 import Testing
 
-@Suite("notifyAndWait within a time, and who is subscribed", .inTurn)
+@testable import Delegation
+
+@Suite("notifyAndWait by a deadline, and who is subscribed", .inTurn)
 struct NotifyAndWaitWithinTests {
+  @Test("at the deadline it returns with those that have not got past the notification")
+  func left() throws {
+    let stage = Stage()
+    let probes = stage.cast(4)
+    let (early, gate) = (Gate(), Gate())
+    // "1" handles an older notification still, "2" this one.
+    stage.hub.notify(Listener.self) { if $0.name == "1" { await early.pass() } }
+    let call = stage.start { hub in
+      await hub.notifyAndWait(Listener.self, within: .seconds(5)) { probe in
+        if probe.name == "2" { await gate.pass() }
+        probe.log.record(1)
+      }
+    }
+    stage.advance(by: .seconds(4))
+    #expect(call.result == nil)
+    stage.advance(by: .seconds(1))
+    let left = try #require(call.result)
+    #expect(left.subscribers.count == 2)
+    #expect(left.subscribers.map(\.running) == [1, 1])
+    #expect(!left.isEmpty)
+    #expect(probes.map(\.log.history) == [[1], [], [], [1]])
+    // The notification goes on.
+    stage.open(early)
+    stage.open(gate)
+    #expect(probes.map(\.log.history) == [[1], [1], [1], [1]])
+  }
+
+  @Test("when all have got past it, it returns at once, whatever else they are doing")
+  func inTime() {
+    let stage = Stage()
+    let probes = stage.cast(2)
+    let gate = Gate()
+    let call = stage.start { hub in
+      let left = hub
+      async let result = left.notifyAndWait(Listener.self, within: .seconds(5)) { $0.log.record(1) }
+      return await result.isEmpty
+    }
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    #expect(call.result == true)
+    #expect(probes.map(\.log.history) == [[1], [1]])
+    stage.open(gate)
+  }
+
+  @Test("those that die, are removed or drop it are not left")
+  func notLeft() {
+    let stage = Stage()
+    let gate = Gate()
+    let (removed, dropping) = (Probe("removed"), Probe("dropping"))
+    var dying: Probe? = Probe("dying")
+    stage.hub.subscribe(removed, to: Listener.self)
+    stage.hub.subscribe(dropping, to: Listener.self, mailbox: .latest)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    stage.hub.subscribe(dying!, to: Listener.self)
+    dying = nil
+    let call = stage.start { hub in
+      await hub.notifyAndWait(Listener.self, within: .seconds(5)) { $0.log.record(1) }
+    }
+    stage.hub.unsubscribe(removed)
+    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.run()
+    #expect(call.result?.isEmpty == true)
+    stage.open(gate)
+    #expect(dropping.log.history == [2])
+  }
+
+  @Test("a cancelled caller gets at once what is left")
+  func cancelled() throws {
+    let stage = Stage()
+    let probes = stage.cast(1)
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.notifyAndWait(Listener.self) { probe in
+        await gate.pass()
+        probe.log.record(1)
+      }
+    }
+    #expect(call.result == nil)
+    call.cancel()
+    stage.run()
+    #expect(try #require(call.result).subscribers.count == 1)
+    stage.open(gate)
+    #expect(probes[0].log.history == [1])
+  }
+
+  @Test("with zero it does not wait")
+  func zero() throws {
+    let stage = Stage()
+    let probes = stage.cast(1)
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.notifyAndWait(Listener.self, within: .zero) { probe in
+        await gate.pass()
+        probe.log.record(1)
+      }
+    }
+    #expect(try #require(call.result).subscribers.count == 1)
+    stage.open(gate)
+    #expect(probes[0].log.history == [1])
+  }
+
+  @Test("a negative deadline stops the program")
+  func negative() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await DelegateHub().notifyAndWait(Listener.self, within: .seconds(-1)) { _ in }
+    }
+    #expect(said(result, "notifyAndWait(_:within:_:): the deadline is negative"))
+  }
+
   @Test("those that have not handled it at the deadline are named, and go on")
   func late() async throws {
     let hub = DelegateHub()
@@ -24,7 +135,7 @@ struct NotifyAndWaitWithinTests {
   }
 
   @Test("nobody is left when all have handled it, and the longest times are no deadline")
-  func inTime() async {
+  func longest() async {
     let hub = DelegateHub()
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)

@@ -35,7 +35,7 @@ struct IsolationSamples {
     // sample: Subscribing them
     hub.subscribe(bar, to: DownloadDelegate.self)
     hub.subscribe(tally, to: DownloadDelegate.self)
-    hub.subscribe(disk, to: DownloadDelegate.self, on: DispatchQueueExecutor(diskQueue))
+    hub.subscribe(disk, to: DownloadDelegate.self, on: diskQueue)
 
     hub.notify(DownloadDelegate.self) { await $0.didReceive(4096) }
     // end of sample

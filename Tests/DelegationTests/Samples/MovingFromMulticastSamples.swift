@@ -42,6 +42,38 @@ struct MovingFromMulticastSamples {
   }
   // end of sample
 
+  // sample: An optional method of a stream
+  protocol StreamTyping: AnyObject, Sendable {
+    func streamDidBeginTyping(_ stream: Stream)
+  }
+  // end of sample
+
+  private final class Screen: StreamDelegate, StreamTyping {
+    let events = Recorder<String>()
+
+    func stream(_ stream: Stream, didReceive message: String) { events.record(message) }
+    func streamDidBeginTyping(_ stream: Stream) { events.record("…") }
+  }
+
+  @Test("what is optional comes in the order of all that is told (M10)")
+  func optional() async {
+    let stream = Stream()
+    let (archive, screen) = (Archive(), Screen())
+    stream.hub.subscribe(archive, to: StreamDelegate.self)
+    stream.hub.subscribe(screen, to: StreamDelegate.self, on: MarkedQueue.make("screen"))
+    for message in ["hello", "bye"] {
+      // sample: Calling an optional method of a stream
+      stream.hub.delegates(StreamDelegate.self)
+        .conforming(to: StreamTyping.self)
+        .notify { $0.streamDidBeginTyping(stream) }
+      // end of sample
+      await stream.receive(message)
+    }
+    await stream.hub.drain()
+    #expect(screen.events.history == ["…", "hello", "…", "bye"])
+    #expect(archive.received.history == ["hello on elsewhere", "bye on elsewhere"])
+  }
+
   private final class Archive: StreamDelegate, StreamGatekeeper {
     let received = Recorder<String>()
 
@@ -64,10 +96,10 @@ struct MovingFromMulticastSamples {
     // sample: After: the queue
     stream.hub.subscribe(
       archive, to: StreamDelegate.self,
-      on: DispatchQueueExecutor(queue))
+      on: queue)
     stream.hub.subscribe(
       archive, to: StreamGatekeeper.self,
-      on: DispatchQueueExecutor(queue))
+      on: queue)
     // end of sample
     for message in ["hello", "spam", "bye"] { await stream.receive(message) }
     await stream.hub.drain()
@@ -91,8 +123,10 @@ struct MovingFromMulticastSamples {
     let archives = await multicast.subscribers(of: StreamDelegate.self)
       .count { $0 is Archive }
 
-    // hasDelegateThatRespondsToSelector:, for a protocol of its own
-    let hasGatekeeper = await multicast.subscriberCount(of: StreamGatekeeper.self) > 0
+    // countForSelector: and hasDelegateThatRespondsToSelector:
+    let typists = multicast.delegates(StreamDelegate.self).conforming(to: StreamTyping.self)
+    let isAnyTypist = !typists.isEmpty
+    let typistCount = await typists.count
 
     // delegateEnumerator
     for delegate in await multicast.subscribers(of: StreamDelegate.self) {
@@ -101,7 +135,8 @@ struct MovingFromMulticastSamples {
     // end of sample
     #expect(count == 2)
     #expect(archives == 1)
-    #expect(hasGatekeeper)
+    #expect(!isAnyTypist)
+    #expect(typistCount == 0)
     #expect(names.history == ["Archive", "Roster"])
   }
 }

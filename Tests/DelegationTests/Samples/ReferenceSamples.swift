@@ -26,10 +26,6 @@ struct ReferenceSamples {
     func rewrite(_ message: String) async -> String?
   }
 
-  private protocol ServerDelegate: AnyObject, Sendable {
-    func serverWillStop(_ server: Server) async
-  }
-
   private protocol StoreDelegate: AnyObject, Sendable {
     func storeDidChange()
   }
@@ -38,18 +34,15 @@ struct ReferenceSamples {
     func didMeasure(_ value: Int) async
   }
 
-  private final class Server: Sendable {}
-
   private struct Logger: Sendable {
     let lines = Recorder<String>()
     func error(_ line: String) { lines.record(line) }
     func warning(_ line: String) { lines.record(line) }
   }
 
-  private actor Machine: Node, Gatekeeper, HealthCheck, Rewriter, ServerDelegate {
+  private actor Machine: Node, Gatekeeper, HealthCheck, Rewriter {
     let name: String
     let load: Int
-    private(set) var stopped: [ObjectIdentifier] = []
     private let gate: Gate?
 
     init(_ name: String, load: Int = 0, gate: Gate? = nil) {
@@ -67,7 +60,6 @@ struct ReferenceSamples {
       return name
     }
     func rewrite(_ message: String) -> String? { load > 9 ? nil : message + name }
-    func serverWillStop(_ server: Server) { stopped.append(ObjectIdentifier(server)) }
   }
 
   @Test("a gatekeeper that does not answer in time counts as a no")
@@ -197,17 +189,6 @@ struct ReferenceSamples {
     }
     // end of sample
     #expect(sent.history == (load == 2 ? ["-abc"] : []))
-  }
-
-  @Test("all have handled what was delivered")
-  func deliver() async {
-    let hub = DelegateHub()
-    let (machine, server) = (Machine("a"), Server())
-    hub.subscribe(machine, to: ServerDelegate.self)
-    // sample: deliver
-    await hub.notifyAndWait(ServerDelegate.self) { await $0.serverWillStop(server) }
-    // end of sample
-    #expect(await machine.stopped == [ObjectIdentifier(server)])
   }
 
   @Test("failures and what is left are logged")

@@ -1,0 +1,203 @@
+internal import Synchronization
+
+extension DelegateHub {
+  /// Asks the subscribers of a protocol one after another until one answers, in time and without failing.
+  ///
+  /// As ``askInTurn(_:_:)``, but returns by the deadline even if a subscriber never answers and ignores
+  /// cancellation. A subscriber that throws or is late is passed over, or has the answer that `absent`
+  /// says. At the deadline nobody further is asked; the one that is running is cancelled, and may still
+  /// be running when it returns.
+  ///
+  /// **Order.** By priority, then in order of subscription; each is asked when the one before has
+  /// returned.
+  ///
+  /// **Isolation.** As with ``askInTurn(_:_:)``, except that with a deadline handlers run in a task of
+  /// their own, with the caller's task-locals and priority.
+  ///
+  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that run
+  /// after it find themselves cancelled; the call returns when they have answered, or at the deadline.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// ```swift
+  /// let user = await hub.askInTurn(
+  ///   Authenticator.self, within: .milliseconds(200), absent: .abstains
+  /// ) { try await $0.user(for: token) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero nobody is asked, a negative one stops the program.
+  ///   - absence: what to count for one that throws or is late: nothing, or an answer, of which `nil`
+  ///     is none.
+  ///   - body: the question.
+  /// - Returns: the first answer; `nil` if nobody had one, or not in time.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func askInTurn<P, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil, absent absence: Absence<R?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
+  ) async -> R? {
+    await askInTurn(
+      among: Audience(`protocol`),
+      by: deadline(within: duration, in: "askInTurn(_:within:absent:_:)"), absent: absence, body)
+  }
+
+  @inlinable
+  nonisolated func askInTurn<P, R: Sendable>(
+    among audience: Audience<P>, by deadline: Deadline?, absent absence: Absence<R?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
+  ) async -> R? {
+    await inTurn(
+      of: audience.key, in: .askInTurn, by: deadline, startingWith: nil,
+      absent: absence.code.answer
+    ) { node, _ in
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn),
+        let answer = await node.answer(
+          in: .askInTurn, or: absence.code.answer, { try await body(subscriber) })
+      else { return nil }
+      return answer == nil ? .goOn(nil) : .stop(.success(answer))
+    }
+  }
+
+  /// Passes a value through the subscribers of a protocol, in time and without failing.
+  ///
+  /// As ``pass(_:through:_:)``, but returns by the deadline even if a subscriber never answers and
+  /// ignores cancellation. A subscriber that throws or is late is passed over and leaves the value as it
+  /// is, or has the answer that `absent` says. At the deadline nobody further is asked; the one that is
+  /// running is cancelled, and may still be running when it returns.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
+  /// ``askInTurn(_:within:absent:_:)``.
+  ///
+  /// ```swift
+  /// let text = await hub.pass(
+  ///   message, through: Rewriter.self, within: .milliseconds(50), absent: .abstains
+  /// ) { try await $0.rewrite($1) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - protocol: the protocol whose subscribers to pass it through.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero nobody is asked, a negative one stops the program.
+  ///   - absence: what to count for one that throws or is late: nothing, or an answer, of which `nil`
+  ///     stops the value.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
+  ///   what `absent` says.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func pass<P, V: Sendable>(
+    _ value: V, through protocol: P.Type, within duration: Duration? = nil,
+    absent absence: Absence<V?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
+  ) async -> V? {
+    await pass(
+      value, among: Audience(`protocol`),
+      by: deadline(within: duration, in: "pass(_:through:within:absent:_:)"), absent: absence, body)
+  }
+
+  @inlinable
+  nonisolated func pass<P, V: Sendable>(
+    _ value: V, among audience: Audience<P>, by deadline: Deadline?, absent absence: Absence<V?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
+  ) async -> V? {
+    await inTurn(
+      of: audience.key, in: .pass, by: deadline, startingWith: value, absent: absence.code.answer
+    ) { node, value in
+      guard let value, let subscriber = node.subscriber(in: audience, for: .pass),
+        let changed = await node.answer(
+          in: .pass, or: absence.code.answer, { try await body(subscriber, value) })
+      else { return nil }
+      return changed == nil ? .stop(.success(nil)) : .goOn(changed)
+    }
+  }
+
+  /// Asks subscriptions one after another, by a deadline if there is one.
+  ///
+  /// - Parameters:
+  ///   - key: what the protocol is known by.
+  ///   - call: the call that this is.
+  ///   - deadline: when to decide at the latest; `nil` for never.
+  ///   - value: what the first one begins with.
+  ///   - answer: what counts as the answer of one that is late, which then decides; `nil` if it is
+  ///     passed over.
+  ///   - take: one subscriber's turn; `nil` if it is passed over.
+  /// - Returns: what the last turn came to.
+  @inlinable
+  nonisolated func inTurn<Value: Sendable>(
+    of key: ObjectIdentifier, in call: CallKind, by deadline: Deadline?,
+    startingWith value: Value, absent answer: Value?,
+    _ take:
+      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
+      -> Turn<Value, Never>?
+  ) async -> Value {
+    if isCalledFromElsewhere {
+      return await withTaskExecutorPreference(ownExecutor) {
+        await self.inTurn(
+          of: key, in: call, by: deadline, startingWith: value, absent: answer, take)
+      }
+    }
+    guard let deadline else {
+      return await inTurn(of: key, in: call, startingWith: value, take).get()
+    }
+    // As without a deadline, turns follow each other.
+    let state = Lock(value)
+    let nodes = await snapshot(of: key)
+    let poll = Poll(TurnBallot(asking: nodes.count, startingWith: value))
+    return await conduct(
+      poll, among: nodes, by: deadline, inOrder: .inTurn,
+      counting: { _ in answer.map { .stop(.success($0)) } },
+      noting: Self.noteFirstLate(nodes, in: call), in: call
+    ) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
+        node -> Turn<Value, Never>? in
+        await take(node, state.withLock { $0 })
+      } report: { turn, position in
+        if case .goOn(let value) = turn { state.withLock { $0 = value } }
+        poll.take(turn, from: position, in: fanOut)
+      }
+    }
+  }
+
+  /// What notes that a subscriber is late, by its position: only the first, for it was nobody else's turn.
+  @usableFromInline
+  static func noteFirstLate(
+    _ nodes: [SubscriptionNode], in call: CallKind
+  ) -> @Sendable (Int) -> Void {
+    let isNoted = Atomic(false)
+    return { position in
+      if isNoted.exchange(true, ordering: .relaxed) { return }
+      nodes[position].noteLate(in: call)
+    }
+  }
+}
+
+extension DelegateHub.Absence.Code {
+  /// What is counted; `nil` for nothing.
+  @inlinable
+  var answer: Response? {
+    switch self {
+    case .abstains: nil
+    case .counts(let response): response
+    }
+  }
+}
+
+extension SubscriptionNode {
+  /// What the subscriber answers, or what is counted if it throws, which is noted.
+  @inlinable
+  nonisolated(nonsending) func answer<Response>(
+    in call: CallKind, or absence: Response?,
+    _ body: nonisolated(nonsending) () async throws -> Response
+  ) async -> Response? {
+    do {
+      return try await body()
+    } catch {
+      noteFailure(error, in: call)
+      return absence
+    }
+  }
+}

@@ -1,0 +1,58 @@
+extension DelegateHub {
+  /// Does something that ``drain(within:)`` waits for, beside what handlers do.
+  ///
+  /// For work that belongs to what the hub is drained for and runs in no handler: a request that is being
+  /// answered, and will ask and tell the hub's subscribers before it is done. From the call until its end
+  /// a hub is not at rest.
+  ///
+  /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if
+  /// the hub had not come to rest.
+  ///
+  /// **Isolation.** The closure runs in the caller's task, on the caller's actor. Works from every handler.
+  ///
+  /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the
+  /// closure makes, does not wait for the closure: it waits for all else. Of two closures that drain, the
+  /// one that drains last does not wait for the first. A drain in a task that the closure starts and
+  /// awaits does not wait for it, either; one in a detached task would wait for ever.
+  ///
+  /// **Cancellation.** It takes no notice of cancellation itself.
+  ///
+  /// **Errors.** What the closure throws is rethrown with its type.
+  ///
+  /// ```swift
+  /// try await hub.delayingDrain {
+  ///   let response = try await answer(request)
+  ///   hub.notify(RequestObserver.self) { $0.server(server, didAnswer: request) }
+  ///   try await connection.send(response)
+  /// }
+  /// ```
+  ///
+  /// - Parameter body: what to do.
+  /// - Returns: what it returns.
+  /// - Throws: what it throws.
+  /// - Complexity: O(1), apart from the closure.
+  public nonisolated(nonsending) func delayingDrain<R, E>(
+    _ body: nonisolated(nonsending) () async throws(E) -> R
+  ) async throws(E) -> R {
+    let activity = inbox.activity
+    activity.begin()
+    activity.delays.wrappingAdd(1, ordering: .relaxed)
+    let caller = Caller.present
+    let worker = Worker(activity: activity, caller: caller)
+    defer {
+      worker.end()
+      caller.clear()
+      activity.delays.wrappingSubtract(1, ordering: .relaxed)
+      activity.end()
+    }
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
+    let result: Result<R, E> = await HandlerContext.binding.withValue(context) {
+      do throws(E) {
+        return .success(try await body())
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

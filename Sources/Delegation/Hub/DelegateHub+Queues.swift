@@ -1,0 +1,44 @@
+#if canImport(Dispatch)
+  public import Dispatch
+
+  extension DelegateHub {
+    /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
+    ///
+    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for
+    /// those who come from a `delegateQueue`.
+    ///
+    /// **Order.** As without a queue. On a serial queue the synchronous handlers of all who subscribe with it
+    /// run one at a time; one that suspends gives the queue to others meanwhile.
+    ///
+    /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
+    ///
+    /// ```swift
+    /// hub.subscribe(cache, to: StoreDelegate.self, on: cacheQueue)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - subscriber: an object that conforms to the protocol.
+    ///   - protocol: the protocol, as `WorkerDelegate.self`.
+    ///   - priority: higher is asked and served first.
+    ///   - id: who the subscriber is, if not the object itself.
+    ///   - hold: whether the hub keeps the subscriber alive.
+    ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+    ///   - queue: the queue that its handlers run on.
+    ///   - fileID: the source file that subscribes, for diagnostics.
+    ///   - line: the line that subscribes.
+    /// - Returns: the subscription, which need not be kept.
+    /// - Complexity: O(1), amortised.
+    @discardableResult
+    public nonisolated func subscribe<P: Sendable>(
+      _ subscriber: P, to protocol: P.Type, priority: Int? = nil,
+      id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
+      mailbox: MailboxPolicy? = nil, on queue: DispatchQueue,
+      fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Subscription {
+      let options = SubscriptionOptions(
+        subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
+        policy: mailbox, executor: DispatchQueueTaskExecutor.shared(on: queue))
+      return add(subscriber, to: `protocol`, options, at: Site(file: fileID, line: line))
+    }
+  }
+#endif

@@ -1,0 +1,121 @@
+#if canImport(Dispatch)
+  public import Dispatch
+#endif
+
+/// One protocol's half of a hub, to give away: whoever has it can subscribe and unsubscribe, and neither
+/// call the subscribers nor see who they are.
+///
+/// ```swift
+/// worker.observers.subscribe(audit)
+/// ```
+public struct DelegateRegistry<P: Sendable>: Sendable {
+  let hub: DelegateHub
+  /// What is subscribed to: `P`, or what the subscribers conform to beside it.
+  let base: Any.Type
+
+  /// Subscribes an object.
+  ///
+  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
+  /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
+  /// if the object does not conform to that one.
+  ///
+  /// - Parameters:
+  ///   - subscriber: an object that conforms to the protocol.
+  ///   - priority: higher is asked and served first.
+  ///   - id: who the subscriber is, if not the object itself.
+  ///   - hold: whether the hub keeps the subscriber alive.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - executor: where its handlers run.
+  ///   - fileID: the source file that subscribes, for diagnostics.
+  ///   - line: the line that subscribes.
+  /// - Returns: the subscription, which need not be kept.
+  /// - Complexity: O(1), amortised.
+  @discardableResult
+  public func subscribe(
+    _ subscriber: P, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
+    hold: DelegateHub.Hold? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
+    on executor: (any TaskExecutor)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> DelegateHub.Subscription {
+    add(
+      subscriber,
+      SubscriptionOptions(
+        subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
+        policy: mailbox, executor: handlerExecutor(for: executor)),
+      at: Site(file: fileID, line: line))
+  }
+
+  #if canImport(Dispatch)
+    /// Subscribes an object, its handlers to run on a dispatch queue.
+    ///
+    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
+    ///
+    /// - Parameters:
+    ///   - subscriber: an object that conforms to the protocol.
+    ///   - priority: higher is asked and served first.
+    ///   - id: who the subscriber is, if not the object itself.
+    ///   - hold: whether the hub keeps the subscriber alive.
+    ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+    ///   - queue: the queue that its handlers run on.
+    ///   - fileID: the source file that subscribes, for diagnostics.
+    ///   - line: the line that subscribes.
+    /// - Returns: the subscription, which need not be kept.
+    /// - Complexity: O(1), amortised.
+    @discardableResult
+    public func subscribe(
+      _ subscriber: P, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
+      hold: DelegateHub.Hold? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
+      on queue: DispatchQueue,
+      fileID: StaticString = #fileID, line: UInt = #line
+    ) -> DelegateHub.Subscription {
+      add(
+        subscriber,
+        SubscriptionOptions(
+          subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
+          policy: mailbox, executor: DispatchQueueTaskExecutor.shared(on: queue)),
+        at: Site(file: fileID, line: line))
+    }
+  #endif
+
+  /// Ends an object's subscription.
+  ///
+  /// As ``DelegateHub/unsubscribe(_:from:)``.
+  ///
+  /// - Parameter subscriber: the object that subscribed.
+  /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
+  public func unsubscribe(_ subscriber: P) {
+    hub.unsubscribe(object(of: subscriber), from: ObjectIdentifier(base))
+  }
+
+  /// Ends an object's subscription and waits until none of its handlers is running.
+  ///
+  /// As ``DelegateHub/unsubscribeAndWait(_:)``, for this protocol alone.
+  ///
+  /// - Parameter subscriber: the object that subscribed.
+  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  public func unsubscribeAndWait(_ subscriber: P) async {
+    await hub.unsubscribeAndWait(object(of: subscriber), from: ObjectIdentifier(base))
+  }
+
+  private func object(of subscriber: P) -> AnyObject {
+    DelegateHub.object(of: subscriber, as: type(of: subscriber as Any))
+  }
+
+  private func add(
+    _ subscriber: P, _ options: SubscriptionOptions, at site: Site
+  ) -> DelegateHub.Subscription {
+    if base == P.self { return hub.add(subscriber, to: P.self, options, at: site) }
+    func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
+      guard let conforming = subscriber as? Base else {
+        fatalError(
+          """
+          DelegateRegistry.subscribe(_:) at \(site): \(Swift.type(of: subscriber as Any)) does not conform \
+          to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
+          to both.
+          """)
+      }
+      return hub.add(conforming, to: type, options, at: site)
+    }
+    return _openExistential(base, do: add)
+  }
+}

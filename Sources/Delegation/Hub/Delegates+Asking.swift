@@ -1,0 +1,177 @@
+extension Delegates {
+  /// Asks every subscriber for a yes or no, side by side, and combines the answers.
+  ///
+  /// As ``DelegateHub/vote(_:by:_:)``.
+  ///
+  /// - Parameters:
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func vote<E>(
+    by rule: some Combiner<Bool, Bool> = .unanimous,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
+  ) async throws(E) -> Bool {
+    try await hub.vote(among: audience, by: rule, body)
+  }
+
+  /// Asks every subscriber for a yes or no and combines the answers, in time and without failing.
+  ///
+  /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
+  ///
+  /// - Parameters:
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - absence: what to count for those who throw or are late.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func vote(
+    by rule: some Combiner<Bool, Bool> = .unanimous, within duration: Duration? = nil,
+    absent absence: DelegateHub.Absence<Bool>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
+  ) async -> Bool {
+    await hub.ask(
+      among: audience, combining: rule,
+      by: hub.deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
+      in: .vote, body)
+  }
+
+  /// Asks every subscriber, side by side, and combines the responses.
+  ///
+  /// As ``DelegateHub/ask(_:combining:_:)``.
+  ///
+  /// - Parameters:
+  ///   - combiner: how the responses combine.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public func ask<C: Combiner, E>(
+    combining combiner: C,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await hub.ask(among: audience, combining: combiner, body)
+  }
+
+  /// Asks every subscriber and combines the responses, in time and without failing.
+  ///
+  /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
+  ///
+  /// - Parameters:
+  ///   - combiner: how the responses combine.
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - absence: what to count for those who throw or are late.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public func ask<C: Combiner>(
+    combining combiner: C, within duration: Duration? = nil,
+    absent absence: DelegateHub.Absence<C.Response>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
+    await hub.ask(
+      among: audience, combining: combiner,
+      by: hub.deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
+      in: .ask, body)
+  }
+
+  /// Asks every subscriber, side by side, and returns each one's own result.
+  ///
+  /// As ``DelegateHub/collect(_:within:_:)``.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - body: the question.
+  /// - Returns: the replies.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func collect<R: Sendable>(
+    within duration: Duration? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [DelegateHub.Reply<R>] {
+    await hub.collect(
+      among: audience, by: hub.deadline(within: duration, in: "collect(_:within:_:)"), body)
+  }
+
+  /// Asks the subscribers one after another until one answers.
+  ///
+  /// As ``DelegateHub/askInTurn(_:_:)``.
+  ///
+  /// - Parameter body: the question.
+  /// - Returns: the first answer, or `nil` if nobody had one.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func askInTurn<R: Sendable, E>(
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
+  ) async throws(E) -> R? {
+    try await hub.askInTurn(among: audience, body)
+  }
+
+  /// Asks the subscribers one after another until one answers, in time and without failing.
+  ///
+  /// As ``DelegateHub/askInTurn(_:within:absent:_:)``.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - absence: what to count for one that throws or is late.
+  ///   - body: the question.
+  /// - Returns: the first answer; `nil` if nobody had one, or not in time.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func askInTurn<R: Sendable>(
+    within duration: Duration? = nil, absent absence: DelegateHub.Absence<R?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
+  ) async -> R? {
+    await hub.askInTurn(
+      among: audience,
+      by: hub.deadline(within: duration, in: "askInTurn(_:within:absent:_:)"), absent: absence, body
+    )
+  }
+
+  /// Passes a value through the subscribers, each of which may change it or stop it.
+  ///
+  /// As ``DelegateHub/pass(_:through:_:)``.
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, or `nil` if one stopped it.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func pass<V: Sendable, E>(
+    _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
+  ) async throws(E) -> V? {
+    try await hub.pass(value, among: audience, body)
+  }
+
+  /// Passes a value through the subscribers, in time and without failing.
+  ///
+  /// As ``DelegateHub/pass(_:through:within:absent:_:)``.
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - absence: what to count for one that throws or is late.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
+  ///   what `absent` says.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func pass<V: Sendable>(
+    _ value: V, within duration: Duration? = nil, absent absence: DelegateHub.Absence<V?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
+  ) async -> V? {
+    await hub.pass(
+      value, among: audience,
+      by: hub.deadline(within: duration, in: "pass(_:through:within:absent:_:)"), absent: absence,
+      body)
+  }
+}

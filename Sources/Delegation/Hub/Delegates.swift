@@ -1,0 +1,107 @@
+/// One protocol's half of a hub, for its owner: the hub's calls without the protocol's name at each.
+///
+/// ```swift
+/// actor Worker {
+///   private let delegates = Delegates<any WorkerDelegate>()
+///   nonisolated var observers: DelegateRegistry<any WorkerDelegate> { delegates.registry }
+///
+///   func perform(_ subtask: Subtask) async {
+///     if await delegates.vote({ await $0.worker(self, shouldPerform: subtask) }) {
+///       subtask.run()
+///       delegates.notify { $0.worker(self, didPerform: subtask) }
+///     }
+///   }
+/// }
+/// ```
+///
+/// Each call is the hub's call of the same name, with all that is said there of order, isolation,
+/// re-entrancy, cancellation and errors, and at the same price. Copies stand for the same half.
+public struct Delegates<P: Sendable>: Sendable {
+  /// The hub that the subscribers are subscribed to.
+  public let hub: DelegateHub
+
+  /// Whom the calls are for.
+  @usableFromInline
+  let audience: Audience<P>
+
+  /// Makes a protocol's half of a hub, by default of one of its own.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol, as `WorkerDelegate.self`.
+  ///   - hub: the hub.
+  public init(_ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub()) {
+    self.init(hub: hub, audience: Audience(`protocol`))
+  }
+
+  init(hub: DelegateHub, audience: Audience<P>) {
+    self.hub = hub
+    self.audience = audience
+  }
+
+  /// The half to give away: subscribing and unsubscribing, and nothing else.
+  public var registry: DelegateRegistry<P> {
+    DelegateRegistry(hub: hub, base: audience.base)
+  }
+
+  /// Those of the subscribers that conform to a further protocol as well: optional methods.
+  ///
+  /// They stay subscribers of the first protocol. What is posted here comes in the order of all that is
+  /// posted to it, in the same mailboxes: what is optional never overtakes what is not. A subscriber that
+  /// does not conform passes such a notification without being called, and it counts as handled; a
+  /// question is not asked of it, and it counts as absent.
+  ///
+  /// ```swift
+  /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
+  /// progress.notify { $0.worker(worker, didReach: 0.5) }
+  /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
+  /// ```
+  ///
+  /// Whether a subscriber conforms is found out once in the life of its subscription. The further protocol
+  /// need not refine the first one. Of those that conform to several: `conforming(to:)` again.
+  ///
+  /// - Parameter protocol: the further protocol.
+  /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
+  /// - Complexity: O(1).
+  public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
+    Delegates<Narrower>(hub: hub, audience: audience.conforming(to: `protocol`))
+  }
+
+  /// Whether nobody is subscribed, or nobody that conforms.
+  ///
+  /// As ``DelegateHub/hasSubscribers(of:)``: synchronous, and it may be out of date when it is read.
+  ///
+  /// - Complexity: O(1); after ``conforming(to:)`` O(*n*) in the subscriptions up to the first
+  ///   that conforms.
+  public var isEmpty: Bool { !hub.hasSubscribers(among: audience) }
+
+  /// How many live subscribers there are, or how many that conform.
+  ///
+  /// As ``DelegateHub/subscriberCount(of:)``.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public var count: Int {
+    get async { await hub.subscriberCount(among: audience) }
+  }
+
+  /// The live subscribers in the order in which they are served, or those that conform.
+  ///
+  /// As ``DelegateHub/subscribers(of:)``.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public var subscribers: [P] {
+    get async { await hub.subscribers(among: audience) }
+  }
+}
+
+extension DelegateHub {
+  /// One protocol's half of this hub: the same calls without the protocol's name at each.
+  ///
+  /// **Isolation.** Works from any thread.
+  ///
+  /// - Parameter protocol: the protocol, as `WorkerDelegate.self`.
+  /// - Returns: the calls.
+  /// - Complexity: O(1).
+  public nonisolated func delegates<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
+    Delegates(hub: self, audience: Audience(`protocol`))
+  }
+}

@@ -1,0 +1,31 @@
+/// What somebody who subscribes says about it; `nil` for what was not named.
+struct SubscriptionOptions: Sendable {
+  /// Kept if that is what `hold` says.
+  let subscriber: any Sendable
+  var priority: Int?
+  var id: Identity?
+  var hold: DelegateHub.Hold?
+  var policy: DelegateHub.MailboxPolicy?
+  var executor: (any TaskExecutor)?
+
+  init(
+    subscriber: any Sendable, priority: Int? = nil, id: Identity? = nil,
+    hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
+    executor: (any TaskExecutor)? = nil
+  ) {
+    self.subscriber = subscriber
+    self.priority = priority
+    self.id = id
+    self.hold = hold
+    self.policy = policy
+    self.executor = executor
+  }
+
+  /// The subscriber, if the hub is to keep it alive.
+  var held: (any Sendable)? { hold == .strongly ? subscriber : nil }
+
+  /// Whether anything is named that the subscription keeps itself.
+  var namesAttachmentsOrPolicy: Bool {
+    id != nil || hold != nil || policy != nil || executor != nil
+  }
+}

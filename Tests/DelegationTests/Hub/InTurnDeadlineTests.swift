@@ -1,0 +1,235 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("askInTurn and pass, in time and without failing", .inTurn)
+struct InTurnDeadlineTests {
+  private let stage = Stage()
+
+  // MARK: Without a deadline
+
+  @Test("one that throws is passed over, or has the answer that absent says")
+  func throwing() {
+    let probes = stage.cast(3)
+    func ask(_ absence: DelegateHub.Absence<String?>) -> String?? {
+      stage.perform { hub in
+        await hub.askInTurn(Listener.self, absent: absence) { probe in
+          if probe.name == "0" { throw Refusal() }
+          return probe.name
+        }
+      }
+    }
+    #expect(ask(.abstains) == "1")
+    #expect(ask(.counts(as: nil)) == "1")
+    #expect(ask(.counts(as: "absent")) == "absent")
+    func pass(_ absence: DelegateHub.Absence<String?>) -> String?? {
+      stage.perform { hub in
+        await hub.pass("", through: Listener.self, absent: absence) { probe, text in
+          if probe.name == "1" { throw Refusal() }
+          return text + probe.name
+        }
+      }
+    }
+    #expect(pass(.abstains) == "02")
+    #expect(pass(.counts(as: "x")) == "x2")
+    #expect(pass(.counts(as: nil)) == .some(nil))
+    withExtendedLifetime(probes) {}
+  }
+
+  // MARK: With a deadline
+
+  @Test("they are asked one after another, and never two at once", arguments: [false, true])
+  func oneAfterAnother(isElsewhere: Bool) async {
+    let hub = DelegateHub()
+    let probes = Probe.many(20)
+    let queue = MarkedQueue.make("own")
+    for (number, probe) in probes.enumerated() {
+      let isOnQueue = isElsewhere && number.isMultiple(of: 3)
+      if isOnQueue {
+        hub.subscribe(probe, to: Listener.self, on: queue)
+      } else {
+        hub.subscribe(probe, to: Listener.self)
+      }
+    }
+    let events = Recorder<String>()
+    let answer = await hub.askInTurn(Listener.self, within: .seconds(600), absent: .abstains) {
+      probe -> Int? in
+      events.record("\(probe.name) begins")
+      await Task.yield()
+      events.record("\(probe.name) ends")
+      return nil
+    }
+    #expect(answer == nil)
+    #expect(events.history == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
+    let passed = await hub.pass(
+      "", through: Listener.self, within: .seconds(600), absent: .abstains
+    ) {
+      $1 + $0.name
+    }
+    #expect(passed == probes.map(\.name).joined())
+  }
+
+  @Test("the first answer is returned, and nobody after it is asked")
+  func stops() {
+    let probes = stage.cast(4)
+    let answer = stage.perform { hub in
+      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+        probe.log.record(1)
+        return probe.name == "2" ? probe.name : nil
+      }
+    }
+    #expect(answer == "2")
+    #expect(probes.map(\.log.history) == [[1], [1], [1], []])
+    let passed: Int?? = stage.perform { hub in
+      await hub.pass(1, through: Listener.self, within: .seconds(1), absent: .abstains) {
+        probe, value in
+        probe.log.record(2)
+        return probe.name == "1" ? nil : value
+      }
+    }
+    #expect(passed == .some(nil))
+    #expect(probes.map { $0.log.history.last } == [2, 2, 1, nil])
+  }
+
+  @Test(
+    "at the deadline nobody further is asked; the one that runs is cancelled and not waited for")
+  func late() {
+    let probes = stage.cast(3)
+    let gate = Gate()
+    let cancelled = Recorder<Bool>()
+    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub.askInTurn(Listener.self, within: .seconds(1), absent: absence) { probe in
+          probe.log.record(1)
+          if probe.name == "1" {
+            await gate.pass()
+            cancelled.record(Task.isCancelled)
+            return "late"
+          }
+          return nil
+        }
+      }
+    }
+    let abstaining = ask(.abstains)
+    let counting = ask(.counts(as: "absent"))
+    stage.run()
+    #expect(abstaining.result == nil)
+    stage.advance(by: .seconds(1))
+    #expect(abstaining.result == .some(nil))
+    #expect(counting.result == "absent")
+    stage.open(gate)
+    #expect(cancelled.history == [true, true])
+    #expect(probes.map(\.log.history) == [[1, 1], [1, 1], []])
+  }
+
+  @Test("at the deadline pass gives the value so far, or what absent says")
+  func valueSoFar() {
+    let probes = stage.cast(3)
+    let gate = Gate()
+    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub.pass("", through: Listener.self, within: .seconds(1), absent: absence) {
+          probe, text in
+          if probe.name == "1" { await gate.pass() }
+          return text + probe.name
+        }
+      }
+    }
+    let calls = [pass(.abstains), pass(.counts(as: "x")), pass(.counts(as: nil))]
+    stage.advance(by: .seconds(1))
+    #expect(calls.map(\.result) == ["0", "x", .some(nil)])
+    stage.open(gate)
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("with zero nobody is asked; nobody to ask is nobody late")
+  func zero() {
+    func ask() -> String?? {
+      stage.perform { hub in
+        await hub.askInTurn(Listener.self, within: .zero, absent: .counts(as: "absent")) { $0.name }
+      }
+    }
+    func pass() -> String?? {
+      stage.perform { hub in
+        await hub.pass("v", through: Listener.self, within: .zero, absent: .counts(as: "absent")) {
+          $1 + $0.name
+        }
+      }
+    }
+    #expect(ask() == .some(nil))
+    #expect(pass() == "v")
+    let probes = stage.cast(1)
+    #expect(ask() == "absent")
+    #expect(pass() == "absent")
+    #expect(probes[0].log.history == [])
+  }
+
+  @Test("those that are removed or have died are skipped, and are not late")
+  func notThere() {
+    var probes = stage.cast(3)
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+        if $0.name == "0" { await gate.pass() }
+        return $1 + $0.name
+      }
+    }
+    stage.hub.unsubscribe(probes[1])
+    probes.removeLast(2)
+    stage.open(gate)
+    #expect(call.result == "0")
+  }
+
+  @Test("a handler that cancels its own task does not end the call")
+  func cancelsItself() {
+    let probes = stage.cast(3)
+    let passed = stage.perform { hub in
+      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .abstains) {
+        probe, text in
+        let wasCancelled = Task.isCancelled
+        withUnsafeCurrentTask { $0?.cancel() }
+        return text + probe.name + (wasCancelled ? "!" : "")
+      }
+    }
+    #expect(passed == "012")
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test(
+    "cancelling the caller cancels the handler, and those after it; the call ends when they have answered"
+  )
+  func cancelledCaller() {
+    let probes = stage.cast(2)
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .abstains) {
+        probe, text in
+        if probe.name == "0" { await gate.pass() }
+        return text + probe.name + (Task.isCancelled ? "!" : "")
+      }
+    }
+    call.cancel()
+    stage.run()
+    #expect(call.result == nil)
+    stage.open(gate)
+    #expect(call.result == "0!1!")
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("a handler that blocks its thread does not keep the caller past the deadline")
+  func blocked() async {
+    let hub = DelegateHub()
+    let queue = MarkedQueue.make("blocked")
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self, on: queue)
+    queue.suspend()
+    let answer = await hub.askInTurn(
+      Listener.self, within: .milliseconds(20), absent: .counts(as: 1)
+    ) {
+      _ in 2
+    }
+    #expect(answer == 1)
+    queue.resume()
+    await hub.drain()
+  }
+}

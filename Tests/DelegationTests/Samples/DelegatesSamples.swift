@@ -1,0 +1,286 @@
+import Delegation
+import Dispatch
+import Testing
+
+/// Part of the work.
+struct Chore: Sendable {
+  func run() {}
+}
+
+// Declarations of the samples, as they stand in the documentation.
+
+@Suite("Samples of one protocol's half of a hub", .inTurn)
+struct DelegatesSamples {
+  typealias Subtask = Chore
+
+  protocol WorkerDelegate: AnyObject, Sendable {
+    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+    func worker(_ worker: Worker, didPerform subtask: Subtask)
+  }
+
+  // sample: Delegates
+  actor Worker {
+    private let delegates = Delegates<any WorkerDelegate>()
+    nonisolated var observers: DelegateRegistry<any WorkerDelegate> { delegates.registry }
+
+    func perform(_ subtask: Subtask) async {
+      if await delegates.vote({ await $0.worker(self, shouldPerform: subtask) }) {
+        subtask.run()
+        delegates.notify { $0.worker(self, didPerform: subtask) }
+      }
+    }
+  }
+  // end of sample
+
+  private final class Audit: WorkerDelegate {
+    let performed = Recorder<Bool>()
+    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool { true }
+    func worker(_ worker: Worker, didPerform subtask: Subtask) { performed.record(true) }
+  }
+
+  @Test("a worker gives away its registry, and keeps its calls")
+  func worker() async {
+    let worker = Worker()
+    let audit = Audit()
+    // sample: A registry
+    worker.observers.subscribe(audit)
+    // end of sample
+    await worker.perform(Subtask())
+    #expect(await audit.performed.history(of: 1) == [true])
+  }
+
+  // MARK: Optional methods
+
+  // sample: An optional method
+  protocol WorkerProgressDelegate: AnyObject, Sendable {
+    func worker(_ worker: Worker, didReach progress: Double)
+  }
+  // end of sample
+
+  private final class Display: WorkerDelegate, WorkerProgressDelegate {
+    let reached = Recorder<Double>()
+    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool { true }
+    func worker(_ worker: Worker, didPerform subtask: Subtask) { reached.record(1) }
+    func worker(_ worker: Worker, didReach progress: Double) { reached.record(progress) }
+  }
+
+  @Test("optional methods reach those that have them, in the order of all the others")
+  func optional() async {
+    let delegates = Delegates<any WorkerDelegate>()
+    let (audit, display, worker) = (Audit(), Display(), Worker())
+    delegates.registry.subscribe(audit)
+    delegates.registry.subscribe(display)
+    // sample: Calling an optional method
+    let progress = delegates.conforming(to: WorkerProgressDelegate.self)
+    progress.notify { $0.worker(worker, didReach: 0.5) }
+    delegates.notify { $0.worker(worker, didPerform: Subtask()) }
+    // end of sample
+    await delegates.hub.drain()
+    #expect(display.reached.history == [0.5, 1])
+    #expect(audit.performed.history == [true])
+  }
+
+  // MARK: Other calls
+
+  protocol RoomRule: AnyObject, Sendable {}
+  protocol RoomObserver: AnyObject, Sendable {}
+  protocol RoomRouter: AnyObject, Sendable {}
+
+  private final class Module: RoomRule, RoomRouter {
+    func close() {}
+  }
+
+  @Test("a module's one line, and its end")
+  func module() async {
+    let hub = DelegateHub()
+    let module = Module()
+    // sample: Subscribing to each
+    hub.subscribe(module, toEachOf: RoomRule.self, RoomObserver.self, RoomRouter.self)
+    // end of sample
+    #expect(hub.hasSubscribers(of: RoomRouter.self))
+    #expect(!hub.hasSubscribers(of: RoomObserver.self))
+    // sample: Unsubscribing and waiting
+    await hub.unsubscribeAndWait(module)
+    module.close()  // nobody calls it any more
+    // end of sample
+    #expect(!hub.hasSubscribers(of: RoomRule.self))
+  }
+
+  protocol Store: AnyObject, Sendable {}
+  protocol Preview: AnyObject, Sendable {}
+  typealias StoreDelegate = Store
+
+  private final class Cache: Store, Preview {}
+
+  @Test("on a queue; and nothing is rendered for nobody")
+  func queue() async {
+    let hub = DelegateHub()
+    let cache = Cache()
+    let cacheQueue = MarkedQueue.make("cache")
+    // sample: Subscribing on a queue
+    hub.subscribe(cache, to: StoreDelegate.self, on: cacheQueue)
+    // end of sample
+    #expect(await hub.vote(StoreDelegate.self) { _ in MarkedQueue.current == "cache" })
+    func render() { Issue.record("for nobody") }
+    // sample: Whether anybody listens
+    if hub.hasSubscribers(of: Preview.self) { render() }
+    // end of sample
+  }
+
+  @MainActor
+  protocol DownloadView: AnyObject, Sendable {
+    var progress: Double { get set }
+  }
+
+  @MainActor
+  private final class Bar: DownloadView {
+    var progress = 0.0
+    nonisolated init() {}
+  }
+
+  @Test("a view is told on the main actor")
+  func mainActor() async {
+    let hub = DelegateHub()
+    let bar = Bar()
+    let progress = 0.5
+    hub.subscribe(bar, to: DownloadView.self)
+    // sample: On the main actor
+    hub.notify(DownloadView.self) { @MainActor in $0.progress = progress }
+    // end of sample
+    await hub.drain()
+    #expect(await bar.progress == 0.5)
+  }
+
+  protocol ServerDelegate: AnyObject, Sendable {
+    func serverWillStop(_ server: Int) async
+  }
+
+  private final class Flusher: ServerDelegate {
+    let gate = Gate()
+    func serverWillStop(_ server: Int) async { await gate.pass() }
+  }
+
+  private struct Logger: Sendable {
+    let lines = Recorder<String>()
+    func warning(_ line: String) { lines.record(line) }
+  }
+
+  @Test("those that are not done in time are named")
+  func notifyAndWait() async {
+    let stage = Stage()
+    let (flusher, logger, server) = (Flusher(), Logger(), 1)
+    stage.hub.subscribe(flusher, to: ServerDelegate.self)
+    let call = stage.start { hub in
+      // sample: Waiting for all, for a time
+      let left = await hub.notifyAndWait(ServerDelegate.self, within: .seconds(5)) {
+        await $0.serverWillStop(server)
+      }
+      if !left.isEmpty { logger.warning("stopping without these: \(left)") }
+      // end of sample
+    }
+    stage.advance(by: .seconds(5))
+    #expect(call.result != nil)
+    #expect(logger.lines.history.first?.contains("Flusher") == true)
+    stage.open(flusher.gate)
+  }
+
+  protocol Authenticator: AnyObject, Sendable {
+    func user(for token: String) async throws -> String?
+  }
+  protocol Rewriter: AnyObject, Sendable {
+    func rewrite(_ text: String) async throws -> String?
+  }
+
+  private final class Directory: Authenticator, Rewriter {
+    func user(for token: String) async throws -> String? {
+      if token.isEmpty { throw Refusal() }
+      return "user of \(token)"
+    }
+    func rewrite(_ text: String) async throws -> String? { throw Refusal() }
+  }
+
+  @Test("in turn, in time")
+  func inTurn() async {
+    let hub = DelegateHub()
+    let directory = Directory()
+    hub.subscribe(directory, toEachOf: Authenticator.self, Rewriter.self)
+    let (token, message) = ("", "hello")
+    // sample: In turn, in time
+    let user = await hub.askInTurn(
+      Authenticator.self, within: .milliseconds(200), absent: .abstains
+    ) { try await $0.user(for: token) }
+    // end of sample
+    #expect(user == nil)
+    // sample: Passing, in time
+    let text = await hub.pass(
+      message, through: Rewriter.self, within: .milliseconds(50), absent: .abstains
+    ) { try await $0.rewrite($1) }
+    // end of sample
+    #expect(text == "hello")
+  }
+
+  protocol RequestObserver: AnyObject, Sendable {
+    func server(_ server: Int, didAnswer request: String)
+  }
+
+  private final class Line: RequestObserver {
+    let sent = Recorder<String>()
+    func server(_ server: Int, didAnswer request: String) { sent.record("observed \(request)") }
+    func send(_ response: String) async throws { sent.record(response) }
+  }
+
+  @Test("a request that is being answered delays the drain")
+  func delaying() async throws {
+    let hub = DelegateHub()
+    let (connection, server, request) = (Line(), 1, "request")
+    func answer(_ request: String) async throws -> String { "response" }
+    hub.subscribe(connection, to: RequestObserver.self)
+    // sample: Delaying a drain
+    try await hub.delayingDrain {
+      let response = try await answer(request)
+      hub.notify(RequestObserver.self) { $0.server(server, didAnswer: request) }
+      try await connection.send(response)
+    }
+    // end of sample
+    await hub.drain()
+    #expect(connection.sent.history.sorted() == ["observed request", "response"])
+  }
+
+  // MARK: Typed throws
+
+  struct Refused: Error, Equatable {
+    var reason: String
+  }
+
+  protocol Bouncer: AnyObject, Sendable {
+    func admit(_ guest: String) async throws(Refused) -> Bool
+  }
+
+  private final class Strict: Bouncer {
+    func admit(_ guest: String) async throws(Refused) -> Bool {
+      if guest == "Mallory" { throw Refused(reason: "known") }
+      return true
+    }
+  }
+
+  private func show(_ reason: String) { shown.record(reason) }
+  private let shown = Recorder<String>()
+
+  @Test("the type of an error comes through, if the closure says it")
+  func typedThrows() async {
+    let hub = DelegateHub()
+    let strict = Strict()
+    hub.subscribe(strict, to: Bouncer.self)
+    let guest = "Mallory"
+    // sample: Typed throws
+    do {
+      _ = try await hub.vote(Bouncer.self) { bouncer throws(Refused) in
+        try await bouncer.admit(guest)
+      }
+    } catch {
+      show(error.reason)  // `error` is a `Refused`
+    }
+    // end of sample
+    #expect(shown.history == ["known"])
+  }
+}
