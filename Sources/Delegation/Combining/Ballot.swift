@@ -34,8 +34,9 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @usableFromInline
   typealias Decision = Result<C.Outcome, Failure>
 
+  /// `nil` when all is decided.
   @usableFromInline
-  var combiner: C
+  var combiner: C?
   @usableFromInline
   var outstanding: Int
   /// Which positions are outstanding, if there is a deadline at which that matters.
@@ -65,8 +66,8 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   /// - Returns: the outcome if nobody need be asked.
   @inlinable
   mutating func begin() -> Decision? {
-    if let outcome = combiner.begin(asking: outstanding) { return .success(outcome) }
-    return outstanding == 0 ? .success(combiner.finish()) : nil
+    if let outcome = combiner?.begin(asking: outstanding) { return .success(outcome) }
+    return outstanding == 0 ? finish() : nil
   }
 
   /// Counts one subscriber's answer.
@@ -78,13 +79,13 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     isOutstanding?[position] = false
     let outcome: C.Outcome?
     switch answer {
-    case .response(let response): outcome = combiner.receive(response, from: position)
-    case .substitute(let response): outcome = combiner.receive(response, inPlaceOf: position)
-    case .absence: outcome = combiner.receiveNothing(from: position)
+    case .response(let response): outcome = combiner?.receive(response, from: position)
+    case .substitute(let response): outcome = combiner?.receive(response, inPlaceOf: position)
+    case .absence: outcome = combiner?.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
     if let outcome { return .success(outcome) }
-    return outstanding == 0 ? .success(combiner.finish()) : nil
+    return outstanding == 0 ? finish() : nil
   }
 
   /// Ends the count at the deadline.
@@ -103,12 +104,21 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     for (position, answer) in absentees ?? [] {
       if let decision = count(answer, from: position) { return decision }
     }
-    return .success(combiner.finish())
+    return finish()
   }
 
   /// Releases what was only needed to decide: a handler that is late keeps the ballot.
   @inlinable
   mutating func close() {
     isOutstanding = nil
+    combiner = nil
+  }
+
+  @inlinable
+  mutating func finish() -> Decision {
+    guard let outcome = combiner?.finish() else {
+      fatalError("Delegation: a ballot was counted after it was closed")
+    }
+    return .success(outcome)
   }
 }

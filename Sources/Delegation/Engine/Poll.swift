@@ -8,7 +8,7 @@ public import Synchronization
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
 /// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
-/// decides never does, and others read `outcome` after the desk has told them of it, under its lock.
+/// decides never does, and the caller takes `outcome` after the desk has told it so, under its lock.
 ///
 /// Generic over the ballot itself, and with nothing under the lock that is generic: of other fields, the
 /// end of each poll would look up the types at run time, for a fifth of what a small vote costs.
@@ -28,10 +28,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   @usableFromInline
   var ballot: Count
-  /// What the latest count came to: `nil` until one decides, after which it stays as it is.
+  /// What the latest count came to: `nil` until one decides, and again when the caller has taken it.
   ///
   /// Written by the one who has the ballot, for the last time before the desk says that the poll is
-  /// decided; read by those whom the desk has told so.
+  /// decided; taken by the caller, when the desk has told it so.
   @usableFromInline
   var outcome: Decision?
   @usableFromInline
@@ -60,11 +60,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
 
-  /// The decision, if there is one.
+  /// Takes the decision, if there is one: handlers that still run keep the poll, but not what came of it.
+  ///
+  /// For one caller.
   @inlinable
-  var decision: Decision? { desk.withLock { $0.isDecided } ? outcome : nil }
+  func takeDecision() -> Decision? { desk.withLock { $0.isDecided } ? outcome.take() : nil }
 
-  /// Waiters for the decision.
+  /// Waits for the decision, and takes it.
   ///
   /// For one caller.
   @inlinable
@@ -76,7 +78,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
       }
       if isDecided { continuation.resume() }
     }
-    guard let outcome else { fatalError("Delegation: a poll went on undecided") }
+    guard let outcome = outcome.take() else { fatalError("Delegation: a poll went on undecided") }
     return outcome
   }
 

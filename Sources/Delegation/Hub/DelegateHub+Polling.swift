@@ -11,11 +11,11 @@ extension DelegateHub {
     if isSingle {
       // Nobody else is held up, and nothing can be decided before: no task is needed.
       await fanOut.runInTurn()
-      if let decision = poll.decision { return decision }
+      if let decision = poll.takeDecision() { return decision }
     }
     return await withTaskCancellationHandler {
       fanOut.startInPlace()
-      if let decision = poll.decision { return decision }
+      if let decision = poll.takeDecision() { return decision }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
       fanOut.cancel(inPlace: true)

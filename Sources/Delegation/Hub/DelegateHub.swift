@@ -126,7 +126,14 @@ public actor DelegateHub {
 
   /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
   private nonisolated func work() async {
-    let duties = await takeDuties()
+    if let first = begin(await takeDuties()) { await first.workAsStandby() }
+    inbox.activity.end()
+  }
+
+  /// Begins what a wake has to do, and keeps nothing of it.
+  ///
+  /// - Returns: the first fan-out, for the present task to be the first worker of.
+  private nonisolated func begin(_ duties: Duties) -> FanOut? {
     for sweep in duties.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: executor) {
@@ -137,7 +144,6 @@ public actor DelegateHub {
     }
     let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
     for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
-    if let first = fanOuts.first { await first.workAsStandby() }
-    inbox.activity.end()
+    return fanOuts.first
   }
 }

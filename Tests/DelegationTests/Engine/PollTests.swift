@@ -40,7 +40,7 @@ struct PollTests {
   }
 
   private func outcome(_ poll: Sums) -> Int? {
-    poll.decision.map { $0.get() }
+    poll.desk.withLock { $0.isDecided } ? poll.outcome?.get() : nil
   }
 
   private func turn(_ poll: Sums) -> UInt8 { poll.turn.load(ordering: .relaxed) }

@@ -84,12 +84,16 @@ final class HandlerScene {
     isRunning[index] = false
     inbox.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
-    // What was posted for the other deliveries is handled at once.
-    var step = node.advance(after: .handled)
-    while case .handle(let content) = step {
-      step = node.advance(after: .handled)
-      content.receipt?.pass()
+    // What else was posted is handled at once, if need be by a worker that comes by for it.
+    var next = content(of: node.advance(after: .handled)) ?? node.begin()
+    while let handled = next {
+      next = content(of: node.advance(after: .handled)) ?? node.begin()
+      handled.receipt?.pass()
     }
+  }
+
+  private func content(of step: Mailbox.Step) -> Notification.Content? {
+    if case .handle(let content) = step { content } else { nil }
   }
 
   /// All scenes of that many handlers and subscribers.
