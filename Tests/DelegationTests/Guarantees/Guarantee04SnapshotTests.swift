@@ -98,7 +98,7 @@ struct Guarantee04SnapshotTests {
     // The hub itself forgets those that are gone when it is next looked into.
     for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
     // Whoever released the snapshot last may not have come to that yet.
-    for _ in 0..<100_000 where obituaries.count(where: { !$0.isDead }) > 2 { await Task.yield() }
+    await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     gate.open()
     await hub.drain()
@@ -108,6 +108,14 @@ struct Guarantee04SnapshotTests {
   private func subscribe(to hub: DelegateHub) -> [Obituary] {
     Probe.many(Self.count).map { probe in
       Obituary(of: hub.subscribe(probe, to: Listener.self, hold: .strongly).node)
+    }
+  }
+
+  /// Yields until few subscriptions are left, or it is no use.
+  private func until(few obituaries: [Obituary]) async {
+    for _ in 0..<10_000 {
+      if obituaries.count(where: { !$0.isDead }) <= 2 { return }
+      await Task.yield()
     }
   }
 
@@ -131,7 +139,7 @@ struct Guarantee04SnapshotTests {
     #expect(!outcome)
     hub.unsubscribeAll(from: Listener.self)
     for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
-    for _ in 0..<100_000 where obituaries.count(where: { !$0.isDead }) > 2 { await Task.yield() }
+    await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     executor.run()
     await hub.drain()
