@@ -6,9 +6,8 @@ internal import Synchronization
 final class Receipt: Sendable {
   /// Which notification this is for.
   struct Place: Sendable {
-    /// What the subscriptions that it was posted to share; two hubs never share one, whatever the
-    /// protocol.
-    var topic: any AnyObject & Sendable
+    /// The number of the topic, which is one hub's.
+    var topic: Int
     var number: Int
   }
 
@@ -19,7 +18,7 @@ final class Receipt: Sendable {
   /// Sets what there is to wait for.
   ///
   /// Called under the inbox's lock, before anyone can pass.
-  func open(number: Int, to topic: any AnyObject & Sendable, addressees: Int) {
+  func open(number: Int, to topic: Int, addressees: Int) {
     postedAt.withLock { $0 = Place(topic: topic, number: number) }
     outstanding.rise(by: addressees)
   }

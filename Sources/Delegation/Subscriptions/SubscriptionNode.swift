@@ -219,7 +219,7 @@ final class SubscriptionNode: Sendable {
 
   /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
   func owes(_ receipt: Receipt) -> Bool {
-    guard let place = receipt.place, place.topic === topic else { return false }
+    guard let place = receipt.place, place.topic == topic.number else { return false }
     return owes(place.number)
   }
 

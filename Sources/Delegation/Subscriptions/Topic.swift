@@ -28,6 +28,10 @@ final class Topic: Sendable {
   private let type: Any.Type
   /// Its `ObjectIdentifier`.
   let key: ObjectIdentifier
+  /// Tells it from all other topics there ever are: those of other hubs with the same protocol, too.
+  let number: Int
+
+  private static let numbers = Atomic<Int>(0)
 
   /// How many notifications have been posted so far, which is also the number of the next one.
   ///
@@ -54,6 +58,7 @@ final class Topic: Sendable {
     self.type = type
     self.owner = owner
     key = ObjectIdentifier(type)
+    number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// The protocol's name.
