@@ -5,6 +5,8 @@
 /// One protocol's half of a hub, to give away: whoever has it can subscribe and unsubscribe, and neither
 /// call the subscribers nor see who they are.
 ///
+/// It keeps the hub alive, and not the object that gave it away.
+///
 /// ```swift
 /// worker.observers.subscribe(audit)
 /// ```
