@@ -68,20 +68,31 @@ extension FanOut {
   }
 
   /// Does one worker's part of a question, elsewhere as well as in place.
+  ///
+  /// - Parameters:
+  ///   - question: what to ask.
+  ///   - first: the subscription that is asked first, within whose context the worker's task is.
+  ///   - isSingle: whether to ask no other, and the first one here, whatever its executor.
+  ///   - employment: whose task it is.
   nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, in employment: Employment
+    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false,
+    in employment: Employment
   ) async {
-    await asWorker(in: employment, beginningWith: first) { worker in
+    let worker = makeWorker(in: employment, beginningWith: first.node)
+    let context = HandlerContext(worker: worker, call: 1, node: first.node)
+    let place = worker.hasOwnTask ? runningTasks.join() : nil
+    await HandlerContext.binding.withValue(context) {
       var next: Claim? = first
       while let claim = next {
-        if let executor = claim.node.executor {
+        if !isSingle, let executor = claim.node.executor {
           await ask(question, at: claim, as: worker, on: executor, in: employment)
           next = self.claim()
         } else {
-          next = await question(self, worker, claim, false)
+          next = await question(self, worker, claim, isSingle)
         }
       }
     }
+    if let place, !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
   /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await.
@@ -102,32 +113,8 @@ extension FanOut {
       summon(on: executor) {
         // The executor may have taken its time.
         guard self.cursor.withLock({ $0.arrive(claim.position) }) else { return }
-        await self.asWorker(in: .ownTask, beginningWith: claim) { worker in
-          _ = await question(self, worker, claim, true)
-        }
+        await self.ask(question, from: claim, only: true, in: .ownTask)
       }
-    }
-  }
-
-  /// Does a worker's part of a question, within the context of the worker's first call.
-  ///
-  /// - Parameters:
-  ///   - employment: whose task it is.
-  ///   - first: the subscription that is asked first.
-  ///   - body: its part.
-  nonisolated(nonsending) private func asWorker(
-    in employment: Employment, beginningWith first: Claim,
-    _ body: nonisolated(nonsending) (Worker) async -> Void
-  ) async {
-    let worker = makeWorker(in: employment, beginningWith: first.node)
-    let context = HandlerContext(worker: worker, call: 1, node: first.node)
-    switch employment {
-    case .callersTask:
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-    case .ownTask:
-      let place = runningTasks.join()
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

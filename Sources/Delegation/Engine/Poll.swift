@@ -73,7 +73,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
       let isDecided = desk.withLock { desk in
-        if !desk.isDecided { desk.caller = continuation }
+        if !desk.isDecided { desk.caller = PollDesk.Caller(continuation) }
         return desk.isDecided
       }
       if isDecided { continuation.resume() }
@@ -177,7 +177,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
       return (desk.caller, desk.queue.takeAll())
     }
     withExtendedLifetime(late) {}
-    caller?.resume()
+    caller?.continuation.resume()
   }
 }
 
@@ -202,7 +202,22 @@ struct PollDesk: Sendable {
   @usableFromInline
   var isDecided = false
   @usableFromInline
-  var caller: CheckedContinuation<Void, Never>?
+  var caller: Caller?
+
+  /// The one who waits: an object, for what becomes of an optional continuation the runtime looks up each time.
+  @usableFromInline
+  final class Caller: Sendable {
+    @usableFromInline
+    let continuation: CheckedContinuation<Void, Never>
+
+    @inlinable
+    init(_ continuation: CheckedContinuation<Void, Never>) {
+      self.continuation = continuation
+    }
+
+    @inlinable
+    deinit {}
+  }
 
   @inlinable
   init() {}
