@@ -86,20 +86,15 @@ final class Worker: Sendable {
     noteReturn()
   }
 
-  /// How many handlers have returned, or gone on, that waits may excuse.
-  ///
-  /// By it the waits notice that what they have counted may be out of date.
-  static let returns = Atomic<Int>(0)
-
   /// Tells waits that are not over that the handler, or the one that awaits it, has gone on.
   @inlinable
   func noteReturn() {
-    if waits.load(ordering: .sequentiallyConsistent) > 0 { Self.countReturn() }
+    if waits.load(ordering: .sequentiallyConsistent) > 0 { countReturn() }
   }
 
   @usableFromInline
-  static func countReturn() {
-    returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  func countReturn() {
+    activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   /// Whether a call's handler is running.

@@ -6,12 +6,12 @@
 /// already wait, directly or through others, for one of its own: of each circle the wait that came last
 /// gives way. Circles may run through several hubs, so there is one graph for the process.
 ///
-/// A wait is looked for in circles only when its count has fallen to what it excuses at most. Waits of
-/// handlers for the rest of their own hub, and no others, are the common case, and need no search: there
-/// the last one excuses all.
+/// A wait is looked for in circles only when its count has fallen to what it excuses at most. Handlers of
+/// a hub that all wait for the rest of that hub are the common case, and need no search: there the last
+/// one excuses all.
 ///
-/// Invariant: `waits` are in the order of their numbers, which is that of arrival; `bySubject` and
-/// `tally` are about exactly these. What a wait excuses is chosen from the waits before it, so a later
+/// Invariant: `waits` are in the order of their numbers, which is that of arrival; `bySubject`, `tally`
+/// and `hubs` are about exactly these. What a wait excuses is chosen from the waits before it, so a later
 /// one changes nothing for it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
@@ -21,8 +21,8 @@ struct WaitGraph: Sendable {
     /// The handlers that could not go on before this wait ended when it began.
     let chain: [HandlerContext]
     let subject: WaitGoal.Subject?
-    /// Whether it waits for the rest of a hub that its own handlers belong to.
-    let isForOwnHub: Bool
+    /// The hub that its handlers belong to, if that is one and it waits for the rest of it.
+    let ownHub: ObjectIdentifier?
   }
 
   static let shared = Lock(WaitGraph())
@@ -33,11 +33,18 @@ struct WaitGraph: Sendable {
   private var bySubject: [WaitGoal.Subject: [Int]] = [:]
   /// How many handlers of waits there are by what a goal would count them by, for each subject.
   private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
-  /// How many waits are for the rest of their own hub, by hub.
-  private var ownHub: [WaitGoal.Subject: Int] = [:]
-  /// ``Worker/returns`` when the tally was last known to be of handlers that run: since the graph was
-  /// empty, or never again if one returned before its wait was added.
-  private var returns: Int? = 0
+  /// The hubs that handlers of waits belong to.
+  private var hubs: [ObjectIdentifier: Hub] = [:]
+
+  /// The waits whose handlers belong, at least in part, to one hub.
+  private struct Hub: Sendable {
+    var waits = 0
+    /// The numbers of those that are for the rest of this hub and have no handler of another, in order.
+    var own: [Int] = []
+    /// ``Activity/returns`` when the tally was last known to be of handlers that run: since there was no
+    /// such wait, or never again if a handler returned before its wait was added.
+    var returns: Int?
+  }
 
   var count: Int { waits.count }
   /// How many handlers, and how many waits for each of them, searches have looked at.
@@ -53,23 +60,23 @@ struct WaitGraph: Sendable {
   mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> (number: Int, most: Int)? {
     let chain = context.chain
     if chain.isEmpty { return nil }
-    if waits.isEmpty { returns = Worker.returns.load(ordering: .sequentiallyConsistent) }
     lastNumber += 1
     let subject = goal.subject
-    let isForOwnHub: Bool
-    if case .rest = goal {
-      isForOwnHub = chain.contains { goal.waits(for: $0) }
-    } else {
-      isForOwnHub = false
+    var ownHub: ObjectIdentifier?
+    if case .rest(let activity) = goal, chain.allSatisfy({ $0.worker.activity === activity }) {
+      ownHub = ObjectIdentifier(activity)
     }
     let wait = Wait(
       number: lastNumber, goal: goal, context: context, chain: chain, subject: subject,
-      isForOwnHub: isForOwnHub)
+      ownHub: ownHub)
     waits.append(wait)
-    if let subject {
-      bySubject[subject, default: []].append(lastNumber)
-      if isForOwnHub { ownHub[subject, default: 0] += 1 }
+    if let subject { bySubject[subject, default: []].append(lastNumber) }
+    for activity in wait.activities {
+      // Read before its handlers are marked, so that each later return is seen.
+      let returns = activity.returns.load(ordering: .sequentiallyConsistent)
+      hubs[ObjectIdentifier(activity), default: Hub(returns: returns)].waits += 1
     }
+    if let ownHub { hubs[ownHub]?.own.append(lastNumber) }
     for handler in chain {
       handler.worker.waits.wrappingAdd(1, ordering: .sequentiallyConsistent)
       for subject in handler.subjects {
@@ -77,7 +84,9 @@ struct WaitGraph: Sendable {
       }
     }
     // One that returned before it was marked did not tell.
-    if context.chain.count != chain.count { returns = nil }
+    if context.chain.count != chain.count {
+      for activity in wait.activities { hubs[ObjectIdentifier(activity)]?.returns = nil }
+    }
     return (lastNumber, subject.flatMap { tally[$0]?.count } ?? 0)
   }
 
@@ -93,10 +102,14 @@ struct WaitGraph: Sendable {
         bySubject[subject]?.remove(at: place)
       }
       if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
-      if wait.isForOwnHub {
-        ownHub[subject, default: 0] -= 1
-        if ownHub[subject] == 0 { ownHub[subject] = nil }
-      }
+    }
+    for activity in wait.activities {
+      let hub = ObjectIdentifier(activity)
+      hubs[hub]?.waits -= 1
+      if hubs[hub]?.waits == 0 { hubs[hub] = nil }
+    }
+    if let hub = wait.ownHub, let place = hubs[hub]?.own.lastIndex(of: number) {
+      hubs[hub]?.own.remove(at: place)
     }
     for handler in wait.chain {
       handler.worker.waits.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -112,16 +125,16 @@ struct WaitGraph: Sendable {
 
   /// How many of those that a wait's goal counts it excuses at the moment.
   ///
-  /// - Complexity: O(1) if all waits are for the rest of their own hub and this is the last one, else
-  ///   O(*k*) in those *k* before it that it is in a circle with.
+  /// - Complexity: O(1) if the hub's handlers all wait for the rest of that hub and this is the last one,
+  ///   else O(*k*) in those *k* before it that it is in a circle with.
   mutating func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
-    if index == waits.count - 1, returns == Worker.returns.load(ordering: .sequentiallyConsistent),
-      let subject = wait.subject,
-      ownHub[subject] == waits.count
+    if let id = wait.ownHub, let hub = hubs[id], hub.own.last == number,
+      hub.own.count == hub.waits,
+      hub.returns == wait.chain[0].worker.activity.returns.load(ordering: .sequentiallyConsistent)
     {
-      return tally[subject]?.count ?? 0
+      return tally[.hub(id)]?.count ?? 0
     }
     let excused = standstill(of: wait).filter { wait.goal.waits(for: $0) }
     return Set(excused.map { wait.goal.counted($0) }).count
@@ -161,6 +174,17 @@ struct WaitGraph: Sendable {
       if waits[middle].number < number { low = middle + 1 } else { high = middle }
     }
     return low < waits.count && waits[low].number == number ? low : nil
+  }
+}
+
+extension WaitGraph.Wait {
+  /// The hubs that its handlers belong to, each once.
+  fileprivate var activities: [Activity] {
+    var activities: [Activity] = []
+    for handler in chain where !activities.contains(where: { $0 === handler.worker.activity }) {
+      activities.append(handler.worker.activity)
+    }
+    return activities
   }
 }
 

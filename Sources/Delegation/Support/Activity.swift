@@ -7,6 +7,10 @@ internal import Synchronization
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
+  /// How many handlers have returned, or gone on, while waits that might excuse them were not over.
+  ///
+  /// By it the waits notice that what they have counted may be out of date.
+  let returns = Atomic<Int>(0)
   /// How many of these are no workers but the user's own, which delay a drain.
   let delays = Atomic<Int>(0)
 
