@@ -23,7 +23,7 @@ protocol Countable: Sendable {
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
   mutating func expire(counting absence: (Int) -> Event) -> Decision
-  mutating func close()
+  mutating func clear()
 }
 
 /// The count of one call of the asking kind: how many are outstanding, and what is decided.
@@ -109,7 +109,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
 
   /// Releases what was only needed to decide: a handler that is late keeps the ballot.
   @inlinable
-  mutating func close() {
+  mutating func clear() {
     isOutstanding = nil
     combiner = nil
   }

@@ -59,5 +59,5 @@ struct TurnBallot<Value: Sendable>: Countable {
   }
 
   @usableFromInline
-  mutating func close() {}
+  mutating func clear() {}
 }

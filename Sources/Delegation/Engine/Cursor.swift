@@ -31,7 +31,7 @@ struct Cursor: Sendable {
   @usableFromInline
   var isHalted = false
   /// Those that were given out to be asked elsewhere, where nobody has begun yet, by position.
-  private var sentElsewhere: [Int: SubscriptionNode] = [:]
+  private var sentToExecutor: [Int: SubscriptionNode] = [:]
 
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
@@ -54,8 +54,8 @@ struct Cursor: Sendable {
   /// - Returns: what is given up by that, to be released outside the lock.
   mutating func halt() -> [SubscriptionNode] {
     isHalted = true
-    defer { sentElsewhere = [:] }
-    return release() + sentElsewhere.values
+    defer { sentToExecutor = [:] }
+    return release() + sentToExecutor.values
   }
 
   /// Takes out the list, to be released outside the lock.
@@ -65,20 +65,20 @@ struct Cursor: Sendable {
   }
 
   /// Notes that a subscription that was given out waits for an executor of its own.
-  mutating func sendElsewhere(_ claim: Claim) {
-    sentElsewhere[claim.position] = claim.node
+  mutating func sendToExecutor(_ claim: Claim) {
+    sentToExecutor[claim.position] = claim.node
   }
 
   /// Notes that one that waited for its executor is now to be asked.
   ///
   /// - Returns: whether it may be, for the fan-out has not been halted.
-  mutating func arrive(_ position: Int) -> Bool {
-    sentElsewhere[position] = nil
+  mutating func beginOnExecutor(_ position: Int) -> Bool {
+    sentToExecutor[position] = nil
     return !isHalted
   }
 
   /// The subscription at a position, if no handler has begun there; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < next ? sentElsewhere[position] : nodes[position]
+    position < next ? sentToExecutor[position] : nodes[position]
   }
 }

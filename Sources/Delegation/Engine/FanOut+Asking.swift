@@ -39,8 +39,8 @@ extension FanOut {
         if let watch { slowWatch?.end(watch) }
       }
       report(result, claim.position)
-      guard !isSingle, !isSpoiled(worker), let next = self.claim() else { return nil }
-      if next.node.isElsewhere { return next }
+      guard !isSingle, !isCancelledByHandler(worker), let next = self.claim() else { return nil }
+      if next.node.hasExecutor { return next }
       claim = next
     }
   }
@@ -53,29 +53,29 @@ extension FanOut {
 
   /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.
   @inlinable
-  func isSpoiled(_ worker: Worker) -> Bool {
-    worker.hasOwnTask && Task.isCancelled && handOver()
+  func isCancelledByHandler(_ worker: Worker) -> Bool {
+    worker.hasOwnTask && Task.isCancelled && replaceWorker()
   }
 
   /// Lets another worker go on, unless it is the fan-out that was cancelled.
   ///
   /// - Returns: whether it does.
   @usableFromInline
-  func handOver() -> Bool {
+  func replaceWorker() -> Bool {
     guard !runningTasks.isCancelled else { return false }
-    if unclaimed > 0 { summonWorker() }
+    if unclaimed > 0 { requestWorker() }
     return true
   }
 
   /// Does one worker's part of a question, elsewhere as well as in place.
   nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, in employment: Employment
+    _ question: @escaping Question, from first: Claim, in workerTask: WorkerTask
   ) async {
-    await asWorker(in: employment, beginningWith: first) { worker in
+    await asWorker(in: workerTask, beginningWith: first) { worker in
       var next: Claim? = first
       while let claim = next {
         if let executor = claim.node.executor {
-          await ask(question, at: claim, as: worker, on: executor, in: employment)
+          await ask(question, at: claim, as: worker, on: executor, in: workerTask)
           next = self.claim()
         } else {
           next = await question(self, worker, claim, false)
@@ -87,9 +87,9 @@ extension FanOut {
   /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
-    on executor: any TaskExecutor, in employment: Employment
+    on executor: any TaskExecutor, in workerTask: WorkerTask
   ) async {
-    switch (order, employment) {
+    switch (order, workerTask) {
     case (.inTurn, _), (_, .callersTask):
       // A child task is one job there; a change of the caller's own preference would be three.
       await withTaskGroup(of: Void.self) { group in
@@ -98,10 +98,10 @@ extension FanOut {
         }
       }
     case (.sideBySide, .ownTask):
-      cursor.withLock { $0.sendElsewhere(claim) }
-      summon(on: executor) {
+      cursor.withLock { $0.sendToExecutor(claim) }
+      startWorker(on: executor) {
         // The executor may have taken its time.
-        guard self.cursor.withLock({ $0.arrive(claim.position) }) else { return }
+        guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
         await self.asWorker(in: .ownTask, beginningWith: claim) { worker in
           _ = await question(self, worker, claim, true)
         }
@@ -112,16 +112,16 @@ extension FanOut {
   /// Does a worker's part of a question, within the context of the worker's first call.
   ///
   /// - Parameters:
-  ///   - employment: whose task it is.
+  ///   - workerTask: whose task it is.
   ///   - first: the subscription that is asked first.
   ///   - body: its part.
   nonisolated(nonsending) private func asWorker(
-    in employment: Employment, beginningWith first: Claim,
+    in workerTask: WorkerTask, beginningWith first: Claim,
     _ body: nonisolated(nonsending) (Worker) async -> Void
   ) async {
-    let worker = makeWorker(in: employment, beginningWith: first.node)
+    let worker = makeWorker(in: workerTask, beginningWith: first.node)
     let context = HandlerContext(worker: worker, call: 1, node: first.node)
-    switch employment {
+    switch workerTask {
     case .callersTask:
       await HandlerContext.binding.withValue(context) { await body(worker) }
     case .ownTask:

@@ -8,7 +8,7 @@ extension FanOut {
     while let claim = next {
       let node = claim.node
       let step = node.attendAndProceed()
-      if case .rest = step {
+      if case .done = step {
       } else if case .relocate = step, let executor = node.executor {
         sendOff(batches.add(node, on: executor))
       } else {
@@ -16,7 +16,7 @@ extension FanOut {
         // Not kept here: what was handled is released before the next one is.
         await serve(node, from: consume step, as: &worker)
         if Task.isCancelled {
-          if unclaimed > 0 { summonWorker() }
+          if unclaimed > 0 { requestWorker() }
           return
         }
       }
@@ -27,27 +27,27 @@ extension FanOut {
 
   private func sendOff(_ batches: [ExecutorBatches.Batch]) {
     for batch in batches {
-      FanOut(delivering: batch.nodes, for: workplace).summonAttendant(on: batch.executor)
+      FanOut(delivering: batch.nodes, for: workplace).requestAttendingWorker(on: batch.executor)
     }
   }
 
   /// Has a subscription that is attended already served by another worker, where its handlers run now.
   private func sendOff(_ node: SubscriptionNode) {
     let executor = node.executor ?? workplace.executor
-    FanOut(delivering: [node], for: workplace).summonAttendant(on: executor)
+    FanOut(delivering: [node], for: workplace).requestAttendingWorker(on: executor)
   }
 
   /// Asks for a worker for subscriptions all of which are attended already.
   ///
   /// It asks for the next before it claims, as every standby does.
-  private func summonAttendant(on executor: (any TaskExecutor)?) {
-    summon(on: executor) {
-      if self.unclaimed > 1 { self.summonAttendant(on: executor) }
+  private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
+    startWorker(on: executor) {
+      if self.unclaimed > 1 { self.requestAttendingWorker(on: executor) }
       var worker: Worker?
       while let claim = self.claim() {
         await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
         if Task.isCancelled {
-          if self.unclaimed > 0 { self.summonAttendant(on: executor) }
+          if self.unclaimed > 0 { self.requestAttendingWorker(on: executor) }
           return
         }
       }
@@ -84,7 +84,7 @@ extension FanOut {
         step = node.proceed()
       case .relocate:
         return sendOff(node)
-      case .rest:
+      case .done:
         return
       }
     }

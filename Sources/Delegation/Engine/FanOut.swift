@@ -41,7 +41,7 @@ final class FanOut: Sendable {
   }
 
   /// Whose task a worker runs in.
-  enum Employment: Sendable {
+  enum WorkerTask: Sendable {
     /// One of the fan-out's own, which is cancelled and escalated with the others.
     case ownTask
     /// The caller's: even a handler with an executor of its own is this worker's to await.
@@ -99,7 +99,7 @@ final class FanOut: Sendable {
   func startInPlace() {
     guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    else { return summonWorker() }
+    else { return requestWorker() }
     workplace.activity.begin()
     // The standby is counted before a handler can wait for the rest of the hub: those behind it are a
     // part of that, with a deadline and without.
@@ -109,7 +109,7 @@ final class FanOut: Sendable {
     for _ in 0..<1 {
       Task.immediate { await self.workAndCountOff { await self.work(in: .ownTask) } }
     }
-    if unclaimed > 0 { summonWorker() }
+    if unclaimed > 0 { requestWorker() }
     workplace.activity.end()
   }
 
@@ -128,12 +128,12 @@ final class FanOut: Sendable {
 
   /// Asks for one more worker.
   @usableFromInline
-  func summonWorker() {
-    summon(on: workplace.executor) { await self.workAsStandby() }
+  func requestWorker() {
+    startWorker(on: workplace.executor) { await self.workAsStandby() }
   }
 
   /// Starts a task for a worker, counted from here until its work is done.
-  func summon(
+  func startWorker(
     on executor: (any TaskExecutor)?,
     _ work: nonisolated(nonsending) @escaping @Sendable () async -> Void
   ) {
@@ -221,25 +221,25 @@ final class FanOut: Sendable {
   }
 
   func makeWorker(
-    in employment: Employment = .ownTask, beginningWith first: SubscriptionNode? = nil
+    in workerTask: WorkerTask = .ownTask, beginningWith first: SubscriptionNode? = nil
   ) -> Worker {
-    let hasOwnTask = if case .ownTask = employment { true } else { false }
+    let hasOwnTask = if case .ownTask = workerTask { true } else { false }
     return Worker(
       activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask, first: first)
   }
 
   /// One worker that provides for its successor first.
   nonisolated(nonsending) func workAsStandby() async {
-    if case .sideBySide = order, unclaimed > 1 { summonWorker() }
+    if case .sideBySide = order, unclaimed > 1 { requestWorker() }
     await work(in: .ownTask)
   }
 
   /// One worker, from its first claim to its last.
-  nonisolated(nonsending) private func work(in employment: Employment) async {
+  nonisolated(nonsending) private func work(in workerTask: WorkerTask) async {
     guard let first = claim() else { return }
     switch purpose {
     case .delivery: await deliver(from: first)
-    case .question(let question, _): await ask(question, from: first, in: employment)
+    case .question(let question, _): await ask(question, from: first, in: workerTask)
     }
   }
 }

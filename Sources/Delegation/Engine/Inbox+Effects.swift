@@ -77,7 +77,7 @@ extension Inbox {
       }
     }
     for ended in effects.terminated {
-      ended.node.settle(at: ended.end, as: ended.termination, in: ended.call)
+      ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
     }
   }
 }

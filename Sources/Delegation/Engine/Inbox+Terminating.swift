@@ -80,10 +80,10 @@ extension Inbox {
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) -> Bool {
-    guard let departure = state.indexes.values[place].terminate(node) else { return false }
+    guard let entry = state.indexes.values[place].terminate(node) else { return false }
     effects.terminated.append(
-      Terminated(node: node, end: departure.end, termination: termination, call: call))
-    if let identity = departure.identity { effects.released.append(identity) }
+      Terminated(node: node, end: entry.end, termination: termination, call: call))
+    if let identity = entry.identity { effects.released.append(identity) }
     return true
   }
 }

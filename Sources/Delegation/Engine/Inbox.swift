@@ -10,13 +10,13 @@ internal import Synchronization
 @usableFromInline
 final class Inbox: SubscriptionOwner {
   /// What the actor takes over each time it is entered.
-  struct News: Sendable {
+  struct Updates: Sendable {
     var changes: [TopicIndex.Changes] = []
-    var duties = Duties()
+    var pendingWork = PendingWork()
   }
 
   /// What the actor takes over when it is woken.
-  struct Duties: Sendable {
+  struct PendingWork: Sendable {
     /// Topics with notifications to fan out.
     var pending: [Topic] = []
     /// Subscriptions that something waits for and that no fan-out may come by.
@@ -31,7 +31,7 @@ final class Inbox: SubscriptionOwner {
     var topics: [Topic] = []
     /// Those with changes.
     var changed: [Topic] = []
-    var duties = Duties()
+    var pendingWork = PendingWork()
     /// How many wakes have been answered, which is also the number of the next one.
     var wakes = 0
     var lastSerial = 0
@@ -45,7 +45,7 @@ final class Inbox: SubscriptionOwner {
 
   /// Tells the user of what went wrong with a subscription, without waiting for that.
   typealias Report =
-    @Sendable (Mishap, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
+    @Sendable (IncidentCause, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
 
   let state = Lock(State())
   let activity: Activity
@@ -76,9 +76,9 @@ final class Inbox: SubscriptionOwner {
   }
 
   func report(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
   ) {
-    report(mishap, call, node, name)
+    report(cause, call, node, name)
   }
 
   /// Sets what sends wakes.
@@ -100,7 +100,7 @@ final class Inbox: SubscriptionOwner {
     if wake.ask() { activity.begin() }
   }
 
-  /// Whether there are changes for ``takeNews(asWake:)`` to hand over.
+  /// Whether there are changes for ``takeUpdates(asWake:)`` to hand over.
   var hasChanges: Bool { changesFlag.load(ordering: .acquiring) }
 
   // MARK: Telling
@@ -143,16 +143,16 @@ final class Inbox: SubscriptionOwner {
         state.indexes.values[place].postIfHeard(content, followedBy: placeholder)
       guard effects.notification != nil else { return }
       if state.indexes.values[place].markPending(for: state.wakes) {
-        state.duties.pending.append(state.indexes.values[place].topic)
+        state.pendingWork.pending.append(state.indexes.values[place].topic)
       }
       askForWake()
     }
   }
 
   /// Sees to it that a worker comes by at a subscription that something waits for.
-  func summonWorker(for node: SubscriptionNode) {
+  func requestWorker(for node: SubscriptionNode) {
     update { state, _ in
-      state.duties.due.append(node)
+      state.pendingWork.due.append(node)
       askForWake()
     }
   }
@@ -185,29 +185,29 @@ final class Inbox: SubscriptionOwner {
   ///
   /// - Parameter isWake: whether this is the wake that was asked for, which alone takes the
   ///   notifications and the sweeps.
-  /// - Returns: the news.
-  func takeNews(asWake isWake: Bool) -> News {
-    var (news, changed) = state.withLock { state in
-      var news = News()
+  /// - Returns: the updates.
+  func takeUpdates(asWake isWake: Bool) -> Updates {
+    var (updates, changed) = state.withLock { state in
+      var updates = Updates()
       if isWake {
-        swap(&state.duties, &news.duties)
+        swap(&state.pendingWork, &updates.pendingWork)
         state.wakes += 1
         wake.answer()
       }
       var changed: [Topic] = []
       swap(&state.changed, &changed)
       changesFlag.store(false, ordering: .releasing)
-      return (news, changed[...])
+      return (updates, changed[...])
     }
     // What is said between the sections may be taken now or the next time, for each protocol by itself.
     while !changed.isEmpty {
       let topics = changed.prefix(Self.takenAtOnce)
       changed = changed.dropFirst(Self.takenAtOnce)
-      news.changes += state.withLock { state in
+      updates.changes += state.withLock { state in
         topics.compactMap { state.indexes[$0.key]?.takeChanges() }
       }
     }
-    return news
+    return updates
   }
 
   /// How many notifications were posted on a topic, and to how many subscribers altogether.

@@ -8,7 +8,7 @@ public import Synchronization
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
 /// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
-/// decides never does, and the caller takes `outcome` after the desk has told it so, under its lock.
+/// decides never does, and the caller takes `outcome` after the state has told it so, under its lock.
 ///
 /// Generic over the ballot itself, and with nothing under the lock that is generic: of other fields, the
 /// end of each poll would look up the types at run time, for a fifth of what a small vote costs.
@@ -30,14 +30,14 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   var ballot: Count
   /// What the latest count came to: `nil` until one decides, and again when the caller has taken it.
   ///
-  /// Written by the one who has the ballot, for the last time before the desk says that the poll is
-  /// decided; taken by the caller, when the desk has told it so.
+  /// Written by the one who has the ballot, for the last time before the state says that the poll is
+  /// decided; taken by the caller, when the state has told it so.
   @usableFromInline
   var outcome: Decision?
   @usableFromInline
-  let turn = Atomic<UInt8>(PollTurn.free)
+  let phase = Atomic<UInt8>(PollPhase.free)
   @usableFromInline
-  let desk = Lock(PollDesk())
+  let state = Lock(PollState())
 
   @inlinable
   init(_ ballot: Count) {
@@ -51,20 +51,22 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///
   /// - Returns: the decision if nobody need be asked.
   @inlinable
-  func open() -> Decision? { ballot.begin() }
+  func begin() -> Decision? { ballot.begin() }
 
   /// Ends the count before anybody is asked, for the deadline is past.
   ///
   /// - Parameter absence: what to count, by position.
   /// - Returns: the decision.
   @inlinable
-  func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
+  func expireUnasked(counting absence: (Int) -> Event) -> Decision? {
+    ballot.expire(counting: absence)
+  }
 
   /// Takes the decision, if there is one: handlers that still run keep the poll, but not what came of it.
   ///
   /// For one caller.
   @inlinable
-  func takeDecision() -> Decision? { desk.withLock { $0.isDecided } ? outcome.take() : nil }
+  func takeDecision() -> Decision? { state.withLock { $0.isDecided } ? outcome.take() : nil }
 
   /// Waits for the decision, and takes it.
   ///
@@ -72,9 +74,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
-      let isDecided = desk.withLock { desk in
-        if !desk.isDecided { desk.caller = continuation }
-        return desk.isDecided
+      let isDecided = state.withLock { state in
+        if !state.isDecided { state.caller = continuation }
+        return state.isDecided
       }
       if isDecided { continuation.resume() }
     }
@@ -100,9 +102,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   @inlinable
   func take(_ input: Input, in fanOut: FanOut) {
-    if turn.exchange(from: PollTurn.free, to: PollTurn.counting) {
+    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
       conclude(count(input), in: fanOut)
-    } else if leave(input) {
+    } else if enqueue(input) {
       conclude(countQueue(), in: fanOut)
     }
   }
@@ -111,14 +113,14 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///
   /// - Returns: whether it is now the caller who has the ballot, and the queue to count.
   @inlinable
-  func leave(_ input: Input) -> Bool {
-    let isOver = desk.withLock { desk in
-      if !desk.isDecided { desk.queue.append(PollDesk.Item { self.count(input) }) }
-      return desk.isDecided
+  func enqueue(_ input: Input) -> Bool {
+    let isOver = state.withLock { state in
+      if !state.isDecided { state.queue.append(PollState.Item { self.count(input) }) }
+      return state.isDecided
     }
-    while !isOver, turn.load(ordering: .relaxed) != PollTurn.queued {
-      if turn.exchange(from: PollTurn.counting, to: PollTurn.queued) { return false }
-      if turn.exchange(from: PollTurn.free, to: PollTurn.counting) { return true }
+    while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
+      if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
+      if phase.exchange(from: PollPhase.free, to: PollPhase.counting) { return true }
     }
     return false
   }
@@ -132,14 +134,14 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   func conclude(_ isDecided: Bool, in fanOut: FanOut) {
     var isDecided = isDecided
     while !isDecided {
-      if turn.exchange(from: PollTurn.counting, to: PollTurn.free) { return }
-      turn.store(PollTurn.counting, ordering: .relaxed)
+      if phase.exchange(from: PollPhase.counting, to: PollPhase.free) { return }
+      phase.store(PollPhase.counting, ordering: .relaxed)
       isDecided = countQueue()
     }
     fanOut.halt()
     // Read first: the caller may be done with everything as soon as it goes on.
     let isComplete = ballot.isComplete
-    ballot.close()
+    ballot.clear()
     publish()
     if !isComplete { fanOut.cancel(inPlace: true) }
   }
@@ -161,7 +163,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   /// - Returns: whether there is one.
   @inlinable
   func countQueue() -> Bool {
-    while let item = desk.withLock({ $0.queue.popFirst() }) {
+    while let item = state.withLock({ $0.queue.popFirst() }) {
       if item.count() { return true }
     }
     return false
@@ -171,10 +173,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   func publish() {
     // What came too late is released after the lock.
-    let (caller, late) = desk.withLock { desk in
-      desk.isDecided = true
-      defer { desk.caller = nil }
-      return (desk.caller, desk.queue.takeAll())
+    let (caller, late) = state.withLock { state in
+      state.isDecided = true
+      defer { state.caller = nil }
+      return (state.caller, state.queue.takeAll())
     }
     withExtendedLifetime(late) {}
     caller?.resume()
@@ -183,7 +185,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
 /// What those share who bring a poll's answers and the one who waits.
 @usableFromInline
-struct PollDesk: Sendable {
+struct PollState: Sendable {
   /// An input, ready to be counted by whoever has the ballot; says whether it decides.
   @usableFromInline
   struct Item: Sendable {
@@ -210,7 +212,7 @@ struct PollDesk: Sendable {
 
 /// Who has a poll's ballot.
 @usableFromInline
-enum PollTurn {
+enum PollPhase {
   /// Nobody, and nothing is queued.
   @inlinable
   static var free: UInt8 { 0 }

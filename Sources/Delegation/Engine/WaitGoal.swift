@@ -27,7 +27,7 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let activity): handler.worker.activity === activity
     case .end(let node): handler.node === node
-    case .passing(let receipt): handler.isAttending && handler.node?.owes(receipt) ?? false
+    case .passing(let receipt): handler.isAttending && handler.node?.hasPending(receipt) ?? false
     }
   }
 

@@ -44,7 +44,7 @@ extension DelegateHub {
     among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.vote(among: audience, by: rule, body)
       }
@@ -103,7 +103,7 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.ask(among: audience, combining: combiner, body)
       }
@@ -204,7 +204,7 @@ extension DelegateHub {
     absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
@@ -286,7 +286,7 @@ extension DelegateHub {
     among audience: Audience<P>, by deadline: Deadline?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in await self.collect(among: audience, by: deadline, body)
       }

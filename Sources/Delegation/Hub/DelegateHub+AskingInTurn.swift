@@ -38,7 +38,7 @@ extension DelegateHub {
     among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.askInTurn(among: audience, body)
       }
@@ -92,7 +92,7 @@ extension DelegateHub {
     _ value: V, among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.pass(value, among: audience, body)
       }

@@ -134,7 +134,7 @@ extension DelegateHub {
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
       -> Turn<Value, Never>?
   ) async -> Value {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         await self.inTurn(
           of: key, in: call, by: deadline, startingWith: value, absent: answer, take)

@@ -5,7 +5,7 @@ extension DelegateHub {
     _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
-    if let decision = poll.open() { return decision }
+    if let decision = poll.begin() { return decision }
     let isSingle = nodes.count == 1
     let fanOut = FanOut(asking: nodes, for: self, in: call, question)
     if isSingle {
@@ -44,12 +44,12 @@ extension DelegateHub {
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     guard let deadline else { return await conduct(poll, among: nodes, in: call, question) }
-    if let decision = poll.open() { return decision }
-    if deadline.isPast, let decision = poll.close(counting: absence) { return decision }
+    if let decision = poll.begin() { return decision }
+    if deadline.isPast, let decision = poll.expireUnasked(counting: absence) { return decision }
     let fanOut = FanOut(asking: nodes, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
-      fanOut.summonWorker()
+      fanOut.requestWorker()
       let alarm = deadline.schedule {
         poll.expire(in: fanOut) { position -> Count.Event in
           guard fanOut.isLate(at: position) else { return Count.absence }

@@ -135,11 +135,11 @@ extension DelegateHub {
         Give a limit of 1 or more.
         """)
     }
-    let newcomer = Newcomer(
+    let request = SubscriptionRequest(
       object: Self.object(of: subscriber, as: subscriberType), type: subscriberType,
       options: options, site: site)
     let node = inbox.subscribe(
-      newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: type)
+      request, reference: WeakReference(subscriber, object: request.object), to: type)
     return Subscription(node: node)
   }
 

@@ -177,7 +177,7 @@ extension DelegateHub {
     }
     return await Leftovers(
       subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
-        .filter { $0.owes(receipt) }.compactMap(Leftovers.Subscriber.init))
+        .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
   }
 
   @usableFromInline

@@ -8,7 +8,7 @@ extension DelegateHub: Workplace {
   /// their own. So calls of such a task are made anew with the hub's as their preference: whatever
   /// keeps the caller's executor busy then keeps the caller alone.
   @usableFromInline
-  nonisolated var isCalledFromElsewhere: Bool {
+  nonisolated var isCalledOnOtherExecutor: Bool {
     withUnsafeCurrentTask { task in
       guard let preferred = task?.unownedTaskExecutor else { return false }
       return preferred != globalConcurrentExecutor.asUnownedTaskExecutor()
@@ -24,7 +24,7 @@ extension DelegateHub: Workplace {
   /// The subscriptions of a protocol, in order, whatever executor the caller prefers.
   @usableFromInline
   nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
-    guard isCalledFromElsewhere else { return await snapshot(of: key) }
+    guard isCalledOnOtherExecutor else { return await snapshot(of: key) }
     return await withTaskExecutorPreference(ownExecutor) {
       await self.subscriptions(of: key)
     }
@@ -32,7 +32,7 @@ extension DelegateHub: Workplace {
 
   /// Everything there is to look into, whatever executor the caller prefers.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
-    guard isCalledFromElsewhere else { return await overview() }
+    guard isCalledOnOtherExecutor else { return await overview() }
     return await withTaskExecutorPreference(ownExecutor) {
       await self.allSubscriptions()
     }

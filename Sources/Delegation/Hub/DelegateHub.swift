@@ -65,8 +65,8 @@ public actor DelegateHub {
     deadlines = Self.makeDeadlines(configuration)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
-    inbox = Inbox(activity: activity) { mishap, call, node, name in
-      reporter.report(Incident(mishap, in: call, of: node, named: name))
+    inbox = Inbox(activity: activity) { cause, call, node, name in
+      reporter.report(Incident(cause, in: call, of: node, named: name))
     }
     inbox.setWaker { [weak self] in
       // Claimed by somebody who has the hub, so that what is claimed is done.
@@ -82,7 +82,7 @@ public actor DelegateHub {
   // MARK: Applying the inbox's changes
 
   /// What a wake has to do.
-  struct Duties: Sendable {
+  struct WakeWork: Sendable {
     var fanOuts: [[SubscriptionNode]]
     var sweeps: [(topic: Topic, nodes: [SubscriptionNode])]
   }
@@ -90,7 +90,7 @@ public actor DelegateHub {
   /// The subscriptions of a protocol, in order.
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    if inbox.hasChanges { apply(inbox.takeNews(asWake: false)) }
+    if inbox.hasChanges { apply(inbox.takeUpdates(asWake: false)) }
     return inOrder(key)
   }
 
@@ -99,16 +99,17 @@ public actor DelegateHub {
     return rosters.values[index].snapshot()
   }
 
-  private func takeDuties() -> Duties {
-    let news = inbox.takeNews(asWake: true)
-    apply(news)
-    var fanOuts = news.duties.pending.map { inOrder($0.key) }
-    if !news.duties.due.isEmpty { fanOuts.append(news.duties.due) }
-    return Duties(fanOuts: fanOuts, sweeps: news.duties.sweeps.map { ($0, inOrder($0.key)) })
+  private func takeWork() -> WakeWork {
+    let updates = inbox.takeUpdates(asWake: true)
+    apply(updates)
+    var fanOuts = updates.pendingWork.pending.map { inOrder($0.key) }
+    if !updates.pendingWork.due.isEmpty { fanOuts.append(updates.pendingWork.due) }
+    return WakeWork(
+      fanOuts: fanOuts, sweeps: updates.pendingWork.sweeps.map { ($0, inOrder($0.key)) })
   }
 
-  private func apply(_ news: Inbox.News) {
-    for changes in news.changes {
+  private func apply(_ updates: Inbox.Updates) {
+    for changes in updates.changes {
       rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
         .apply(changes)
     }
@@ -117,7 +118,7 @@ public actor DelegateHub {
   /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
   /// released by that.
   func overview() -> [TopicRoster.Overview] {
-    apply(inbox.takeNews(asWake: false))
+    apply(inbox.takeUpdates(asWake: false))
     // By index, so that none is copied while it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
   }
@@ -126,15 +127,15 @@ public actor DelegateHub {
 
   /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
   private nonisolated func work() async {
-    if let first = begin(await takeDuties()) { await first.workAsStandby() }
+    if let first = begin(await takeWork()) { await first.workAsStandby() }
     inbox.activity.end()
   }
 
   /// Begins what a wake has to do, and keeps nothing of it.
   ///
   /// - Returns: the first fan-out, for the present task to be the first worker of.
-  private nonisolated func begin(_ duties: Duties) -> FanOut? {
-    for sweep in duties.sweeps {
+  private nonisolated func begin(_ work: WakeWork) -> FanOut? {
+    for sweep in work.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: executor) {
         for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
@@ -142,8 +143,8 @@ public actor DelegateHub {
         self.inbox.activity.end()
       }
     }
-    let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
-    for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
+    let fanOuts = work.fanOuts.map { FanOut(delivering: $0, for: self) }
+    for fanOut in fanOuts.dropFirst() { fanOut.requestWorker() }
     return fanOuts.first
   }
 }

@@ -57,12 +57,12 @@ extension DelegateHub {
 extension DelegateHub.Incident {
   /// What the user is told of what went wrong.
   init(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
   ) {
     self.call = Call(kind: call)
     self.name = name
     subscription = .init(node: node)
-    switch mishap {
+    switch cause {
     case .failed(let error): (kind, self.error, dropped) = (.failed, error, 0)
     case .late: (kind, error, dropped) = (.late, nil, 0)
     case .slow: (kind, error, dropped) = (.slow, nil, 0)

@@ -162,7 +162,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     posted: Int, addressed: Int
   ) {
     var counts = DelegateHub.Statistics.Counts(
-      accounts.reduce(into: overview.closed) { $0 += $1.account })
+      accounts.reduce(into: overview.finished) { $0 += $1.account })
     // What was posted since the subscribers were looked at waits.
     counts.waiting = 0
     counts.waiting = addressed - counts.total

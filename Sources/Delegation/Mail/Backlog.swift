@@ -3,7 +3,7 @@
 /// Such a mailbox takes notifications out of the chain as they are posted, so that the chain is not kept
 /// for its sake. One that had a limit once keeps its backlog, and the count of what it dropped.
 ///
-/// Invariant: `stored` has no more elements than the limit; what was more than that is in `refuse`
+/// Invariant: `stored` has no more elements than the limit; what was more than that is in `overflow`
 /// until somebody releases it, and counted in `dropped` for good.
 struct Backlog: Sendable {
   /// A notification that waits.
@@ -14,18 +14,18 @@ struct Backlog: Sendable {
 
   private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
-  /// How many of `dropped` have been told.
-  private var told = 0
+  /// How many of `dropped` have been reported.
+  private var reported = 0
   /// It has dropped something since it last came to rest.
   private var isDropping = false
-  /// It has begun to drop, and that has not been told.
-  private var hasNews = false
+  /// It has begun to drop, and that has not been reported.
+  private var isReportDue = false
   /// The number of the notification that was taken last, whether from here or from the chain.
   var latest = -1
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
   /// What was dropped and not yet released.
-  private var refuse: [Notification.Content] = []
+  private var overflow: [Notification.Content] = []
 
   init(policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
@@ -41,10 +41,10 @@ struct Backlog: Sendable {
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
     noteDropped(1)
     if policy.dropsOldest, let oldest = stored.popFirst() {
-      refuse.append(oldest.content)
+      overflow.append(oldest.content)
       stored.append(one)
     } else {
-      refuse.append(content)
+      overflow.append(content)
     }
   }
 
@@ -67,48 +67,48 @@ struct Backlog: Sendable {
     let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
     let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
     for one in kept { stored.append(one) }
-    refuse += lost.map(\.content)
+    overflow += lost.map(\.content)
     noteDropped(excess)
   }
 
   /// Takes over what waits elsewhere, before anything has been added here.
   mutating func takeOver(from other: inout Backlog) {
     stored = other.stored
-    refuse = other.refuse
+    overflow = other.overflow
     other.stored = Queue()
-    other.refuse = []
+    other.overflow = []
     setPolicy(policy)
   }
 
   private mutating func noteDropped(_ count: Int) {
     dropped += count
-    if !isDropping { hasNews = true }
+    if !isDropping { isReportDue = true }
     isDropping = true
   }
 
-  /// How many were dropped and have not been told, if it has just begun to drop; otherwise 0.
-  mutating func takeDropped() -> Int {
-    guard hasNews else { return 0 }
-    hasNews = false
-    defer { told = dropped }
-    return dropped - told
+  /// How many were dropped and have not been reported, if it has just begun to drop; otherwise 0.
+  mutating func takeUnreportedDrops() -> Int {
+    guard isReportDue else { return 0 }
+    isReportDue = false
+    defer { reported = dropped }
+    return dropped - reported
   }
 
   /// Notes that the subscriber has nothing to do, be it for a moment: if nothing waits, what is dropped
-  /// after that is told anew.
-  mutating func cameToRest() {
+  /// after that is reported anew.
+  mutating func becameIdle() {
     if stored.isEmpty { isDropping = false }
   }
 
   /// What was dropped since the last time, for the caller to release outside the lock.
-  mutating func takeRefuse() -> [Notification.Content] {
-    guard !refuse.isEmpty else { return [] }
-    defer { refuse = [] }
-    return refuse
+  mutating func takeOverflow() -> [Notification.Content] {
+    guard !overflow.isEmpty else { return [] }
+    defer { overflow = [] }
+    return overflow
   }
 
   /// All there is to release, for the caller to do so outside the lock.
   mutating func takeAll() -> [Notification.Content] {
-    takeRefuse() + stored.takeAll().map(\.content)
+    takeOverflow() + stored.takeAll().map(\.content)
   }
 }

@@ -5,31 +5,31 @@
 /// one to the other while both are posted to and worked on.
 extension Mailbox {
   /// What waited for one subscription and is to be handled by its successor.
-  struct Inheritance: Sendable {
+  struct HandOver: Sendable {
     fileprivate var backlog: [Backlog]
     fileprivate var next: Notification?
     fileprivate var position: Int
   }
 
-  /// What comes of an inheritance.
-  enum Reception: Sendable {
-    /// It waits in this mailbox; a worker is to be asked for if `isDue`.
-    case kept(isDue: Bool)
+  /// What comes of an handedOver.
+  enum TakeOverResult: Sendable {
+    /// It waits in this mailbox; a worker is to be asked for if `needsWorker`.
+    case kept(needsWorker: Bool)
     /// This subscription has ended, and this is what waited for it.
-    case refused(Remains)
+    case discarded(PendingNotifications)
     /// This subscription has been succeeded meanwhile: it is for the successor.
-    case passedOn(Inheritance)
+    case forwarded(HandOver)
   }
 
   /// Ends this mailbox where it stands and gives what waits to a successor.
   ///
-  /// - Returns: what waits; `nil` if this mailbox expects an inheritance itself, which it will pass on.
-  mutating func handOver() -> Inheritance? {
-    guard ending == nil else { return nil }
-    ending = .cancelled
+  /// - Returns: what waits; `nil` if this mailbox expects an handedOver itself, which it will pass on.
+  mutating func handOver() -> HandOver? {
+    guard termination == nil else { return nil }
+    termination = .cancelled
     defer { next = nil }
-    if flags.contains(.expectant) {
-      flags.insert(.passesOn)
+    if flags.contains(.awaitingHandOver) {
+      flags.insert(.forwarding)
       return nil
     }
     start += storedCount
@@ -38,45 +38,45 @@ extension Mailbox {
       stored = [Backlog(policy: .unbounded)]
       stored[0].takeOver(from: &backlog[0])
     }
-    return Inheritance(backlog: stored, next: next, position: position)
+    return HandOver(backlog: stored, next: next, position: position)
   }
 
   /// Takes over what waited for the predecessor.
   ///
   /// - Parameters:
-  ///   - inheritance: what waited.
+  ///   - handedOver: what waited.
   ///   - published: as with ``attend(published:)``.
   /// - Returns: what comes of it.
-  mutating func inherit(_ inheritance: Inheritance, published: Int?) -> Reception {
-    flags.remove(.expectant)
-    if flags.remove(.passesOn) != nil { return .passedOn(inheritance) }
-    let length = position - inheritance.position
-    start -= length + (inheritance.backlog.first?.count ?? 0)
-    if ending != nil {
-      var remains = Remains(chain: inheritance.next, length: length)
-      if var backlog = inheritance.backlog.first { remains.stored = backlog.takeAll() }
-      return .refused(remains)
+  mutating func takeOver(_ handedOver: HandOver, published: Int?) -> TakeOverResult {
+    flags.remove(.awaitingHandOver)
+    if flags.remove(.forwarding) != nil { return .forwarded(handedOver) }
+    let length = position - handedOver.position
+    start -= length + (handedOver.backlog.first?.count ?? 0)
+    if termination != nil {
+      var pending = PendingNotifications(chain: handedOver.next, length: length)
+      if var backlog = handedOver.backlog.first { pending.stored = backlog.takeAll() }
+      return .discarded(pending)
     }
-    next = inheritance.next
-    position = inheritance.position
-    if var former = inheritance.backlog.first {
+    next = handedOver.next
+    position = handedOver.position
+    if var former = handedOver.backlog.first {
       if backlog.isEmpty { backlog = [Backlog(policy: .unbounded)] }
       backlog[0].takeOver(from: &former)
     }
-    return .kept(isDue: isDue(published))
+    return .kept(needsWorker: needsWorker(published))
   }
 
   /// Opens a mailbox that was held.
   ///
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: whether a worker is to be asked for.
-  mutating func release(published: Int?) -> Bool {
+  mutating func open(published: Int?) -> Bool {
     flags.remove(.held)
-    return isDue(published)
+    return needsWorker(published)
   }
 
-  private func isDue(_ published: Int?) -> Bool {
-    guard let published, ending == nil, flags.isDisjoint(with: .shut) else { return false }
+  private func needsWorker(_ published: Int?) -> Bool {
+    guard let published, termination == nil, flags.isDisjoint(with: .shut) else { return false }
     return hasMore(published)
   }
 }

@@ -34,7 +34,7 @@ struct Mailbox: Sendable {
     /// executor that the subscription has now, which begins with ``proceed(published:)``.
     case relocate
     /// Nothing is left to do; the mailbox is no longer attended.
-    case rest
+    case done
   }
 
   /// What is going on with a mailbox.
@@ -44,7 +44,7 @@ struct Mailbox: Sendable {
     /// A worker is between taking a notification and reporting its fate, or about to take one.
     static let attended = Flags(rawValue: 1)
     /// Another worker came by while nobody could begin.
-    static let calledFor = Flags(rawValue: 2)
+    static let recheck = Flags(rawValue: 2)
     /// A notification's handler is running, or about to.
     static let handling = Flags(rawValue: 4)
     /// The executor has changed since the attending worker began.
@@ -52,11 +52,11 @@ struct Mailbox: Sendable {
     /// Shut until the object's former subscription has come to rest.
     static let held = Flags(rawValue: 16)
     /// Shut until what waited for the predecessor has been handed over.
-    static let expectant = Flags(rawValue: 32)
+    static let awaitingHandOver = Flags(rawValue: 32)
     /// It was succeeded before it had what its own predecessor left: that is for the successor, too.
-    static let passesOn = Flags(rawValue: 64)
+    static let forwarding = Flags(rawValue: 64)
 
-    static let shut: Flags = [.held, .expectant]
+    static let shut: Flags = [.held, .awaitingHandOver]
   }
 
   /// The first notification of the chain that was not taken, or the placeholder; `nil` once terminated.
@@ -75,7 +75,7 @@ struct Mailbox: Sendable {
   /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
   private var budget: Int32 = 0
   /// How the subscription ended; `nil` while it is open.
-  var ending: Termination?
+  var termination: Termination?
   var flags: Flags
 
   /// Whether a notification's handler is running, or about to.
@@ -88,10 +88,10 @@ struct Mailbox: Sendable {
   }
 
   /// Whether what was addressed to the subscription is accounted for, but for what is being handled.
-  var isSettled: Bool { ending != nil && !flags.contains(.expectant) }
+  var isAccountedFor: Bool { termination != nil && !flags.contains(.awaitingHandOver) }
 
   /// Whether nothing will change any more.
-  var isFinal: Bool { isSettled && !flags.contains(.attended) }
+  var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
 
   /// Starts at the end of the chain: what was posted before is for others.
   ///
@@ -118,10 +118,10 @@ struct Mailbox: Sendable {
   /// - Parameter published: how many notifications had been posted while the subscription was open.
   /// - Returns: whether the caller now attends it, and goes on with ``proceed(published:)``.
   mutating func attend(published: Int?) -> Bool {
-    guard ending == nil, let published else { return false }
+    guard termination == nil, let published else { return false }
     store(upTo: published)
     if !flags.isDisjoint(with: Flags.shut.union(.attended)) {
-      flags.insert(.calledFor)
+      flags.insert(.recheck)
       return false
     }
     guard hasMore(published) else { return false }
@@ -134,13 +134,13 @@ struct Mailbox: Sendable {
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?) -> Step {
-    guard ending == nil, let published else { return rest() }
+    guard termination == nil, let published else { return leave() }
     store(upTo: published)
-    guard hasMore(published) else { return rest() }
+    guard hasMore(published) else { return leave() }
     if flags.remove(.relocated) != nil { return .relocate }
-    flags.remove(.calledFor)
+    flags.remove(.recheck)
     budget = Int32(clamping: waitingCount(published))
-    return take().map(Step.handle) ?? rest()
+    return take().map(Step.handle) ?? leave()
   }
 
   /// Reports what became of the notification that was taken.
@@ -156,11 +156,11 @@ struct Mailbox: Sendable {
     case .failed: failed += 1
     case .skipped: break
     }
-    guard ending == nil, let published, hasMore(published) else { return rest() }
+    guard termination == nil, let published, hasMore(published) else { return leave() }
     if flags.remove(.relocated) != nil { return .relocate }
     if budget > 0, let content = take() { return .handle(content) }
     // Without a note, the fan-out that brings what was posted since has yet to come by.
-    return flags.contains(.calledFor) ? .yield : rest()
+    return flags.contains(.recheck) ? .yield : leave()
   }
 
   /// Learns that the subscription has another executor: what the attending worker has not taken is to
@@ -169,10 +169,10 @@ struct Mailbox: Sendable {
     if flags.contains(.attended) { flags.insert(.relocated) }
   }
 
-  private mutating func rest() -> Step {
+  private mutating func leave() -> Step {
     flags.subtract([.attended, .relocated])
-    if !backlog.isEmpty { backlog[0].cameToRest() }
-    return .rest
+    if !backlog.isEmpty { backlog[0].becameIdle() }
+    return .done
   }
 
   private func waitingCount(_ published: Int) -> Int {
@@ -224,8 +224,8 @@ struct Mailbox: Sendable {
   /// - Returns: whether all has been moved that was to be.
   @discardableResult
   mutating func store(upTo published: Int, atMost most: Int = .max) -> Bool {
-    guard ending == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
-      !flags.contains(.expectant)
+    guard termination == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
+      !flags.contains(.awaitingHandOver)
     else { return true }
     let count = min(max(0, published - position), most)
     for _ in 0..<count {
@@ -237,13 +237,13 @@ struct Mailbox: Sendable {
   }
 
   /// What was dropped since the last time, for the caller to release outside the lock.
-  mutating func takeRefuse() -> [Notification.Content] {
-    backlog.isEmpty ? [] : backlog[0].takeRefuse()
+  mutating func takeOverflow() -> [Notification.Content] {
+    backlog.isEmpty ? [] : backlog[0].takeOverflow()
   }
 
   /// How many were dropped, to be told if it has just begun to drop; otherwise 0.
-  mutating func takeDropped() -> Int {
-    backlog.isEmpty ? 0 : backlog[0].takeDropped()
+  mutating func takeUnreportedDrops() -> Int {
+    backlog.isEmpty ? 0 : backlog[0].takeUnreportedDrops()
   }
 
   // MARK: Ending
@@ -254,24 +254,24 @@ struct Mailbox: Sendable {
   ///   - number: how many notifications had been posted when the subscription ended.
   ///   - reason: how it ended.
   /// - Returns: what waited.
-  mutating func terminate(at number: Int, as reason: Termination) -> Remains {
-    guard ending == nil else { return Remains() }
-    ending = reason
+  mutating func terminate(at number: Int, as reason: Termination) -> PendingNotifications {
+    guard termination == nil else { return PendingNotifications() }
+    termination = reason
     defer { next = nil }
     let length = max(0, number - position)
     start -= length
-    return Remains(
+    return PendingNotifications(
       stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, length: length)
   }
 
   // MARK: Looking in
 
   /// Whether a notification was addressed to this subscription and has not been passed.
-  func owes(_ number: Int) -> Bool {
+  func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
-    guard ending == nil else { return false }
+    guard termination == nil else { return false }
     // What it expects may be among it.
-    return flags.contains(.expectant) || number >= position
+    return flags.contains(.awaitingHandOver) || number >= position
       || !backlog.isEmpty && backlog[0].contains(number)
   }
 
@@ -282,13 +282,13 @@ struct Mailbox: Sendable {
     account.failed = failed
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
     account.handling = isHandling ? 1 : 0
-    let settled = handled + failed + account.dropped + account.handling
-    guard let ending else {
-      account.waiting = published - start - settled
+    let accounted = handled + failed + account.dropped + account.handling
+    guard let termination else {
+      account.waiting = published - start - accounted
       return account
     }
-    let lost = position - start - settled
-    switch ending {
+    let lost = position - start - accounted
+    switch termination {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost
     }

@@ -4,8 +4,8 @@ extension SubscriptionNode {
   /// Reports what went wrong with this subscription.
   ///
   /// Takes the lock of the contents; must not be called under a lock.
-  func report(_ mishap: Mishap, in call: CallKind) {
-    topic.owner.report(mishap, in: call, of: self, named: name)
+  func report(_ cause: IncidentCause, in call: CallKind) {
+    topic.owner.report(cause, in: call, of: self, named: name)
   }
 
   /// How often the subscriber gave no answer to a question.

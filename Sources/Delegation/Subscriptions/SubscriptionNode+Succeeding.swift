@@ -3,43 +3,43 @@ extension SubscriptionNode {
   ///
   /// Must not be called under a lock.
   func handOver(to successor: SubscriptionNode) {
-    let inheritance = contents.withLock { contents in
-      let inheritance = contents.mailbox.handOver()
-      if inheritance == nil {
-        topic.succession.withLock { $0.pass(inheritanceOf: self, to: successor) }
+    let handedOver = contents.withLock { contents in
+      let handedOver = contents.mailbox.handOver()
+      if handedOver == nil {
+        topic.succession.withLock { $0.forward(handOverTo: self, to: successor) }
       }
-      return inheritance
+      return handedOver
     }
-    if let inheritance { successor.inherit(inheritance) }
+    if let handedOver { successor.takeOver(handedOver) }
   }
 
   /// Takes over what waited for the predecessor.
-  private func inherit(_ inheritance: Mailbox.Inheritance) {
+  private func takeOver(_ handedOver: Mailbox.HandOver) {
     let reception = contents.withLock { contents in
-      defer { markSettled(contents.mailbox) }
-      return contents.mailbox.inherit(inheritance, published: publishedWhileOpen)
+      defer { markAccountedFor(contents.mailbox) }
+      return contents.mailbox.takeOver(handedOver, published: publishedWhileOpen)
     }
     switch reception {
-    case .kept(let isDue):
+    case .kept(let needsWorker):
       // By the limit that holds here.
       touch { _, _ in }
-      if isDue { topic.owner.summonWorker(for: self) }
-    case .refused(let remains):
-      remains.discard()
-    case .passedOn(let inheritance):
-      topic.succession.withLock { $0.takeRecipient(of: self) }?.inherit(inheritance)
+      if needsWorker { topic.owner.requestWorker(for: self) }
+    case .discarded(let pending):
+      pending.discard()
+    case .forwarded(let handedOver):
+      topic.succession.withLock { $0.takeRecipient(of: self) }?.takeOver(handedOver)
     }
   }
 
   /// Releases the subscription that was held for this one, which a worker has left.
-  func releaseHeir() {
-    guard let heir = topic.succession.withLock({ $0.forget(self) }) else { return }
-    let isDue = heir.contents.withLock { $0.mailbox.release(published: heir.publishedWhileOpen) }
-    if isDue { topic.owner.summonWorker(for: heir) }
+  func releaseHeld() {
+    guard let held = topic.succession.withLock({ $0.forget(self) }) else { return }
+    let needsWorker = held.contents.withLock { $0.mailbox.open(published: held.publishedWhileOpen) }
+    if needsWorker { topic.owner.requestWorker(for: held) }
   }
 
   /// The subscription that is held for this one.
-  var heir: SubscriptionNode? {
-    isOpen ? nil : topic.succession.withLock { $0.heir(of: self) }
+  var heldSubscription: SubscriptionNode? {
+    isOpen ? nil : topic.succession.withLock { $0.held(for: self) }
   }
 }

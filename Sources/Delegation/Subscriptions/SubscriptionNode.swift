@@ -17,7 +17,7 @@ final class SubscriptionNode: Sendable {
     ///
     /// Set once, under the inbox's lock; never cleared.
     @inlinable
-    static var closed: UInt32 { 1 }
+    static var terminated: UInt32 { 1 }
     /// Somebody waits for this subscription's calls to end.
     @inlinable
     static var awaited: UInt32 { 2 }
@@ -25,7 +25,7 @@ final class SubscriptionNode: Sendable {
     ///
     /// Written under the lock of the contents.
     @inlinable
-    static var elsewhere: UInt32 { 4 }
+    static var hasExecutor: UInt32 { 4 }
     /// A worker attends the mailbox.
     ///
     /// Written under the lock of the contents, as the mailbox's own mark is, and here so that it and
@@ -34,7 +34,7 @@ final class SubscriptionNode: Sendable {
     /// What was addressed to the subscription is accounted for, but for what is being handled.
     ///
     /// Set once, under the lock of the contents.
-    static var settled: UInt32 { 16 }
+    static var accountedFor: UInt32 { 16 }
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt32 { 32 }
@@ -73,7 +73,7 @@ final class SubscriptionNode: Sendable {
   ) {
     self.reference = reference
     self.topic = topic
-    state = Atomic(attachments.executor == nil ? 0 : Bits.elsewhere)
+    state = Atomic(attachments.executor == nil ? 0 : Bits.hasExecutor)
     contents = Lock(Contents(mailbox: mailbox, attachments: attachments))
     self.subscriberType = subscriberType
     self.site = site
@@ -90,7 +90,7 @@ final class SubscriptionNode: Sendable {
   var isActive: Bool { isOpen && reference.isAlive }
 
   /// Whether calls may still start.
-  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
+  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
   /// Ends the subscription, if nobody has yet.
   ///
@@ -109,29 +109,31 @@ final class SubscriptionNode: Sendable {
   /// Called under the inbox's lock and the succession's.
   ///
   /// - Returns: whether a worker attends the mailbox; it will tell when it leaves.
-  func forbidCalls() -> Bool {
-    let word = state.bitwiseOr(Bits.closed, ordering: .sequentiallyConsistent).oldValue
+  func beginTermination() -> Bool {
+    let word = state.bitwiseOr(Bits.terminated, ordering: .sequentiallyConsistent).oldValue
     return word & Bits.attended != 0
   }
 
   /// Accounts for what waits, and releases what was given to us: the second half of a termination.
   ///
   /// User code may run here, in `deinit`s: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as termination: Termination, in call: CallKind? = nil) {
-    let (remains, attachments, account) = contents.withLock { contents in
-      let remains = contents.mailbox.terminate(at: end, as: termination)
+  func finishTermination(at end: Int, as termination: Termination, in call: CallKind? = nil) {
+    let (pending, attachments, account) = contents.withLock { contents in
+      let pending = contents.mailbox.terminate(at: end, as: termination)
       defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
-      markSettled(contents.mailbox)
-      return (remains, contents.attachments, contents.mailbox.account(published: end))
+      markAccountedFor(contents.mailbox)
+      return (pending, contents.attachments, contents.mailbox.account(published: end))
     }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
-    remains.discard()
+    pending.discard()
     withExtendedLifetime(attachments) {}
   }
 
   /// Called under the lock of the contents.
-  func markSettled(_ mailbox: Mailbox) {
-    if mailbox.isSettled { state.bitwiseOr(Bits.settled, ordering: .sequentiallyConsistent) }
+  func markAccountedFor(_ mailbox: Mailbox) {
+    if mailbox.isAccountedFor {
+      state.bitwiseOr(Bits.accountedFor, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// The subscriber, for a question; `nil` if it has died, in which case the subscription ends as
@@ -155,13 +157,13 @@ final class SubscriptionNode: Sendable {
   ///   - version: the order in which options were given; they may come in another one.
   func setOptions(_ options: SubscriptionOptions, version: Int) {
     let former = contents.withLock { contents -> Attachments? in
-      guard contents.mailbox.ending == nil else { return nil }
+      guard contents.mailbox.termination == nil else { return nil }
       let former = contents.attachments
       let newest = contents.attachments.change(by: options, version: version)
       if let policy = newest.policy { contents.mailbox.setPolicy(policy) }
       if former.executor !== contents.attachments.executor {
         contents.mailbox.relocate()
-        state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
+        state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
       }
       return former
     }
@@ -175,12 +177,12 @@ final class SubscriptionNode: Sendable {
 
   /// Whether there is an executor among the attachments.
   @inlinable
-  var isElsewhere: Bool { state.load(ordering: .relaxed) & Bits.elsewhere != 0 }
+  var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
 
   /// Where its handlers run, if not where the hub says.
   var executor: (any TaskExecutor)? {
     // The look spares most subscriptions the lock.
-    isElsewhere ? contents.withLock { $0.attachments.executor } : nil
+    hasExecutor ? contents.withLock { $0.attachments.executor } : nil
   }
 
   // MARK: Calls
@@ -189,7 +191,7 @@ final class SubscriptionNode: Sendable {
   @inlinable
   func beginCall() -> Bool {
     let word = state.wrappingAdd(Bits.call, ordering: .sequentiallyConsistent).oldValue
-    guard word & Bits.closed == 0 else {
+    guard word & Bits.terminated == 0 else {
       endCall()
       return false
     }
@@ -212,15 +214,15 @@ final class SubscriptionNode: Sendable {
   /// Whether a notification was addressed to this subscription and has not been passed.
   ///
   /// What is addressed to a subscription that is held for this one waits for this one's handler.
-  func owes(_ number: Int) -> Bool {
-    if contents.withLock({ $0.mailbox.owes(number) }) { return true }
-    return heir?.owes(number) ?? false
+  func hasPending(_ number: Int) -> Bool {
+    if contents.withLock({ $0.mailbox.hasPending(number) }) { return true }
+    return heldSubscription?.hasPending(number) ?? false
   }
 
   /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
-  func owes(_ receipt: Receipt) -> Bool {
+  func hasPending(_ receipt: Receipt) -> Bool {
     guard let place = receipt.place, place.topic === topic else { return false }
-    return owes(place.number)
+    return hasPending(place.number)
   }
 
   /// How many notifications have been posted, or `nil` if the subscription is closed.
@@ -242,18 +244,18 @@ final class SubscriptionNode: Sendable {
   /// what was dropped by that.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     while true {
-      let (result, refuse, dropped) = contents.withLock {
+      let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, [Notification.Content], Int) in
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
         return (
-          isStored ? body(&contents, published) : nil, contents.mailbox.takeRefuse(),
-          contents.mailbox.takeDropped()
+          isStored ? body(&contents, published) : nil, contents.mailbox.takeOverflow(),
+          contents.mailbox.takeUnreportedDrops()
         )
       }
       if dropped > 0 { report(.dropped(dropped), in: .notify) }
-      for content in refuse { content.receipt?.pass() }
+      for content in overflow { content.receipt?.pass() }
       if let result { return result }
     }
   }
@@ -275,7 +277,7 @@ final class SubscriptionNode: Sendable {
   /// Makes the ends of calls be told to those who wait, or no longer.
   ///
   /// Called under the lock of the topic's waiters.
-  func announceEnds(_ isAwaited: Bool) {
+  func setAwaited(_ isAwaited: Bool) {
     if isAwaited {
       state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
     } else {
@@ -296,9 +298,9 @@ extension SubscriptionNode: RosterMember {
     get { priority.load(ordering: .relaxed) }
     set { priority.store(newValue, ordering: .relaxed) }
   }
-  var isGone: Bool { !isOpen }
-  var isAtRest: Bool {
+  var isTerminated: Bool { !isOpen }
+  var isIdle: Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
-    return word & Bits.settled != 0 && word & Bits.attended == 0 && word < Bits.call
+    return word & Bits.accountedFor != 0 && word & Bits.attended == 0 && word < Bits.call
   }
 }

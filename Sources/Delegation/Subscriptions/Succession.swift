@@ -11,13 +11,13 @@ struct Succession: Sendable {
   private struct Entry: Sendable {
     let node: SubscriptionNode
     /// The open subscription of the same object that is held meanwhile, if there is one.
-    var heir: SubscriptionNode?
+    var held: SubscriptionNode?
   }
 
   /// By the subscriber's address.
   private var ended = GradualTable<ObjectIdentifier, Entry>()
   /// Who is to have what a subscription inherits that has been succeeded itself meanwhile.
-  private var passing: [ObjectIdentifier: SubscriptionNode] = [:]
+  private var forwarding: [ObjectIdentifier: SubscriptionNode] = [:]
 
   /// Remembers a subscription that has ended and is still being attended.
   mutating func remember(_ node: SubscriptionNode) {
@@ -34,14 +34,14 @@ struct Succession: Sendable {
   }
 
   /// Sets who is to be released when the ended subscription of its object has been left.
-  mutating func setHeir(_ heir: SubscriptionNode) {
-    ended.update(heir.reference.identity) { $0?.heir = heir }
+  mutating func setHeld(_ held: SubscriptionNode) {
+    ended.update(held.reference.identity) { $0?.held = held }
   }
 
   /// The subscription that is held for one that has ended.
-  func heir(of node: SubscriptionNode) -> SubscriptionNode? {
+  func held(for node: SubscriptionNode) -> SubscriptionNode? {
     guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
-    return entry.heir
+    return entry.held
   }
 
   /// Forgets a subscription that is attended no longer.
@@ -50,19 +50,19 @@ struct Succession: Sendable {
   mutating func forget(_ node: SubscriptionNode) -> SubscriptionNode? {
     guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
     ended[node.reference.identity] = nil
-    return entry.heir
+    return entry.held
   }
 
   // MARK: Inheritances
 
   /// Notes who is to have what a subscription has yet to inherit.
-  mutating func pass(inheritanceOf node: SubscriptionNode, to heir: SubscriptionNode) {
-    passing[ObjectIdentifier(node)] = heir
+  mutating func forward(handOverTo node: SubscriptionNode, to successor: SubscriptionNode) {
+    forwarding[ObjectIdentifier(node)] = successor
   }
 
   /// Who is to have what a subscription has inherited too late.
   mutating func takeRecipient(of node: SubscriptionNode) -> SubscriptionNode? {
-    passing.removeValue(forKey: ObjectIdentifier(node))
+    forwarding.removeValue(forKey: ObjectIdentifier(node))
   }
 
   /// How many ended subscriptions are remembered.

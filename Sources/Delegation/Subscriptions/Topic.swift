@@ -16,10 +16,11 @@ protocol SubscriptionOwner: AnyObject, Sendable {
   ///
   /// Must not be called under a lock.
   func report(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName)
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+  )
 
   /// Sees to it that a worker comes by at a subscription that something waits for.
-  func summonWorker(for node: SubscriptionNode)
+  func requestWorker(for node: SubscriptionNode)
 }
 
 /// What the subscriptions of one protocol share without the inbox's lock.
@@ -65,7 +66,7 @@ final class Topic: Sendable {
   func add(_ waiter: Waiter, for node: SubscriptionNode) {
     endWaiters.withLock { waiters in
       waiters[ObjectIdentifier(node), default: WaitList()].add(waiter)
-      node.announceEnds(true)
+      node.setAwaited(true)
     }
     _ = waiter.tryFulfil { node.runningCalls }
   }
@@ -89,7 +90,7 @@ final class Topic: Sendable {
       guard var list = waiters.removeValue(forKey: ObjectIdentifier(node)) else { return }
       change(&list)
       if list.isEmpty {
-        node.announceEnds(false)
+        node.setAwaited(false)
       } else {
         waiters[ObjectIdentifier(node)] = list
       }

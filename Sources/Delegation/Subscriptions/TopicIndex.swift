@@ -10,14 +10,14 @@ struct TopicIndex: Sendable {
   /// What the hub's actor has to learn about a protocol, in the order in which it is to be applied.
   struct Changes: Sendable {
     var topic: Topic
-    var joined: [SubscriptionNode] = []
+    var added: [SubscriptionNode] = []
     /// Subscriptions whose places others have taken.
     var replaced: [(former: SubscriptionNode, successor: SubscriptionNode)] = []
     var ranked: [(node: SubscriptionNode, rank: Int)] = []
-    var left = 0
+    var terminated = 0
 
     /// How many there are.
-    var count: Int { joined.count + replaced.count + ranked.count + left }
+    var count: Int { added.count + replaced.count + ranked.count + terminated }
   }
 
   /// A subscription under an id.
@@ -124,10 +124,10 @@ struct TopicIndex: Sendable {
     members[node.reference.identity] = node
     if let identity { name(node, identity) }
     if let former {
-      changes.left -= 1
+      changes.terminated -= 1
       changes.replaced.append((former, node))
     } else {
-      changes.joined.append(node)
+      changes.added.append(node)
     }
   }
 
@@ -146,7 +146,7 @@ struct TopicIndex: Sendable {
   }
 
   /// What the end of a subscription leaves.
-  struct Departure: Sendable {
+  struct TerminatedEntry: Sendable {
     /// How many notifications had been posted by then.
     var end: Int
     /// For the caller to release outside the lock.
@@ -156,15 +156,15 @@ struct TopicIndex: Sendable {
   /// Ends an open subscription: from now on it is not posted to, and no call starts on it.
   ///
   /// - Returns: what that leaves; `nil` if it had ended before.
-  mutating func terminate(_ node: SubscriptionNode) -> Departure? {
+  mutating func terminate(_ node: SubscriptionNode) -> TerminatedEntry? {
     guard node.isOpen else { return nil }
     let address = node.reference.identity
     if members[address] === node { members[address] = nil }
-    let departure = Departure(end: posted, identity: unname(node))
+    let entry = TerminatedEntry(end: posted, identity: unname(node))
     // In one section: the worker that leaves the mailbox looks for the entry.
-    topic.succession.withLock { if node.forbidCalls() { $0.remember(node) } }
-    changes.left += 1
-    return departure
+    topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
+    changes.terminated += 1
+    return entry
   }
 
   private mutating func name(_ node: SubscriptionNode, _ identity: Identity) {

@@ -1,5 +1,5 @@
 /// What waited when a subscription ended, for the caller to release outside the lock.
-struct Remains: Sendable {
+struct PendingNotifications: Sendable {
   var stored: [Notification.Content] = []
   var chain: Notification?
   var length = 0

@@ -1,5 +1,5 @@
 /// What can go wrong with a subscription, as it is found; what the user is told of it is an incident.
-enum Mishap: Sendable {
+enum IncidentCause: Sendable {
   /// A handler threw, and its caller is not told.
   case failed(any Error)
   /// The subscriber had not answered at a deadline.
