@@ -1,12 +1,12 @@
-/// What can go wrong with a subscription, as it is found; what the user is told of it is an incident.
+/// What went wrong with a subscription; the hub makes an incident of it.
 enum IncidentCause: Sendable {
-  /// A handler threw, and its caller is not told.
+  /// A handler threw an error that no caller receives.
   case failed(any Error)
   /// The subscriber had not answered at a deadline.
   case late
   /// A handler runs for longer than it should.
   case slow
-  /// The mailbox has begun to drop notifications: how many since that was told the last time.
+  /// The mailbox has begun to drop notifications: how many since the last report.
   case dropped(Int)
   /// The subscriber died before it was ever called.
   case unheard
