@@ -1,12 +1,12 @@
-/// What waits in a mailbox with a limit.
+/// The pending notifications of a mailbox with a limit.
 ///
-/// Such a mailbox takes notifications out of the chain as they are posted, so that the chain is not kept
-/// for its sake. One that had a limit once keeps its backlog, and the count of what it dropped.
+/// Such a mailbox takes notifications out of the chain as they are posted, so that it does not keep the
+/// chain. A mailbox that once had a limit keeps its backlog, and the count of what it dropped.
 ///
-/// Invariant: `stored` has no more elements than the limit; what was more than that is in `overflow`
-/// until somebody releases it, and counted in `dropped` for good.
+/// Invariant: `stored` has no more elements than the limit. What was dropped is in `overflow` until it is
+/// released, and counted in `dropped` for good.
 struct Backlog: Sendable {
-  /// A notification that waits.
+  /// A pending notification.
   struct Stored: Sendable {
     var number: Int
     var content: Notification.Content
@@ -16,15 +16,15 @@ struct Backlog: Sendable {
   private(set) var dropped = 0
   /// How many of `dropped` have been reported.
   private var reported = 0
-  /// It has dropped something since it last came to rest.
+  /// Whether it has dropped something since it was last idle with nothing pending.
   private var isDropping = false
-  /// It has begun to drop, and that has not been reported.
+  /// Whether it has begun to drop, and that has not been reported.
   private var isReportDue = false
-  /// The number of the notification that was taken last, whether from here or from the chain.
+  /// The number of the notification that was taken last, from here or from the chain.
   var latest = -1
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
-  /// What was dropped and not yet released.
+  /// The dropped notifications that have not been released yet.
   private var overflow: [Notification.Content] = []
 
   init(policy: DelegateHub.MailboxPolicy) {
@@ -33,7 +33,7 @@ struct Backlog: Sendable {
 
   var count: Int { stored.count }
 
-  /// Adds the notification posted last, for which another one may be dropped.
+  /// Adds the notification that was posted last; at the limit, it or the oldest one is dropped.
   ///
   /// - Complexity: O(1), amortised.
   mutating func add(_ content: Notification.Content, number: Int) {
@@ -58,7 +58,7 @@ struct Backlog: Sendable {
     stored.contains { $0.number == number }
   }
 
-  /// Changes the limit; it holds for those that wait already.
+  /// Changes the policy, also for the notifications that are pending already.
   mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
@@ -71,7 +71,7 @@ struct Backlog: Sendable {
     noteDropped(excess)
   }
 
-  /// Takes over what waits elsewhere, before anything has been added here.
+  /// Takes over the pending notifications of another backlog, before anything has been added to this one.
   mutating func takeOver(from other: inout Backlog) {
     stored = other.stored
     overflow = other.overflow
@@ -86,7 +86,7 @@ struct Backlog: Sendable {
     isDropping = true
   }
 
-  /// How many were dropped and have not been reported, if it has just begun to drop; otherwise 0.
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
   mutating func takeUnreportedDrops() -> Int {
     guard isReportDue else { return 0 }
     isReportDue = false
@@ -94,20 +94,20 @@ struct Backlog: Sendable {
     return dropped - reported
   }
 
-  /// Notes that the subscriber has nothing to do, be it for a moment: if nothing waits, what is dropped
-  /// after that is reported anew.
+  /// Notes that no worker attends the mailbox any more: if nothing is pending, later drops are reported
+  /// again.
   mutating func becameIdle() {
     if stored.isEmpty { isDropping = false }
   }
 
-  /// What was dropped since the last time, for the caller to release outside the lock.
+  /// Takes out what was dropped, for the caller to release outside the lock.
   mutating func takeOverflow() -> [Notification.Content] {
     guard !overflow.isEmpty else { return [] }
     defer { overflow = [] }
     return overflow
   }
 
-  /// All there is to release, for the caller to do so outside the lock.
+  /// Takes out everything, for the caller to release outside the lock.
   mutating func takeAll() -> [Notification.Content] {
     takeOverflow() + stored.takeAll().map(\.content)
   }

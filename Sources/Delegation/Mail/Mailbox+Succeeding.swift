@@ -1,29 +1,31 @@
-/// One mailbox in the place of another: who takes over an id takes over what waits, and an object that
-/// subscribes anew while its former subscription's handler is running is held until that has returned.
+/// One mailbox takes the place of another.
 ///
-/// The successor begins shut. So nothing needs a lock that two mailboxes share: what waits may go from
-/// one to the other while both are posted to and worked on.
+/// A subscription that takes over an id takes over the pending notifications. An object that subscribes
+/// again while a handler of its former subscription runs is held until that handler has returned.
+///
+/// The successor begins shut. So the two mailboxes need no common lock: notifications are handed over
+/// while both are posted to and attended.
 extension Mailbox {
-  /// What waited for one subscription and is to be handled by its successor.
+  /// The pending notifications of a subscription, on the way to its successor.
   struct HandOver: Sendable {
     fileprivate var backlog: [Backlog]
     fileprivate var next: Notification?
     fileprivate var position: Int
   }
 
-  /// What comes of an handedOver.
+  /// What becomes of notifications that were handed over.
   enum TakeOverResult: Sendable {
-    /// It waits in this mailbox; a worker is to be asked for if `needsWorker`.
+    /// They are pending in this mailbox; `needsWorker` says whether a worker has to be requested.
     case kept(needsWorker: Bool)
-    /// This subscription has ended, and this is what waited for it.
+    /// This subscription was terminated, and they are to be discarded.
     case discarded(PendingNotifications)
-    /// This subscription has been succeeded meanwhile: it is for the successor.
+    /// This subscription has a successor by now, which is to have them.
     case forwarded(HandOver)
   }
 
-  /// Ends this mailbox where it stands and gives what waits to a successor.
+  /// Terminates this mailbox, and hands the pending notifications over to a successor.
   ///
-  /// - Returns: what waits; `nil` if this mailbox expects an handedOver itself, which it will pass on.
+  /// - Returns: the notifications; `nil` if this mailbox itself awaits some, which it will forward.
   mutating func handOver() -> HandOver? {
     guard termination == nil else { return nil }
     termination = .cancelled
@@ -41,12 +43,12 @@ extension Mailbox {
     return HandOver(backlog: stored, next: next, position: position)
   }
 
-  /// Takes over what waited for the predecessor.
+  /// Takes over the pending notifications of the predecessor.
   ///
   /// - Parameters:
-  ///   - handedOver: what waited.
+  ///   - handedOver: the notifications.
   ///   - published: as with ``attend(published:)``.
-  /// - Returns: what comes of it.
+  /// - Returns: what becomes of them.
   mutating func takeOver(_ handedOver: HandOver, published: Int?) -> TakeOverResult {
     flags.remove(.awaitingHandOver)
     if flags.remove(.forwarding) != nil { return .forwarded(handedOver) }
@@ -69,7 +71,7 @@ extension Mailbox {
   /// Opens a mailbox that was held.
   ///
   /// - Parameter published: as with ``attend(published:)``.
-  /// - Returns: whether a worker is to be asked for.
+  /// - Returns: whether a worker has to be requested.
   mutating func open(published: Int?) -> Bool {
     flags.remove(.held)
     return needsWorker(published)
