@@ -2,37 +2,38 @@
 protocol RosterMember: AnyObject, SendableMetatype {
   /// Higher is served first.
   ///
-  /// Changed by the roster alone: its order rests on it.
+  /// Only the roster changes it, because its order depends on it.
   var rank: Int { get set }
   /// The order of subscription, for ties.
   var serial: Int { get }
-  /// The subscription has ended.
+  /// Whether the subscription was terminated.
   var isTerminated: Bool { get }
-  /// Nothing of it is being handled, so its account is final once it is terminated.
+  /// Whether none of its handlers runs and its account is final, once it is terminated.
   var isIdle: Bool { get }
 }
 
 /// The subscriptions of one protocol in the order in which they are served.
 ///
-/// Adding is O(1); sorting and removing wait until somebody asks for ``snapshot()``, whose user goes
-/// through all members anyway, or until half of the members are terminated.
+/// Adding is O(1). Sorting and removing are deferred to ``snapshot()``, whose caller goes through all
+/// members anyway, or until half of the members are terminated.
+///
+/// A terminated member is *finishing* while a handler of it runs, and then *finished*.
 struct Roster<Member: RosterMember> {
   /// Sorted by rank (descending), then serial, unless `isSorted` is false.
   private var members: [Member] = []
   private var isSorted = true
   /// How many of `members` are terminated, at most.
   private var terminatedCount = 0
-  /// Gone, but when they were last looked at, a handler of theirs was still running: their accounts are
-  /// not final.
+  /// Terminated members a handler of which was still running at the last check: their accounts are not
+  /// final.
   private(set) var finishing = Queue<Member>()
-  /// Gone and at rest, to be collected with ``takeFinished()``.
+  /// Terminated members with final accounts, to be collected with ``takeFinished()``.
   private var finished: [Member] = []
 
-  /// How many that are finishing are looked at, in rotation, and found to have handlers running, each time
-  /// that somebody asks.
+  /// How many finishing members, in rotation, each call of ``takeFinished()`` may check in vain.
   private static var patience: Int { 4 }
 
-  /// All whose account is not settled yet, first those that are not terminated, in order.
+  /// All members whose accounts have not been collected; first those that are not terminated, in order.
   mutating func allMembers() -> [Member] { snapshot() + finishing.all + finished }
 
   /// Adds a member.
@@ -41,15 +42,15 @@ struct Roster<Member: RosterMember> {
     members.append(member)
   }
 
-  /// Adds a member in the place of one that is terminated.
+  /// Adds a member in the place of one that was terminated.
   ///
-  /// - Complexity: O(log *n*) if they have one rank and the order has not changed otherwise.
+  /// - Complexity: O(log *n*) if both have the same rank and the order has not changed otherwise.
   mutating func replace(_ former: Member, by member: Member) {
     if isSorted, former.rank == member.rank, let index = index(of: former) {
       members[index] = member
       moveOut([former])
     } else {
-      // It may have been removed already, with others that were terminated.
+      // The former one may have been removed already.
       add(member)
       noteTerminated(count: 1)
     }
@@ -62,7 +63,7 @@ struct Roster<Member: RosterMember> {
     isSorted = false
   }
 
-  /// Learns that members are terminated.
+  /// Notes that members were terminated.
   mutating func noteTerminated(count: Int) {
     terminatedCount += count
     if terminatedCount * 2 > members.count { compact() }
@@ -70,8 +71,8 @@ struct Roster<Member: RosterMember> {
 
   /// The members that are not terminated, in order.
   ///
-  /// - Complexity: O(1) if nothing has changed since the last time, otherwise O(*n*), or
-  ///   O(*n* log *n*) if the order of ranks has.
+  /// - Complexity: O(1) if nothing has changed since the last call, otherwise O(*n*), or O(*n* log *n*)
+  ///   if members have to be sorted.
   mutating func snapshot() -> [Member] {
     if terminatedCount > 0 { compact() }
     if !isSorted {
@@ -81,12 +82,12 @@ struct Roster<Member: RosterMember> {
     return members
   }
 
-  /// Whether ``takeFinished()`` may have any to give.
+  /// Whether ``takeFinished()`` may return any members.
   var mayHaveFinished: Bool { !finishing.isEmpty || !finished.isEmpty }
 
-  /// Those that are terminated for good since the last time, for their accounts to be added up.
+  /// Takes out members that have finished since the last call, for their accounts to be added up.
   ///
-  /// It need not find all of them, but will if it is asked often enough.
+  /// One call need not find all of them; repeated calls do.
   ///
   /// - Complexity: O(*d*) in the *d* that it returns, however many are finishing.
   mutating func takeFinished() -> [Member] {
@@ -107,7 +108,7 @@ struct Roster<Member: RosterMember> {
     one.rank == other.rank ? one.serial < other.serial : one.rank > other.rank
   }
 
-  /// Where a member is; for when they are sorted.
+  /// The index of a member, if the members are sorted.
   private func index(of member: Member) -> Int? {
     var (low, high) = (0, members.count)
     while low < high {

@@ -1,5 +1,5 @@
 extension SubscriptionNode {
-  /// Ends the mailbox where it stands and gives what waits to a successor, which expects it.
+  /// Terminates the mailbox, and hands its pending notifications over to a successor, which awaits them.
   ///
   /// Must not be called under a lock.
   func handOver(to successor: SubscriptionNode) {
@@ -13,7 +13,7 @@ extension SubscriptionNode {
     if let handedOver { successor.takeOver(handedOver) }
   }
 
-  /// Takes over what waited for the predecessor.
+  /// Takes over the predecessor's pending notifications.
   private func takeOver(_ handedOver: Mailbox.HandOver) {
     let reception = contents.withLock { contents in
       defer { markAccountedFor(contents.mailbox) }
@@ -21,7 +21,7 @@ extension SubscriptionNode {
     }
     switch reception {
     case .kept(let needsWorker):
-      // By the limit that holds here.
+      // Applies this mailbox's limit.
       touch { _, _ in }
       if needsWorker { topic.owner.requestWorker(for: self) }
     case .discarded(let pending):
@@ -31,7 +31,7 @@ extension SubscriptionNode {
     }
   }
 
-  /// Releases the subscription that was held for this one, which a worker has left.
+  /// Opens the subscription that was held for this one, which no worker attends any more.
   func releaseHeld() {
     guard let held = topic.succession.withLock({ $0.forget(self) }) else { return }
     let needsWorker = held.contents.withLock { $0.mailbox.open(published: held.publishedWhileOpen) }
