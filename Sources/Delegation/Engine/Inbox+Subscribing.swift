@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Somebody who wants to subscribe.
+/// What a call of `subscribe` asks for.
 struct SubscriptionRequest {
   let object: AnyObject
   let type: any AnyObject.Type
@@ -9,9 +9,9 @@ struct SubscriptionRequest {
 }
 
 extension Inbox {
-  /// Adds a subscription, or changes the one that there is.
+  /// Adds a subscription, or changes the object's existing one.
   ///
-  /// - Returns: the subscription; one that has ended if the subscriber is dying.
+  /// - Returns: the subscription; a terminated one if the subscriber is dying.
   func subscribe(
     _ request: SubscriptionRequest, reference: consuming WeakReference, to type: Any.Type
   ) -> SubscriptionNode {
@@ -25,7 +25,7 @@ extension Inbox {
       let bucket = identity.map { identity in
         state.withLock { $0.indexes[key]?.named(identity.hash) ?? [] }
       }
-      // Comparing identities is the user's code: outside the lock, and again if the bucket changed.
+      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
       let sameID = identity.flatMap { identity in
         bucket?.first { $0.identity.matches(identity) }?.node
       }
@@ -43,9 +43,18 @@ extension Inbox {
     }
   }
 
-  /// Adds a subscription, or changes the one that there is, now that it is known who bears the id.
+  /// Adds a subscription, or changes the object's existing one.
   ///
-  /// Called under the lock, as all that follows.
+  /// Called under the lock, as all functions below it.
+  ///
+  /// - Parameters:
+  ///   - request: what to subscribe.
+  ///   - reference: the reference to the object; taken if a subscription is added.
+  ///   - sameID: the subscription that has the same id, if there is one; it is replaced.
+  ///   - place: where the protocol's index is.
+  ///   - state: the state under the lock.
+  ///   - effects: what to do after the lock.
+  /// - Returns: the subscription.
   private func subscribe(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing sameID: SubscriptionNode?,
@@ -59,14 +68,14 @@ extension Inbox {
       change(existing, as: request, at: place, &state, &effects)
       return existing
     }
-    // Only a dead object can have lived at the address of a live one.
+    // Another object with the address of a live one can only be dead.
     if let existing, existing !== sameID {
       terminate(existing, as: .expired, at: place, &state, &effects)
     }
     return add(request, &reference, inPlaceOf: sameID, at: place, &state, &effects)
   }
 
-  /// Gives a subscription the options of a second one by the same object.
+  /// Gives a subscription the options of a repeated one by the same object.
   private func change(
     _ node: SubscriptionNode, as request: SubscriptionRequest, at place: Place,
     _ state: inout State,
@@ -85,7 +94,7 @@ extension Inbox {
     if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
   }
 
-  /// Adds a subscription, in the place and with what waits for an older one if that bears its id.
+  /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     inPlaceOf predecessor: SubscriptionNode?, at place: Place, _ state: inout State,
@@ -99,7 +108,7 @@ extension Inbox {
       flags.insert(.awaitingHandOver)
     }
     state.lastSerial = max(state.lastSerial, serial)
-    // Under one lock with the look, lest the worker that it is held for has left before it is the heir.
+    // `holds` and `setHeld` are in one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
       guard let reference = reference.take() else {
         fatalError("Delegation: a subscription was added twice")
@@ -129,7 +138,7 @@ extension Inbox {
     return node
   }
 
-  /// A subscription that has ended, for an object that is dying: nothing is kept for it.
+  /// Makes a terminated subscription, for an object that is dying; the inbox does not keep it.
   private func makeEnded(
     _ request: SubscriptionRequest, reference: consuming WeakReference, of type: Any.Type
   ) -> SubscriptionNode {
@@ -145,7 +154,7 @@ extension Inbox {
 }
 
 extension Inbox.State {
-  /// Where the index of a protocol is, made if it is new.
+  /// Where the index of a protocol is; makes it if the protocol is new.
   fileprivate mutating func place(
     of type: Any.Type, in inbox: Inbox
   ) -> Inbox.Place {
