@@ -5,10 +5,10 @@
 /// (``vote(_:by:_:)``, ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``,
 /// ``pass(_:through:_:)``).
 ///
-/// A call reaches those who were subscribed when it was made. What is subscribed to is the key: the
-/// protocols that one hub serves have nothing to do with each other but for the order of calls.
+/// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
+/// of one hub are independent of each other except for the order of calls.
 ///
-/// **Isolation.** The actor guards the hub's own books and nothing else: handlers, `deinit`s of
+/// **Isolation.** The actor guards the hub's own state and nothing else: handlers, `deinit`s of
 /// subscribers and the closures given to the hub never run on it, nor under a lock of the library, so
 /// every method may be called from every handler.
 ///
@@ -35,15 +35,15 @@ public actor DelegateHub {
   /// The hub's settings.
   public nonisolated let configuration: Configuration
 
-  /// What synchronous code has said.
+  /// What synchronous code has told the hub.
   @usableFromInline
   nonisolated let inbox: Inbox
 
-  /// Notices slow handlers, if the configuration wants it.
+  /// The watch for slow handlers, if the configuration has a limit.
   @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
-  /// Where the hub's work and handlers run; `nil` for the default.
+  /// The executor of the hub's work and of handlers; `nil` for the default.
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
 
@@ -51,7 +51,7 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
 
-  /// Who is subscribed to what, as of the last time the inbox's changes were applied.
+  /// The subscriptions of each protocol, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
   /// Makes a hub without subscribers.
@@ -69,7 +69,7 @@ public actor DelegateHub {
       reporter.report(Incident(cause, in: call, of: node, named: name))
     }
     inbox.setWaker { [weak self] in
-      // Claimed by somebody who has the hub, so that what is claimed is done.
+      // Claimed with a reference to the hub, so that what is claimed is done.
       guard let self, self.inbox.wake.claim() else { return }
       Task.startDetached(on: executor) { await self.work() }
     }
@@ -115,25 +115,24 @@ public actor DelegateHub {
     }
   }
 
-  /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
-  /// released by that.
+  /// Copies of all rosters, to be inspected off the actor: that may release subscribers.
   func overview() -> [TopicRoster.Overview] {
     apply(inbox.takeUpdates(asWake: false))
-    // By index, so that none is copied while it sorts.
+    // By index, so that a roster is not copied when it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
   }
 
   // MARK: Waking
 
-  /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
+  /// Applies the inbox's changes, then runs the first worker of the first fan-out itself.
   private nonisolated func work() async {
     if let first = begin(await takeWork()) { await first.workAsStandby() }
     inbox.activity.end()
   }
 
-  /// Begins what a wake has to do, and keeps nothing of it.
+  /// Begins a wake's work, and keeps nothing of it.
   ///
-  /// - Returns: the first fan-out, for the present task to be the first worker of.
+  /// - Returns: the first fan-out, whose first worker runs in the current task.
   private nonisolated func begin(_ work: WakeWork) -> FanOut? {
     for sweep in work.sweeps {
       inbox.activity.begin()

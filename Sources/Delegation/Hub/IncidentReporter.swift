@@ -1,9 +1,9 @@
-/// Tells the user of incidents, one at a time and in order, in nobody's way.
+/// Calls the hook with incidents, one at a time and in order, without delaying any call.
 ///
-/// Whoever finds an incident leaves it here and goes on; a task of its own calls the hook, as long as
-/// there are any. That task is counted as a worker, so a hub that is drained has told them all.
+/// Code that finds an incident queues it here and goes on. A separate task calls the hook as long as there
+/// are any. That task is counted as a worker, so a drained hub has reported them all.
 ///
-/// Invariant: while incidents wait, one task is on its way that will tell them, and at most one is.
+/// Invariant: while incidents wait, exactly one task is running or started that will report them.
 final class IncidentReporter: Sendable {
   typealias Hook = @Sendable (DelegateHub.Incident) -> Void
 
@@ -12,7 +12,7 @@ final class IncidentReporter: Sendable {
     var isTelling = false
   }
 
-  /// How many may wait; what comes then is counted in the last of them.
+  /// How many may wait; further ones are counted in the last of them.
   static let capacity = 256
 
   private let hook: Hook
@@ -48,7 +48,7 @@ final class IncidentReporter: Sendable {
   private func tell() async {
     while let incident = next() {
       hook(incident)
-      // The executor may have other work, and the hook may cause what it is told of next.
+      // The executor may have other work, and the hook may cause further incidents.
       await Task.yield()
     }
   }
