@@ -11,8 +11,9 @@
 /// if let objection { print("refused: \(objection)") }
 /// ```
 ///
-/// If there is nobody to ask, there is no objection. Where that must not pass, vote with
-/// ``Combiner/unanimous(ofAtLeast:)``.
+/// If there is nobody to ask, there is no objection, with `absent:` too. Where that must not pass, vote with
+/// ``Combiner/unanimous(ofAtLeast:)``; where the reason is wanted as well, <doc:VotesAndCombiners> has a
+/// combiner that counts the answers.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///

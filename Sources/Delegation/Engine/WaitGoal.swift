@@ -11,14 +11,15 @@ enum WaitGoal: Sendable {
   enum Subject: Hashable {
     case hub(ObjectIdentifier)
     case subscription(ObjectIdentifier)
-    case mailboxes(of: ObjectIdentifier)
+    /// The mailboxes of a topic, by the topic's number.
+    case mailboxes(of: Int)
   }
 
   var subject: Subject? {
     switch self {
     case .rest(let activity): .hub(ObjectIdentifier(activity))
     case .end(let node): .subscription(ObjectIdentifier(node))
-    case .passing(let receipt): receipt.place.map { .mailboxes(of: ObjectIdentifier($0.topic)) }
+    case .passing(let receipt): receipt.place.map { .mailboxes(of: $0.topic) }
     }
   }
 
@@ -67,7 +68,7 @@ extension HandlerContext {
     var subjects: [WaitGoal.Subject] = [.hub(ObjectIdentifier(worker.activity))]
     guard let node else { return subjects }
     subjects.append(.subscription(ObjectIdentifier(node)))
-    if isAttending { subjects.append(.mailboxes(of: ObjectIdentifier(node.topic))) }
+    if isAttending { subjects.append(.mailboxes(of: node.topic.number)) }
     return subjects
   }
 }

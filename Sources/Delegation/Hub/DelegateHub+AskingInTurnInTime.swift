@@ -32,7 +32,7 @@ extension DelegateHub {
   ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is
   ///     no answer.
   ///   - body: the question.
-  /// - Returns: the first answer; `nil` if nobody had one, or not in time.
+  /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public nonisolated func askInTurn<P, R: Sendable>(
@@ -67,6 +67,9 @@ extension DelegateHub {
   /// ignores cancellation. A subscriber that throws or is late is skipped and leaves the value as it is, or
   /// has the answer that `absent` says. At the deadline no further subscriber is asked; the handler that
   /// runs is cancelled, and may still be running when it returns.
+  ///
+  /// - Warning: With `absent: .abstains` a value comes back at the deadline that some subscribers have
+  ///   not seen. Where each of them has to, `.counts(as: nil)` stops it.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
   /// ``askInTurn(_:within:absent:_:)``.

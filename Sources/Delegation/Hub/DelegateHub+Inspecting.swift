@@ -104,8 +104,8 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
-    let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
-    if isAtRest { return Leftovers(subscribers: []) }
+    let isIdle = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
+    if isIdle { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
       subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),

@@ -20,7 +20,7 @@ extension DelegateHub {
   /// ```
   ///
   /// Options that are not named have their defaults in a new subscription; in an existing one they stay as
-  /// they are.
+  /// they are. To leave an executor, end the subscription and subscribe again.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
@@ -55,6 +55,9 @@ extension DelegateHub {
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
   /// does not conform to are skipped: a module names all protocols of its server in one line.
+  ///
+  /// It takes no options. Where a module needs some, such as a queue, subscribe it to each protocol by
+  /// itself.
   ///
   /// **Order.** In each protocol it is served after those that subscribed before it.
   ///

@@ -51,6 +51,9 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
 
+  /// Reports incidents to the user.
+  private nonisolated let reporter: IncidentReporter
+
   /// The subscriptions of each protocol, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
@@ -65,6 +68,7 @@ public actor DelegateHub {
     deadlines = Self.makeDeadlines(configuration)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
+    self.reporter = reporter
     inbox = Inbox(activity: activity) { cause, call, node, name in
       reporter.report(Incident(cause, in: call, of: node, named: name))
     }
@@ -77,6 +81,7 @@ public actor DelegateHub {
 
   deinit {
     inbox.clear()
+    reporter.close()
   }
 
   // MARK: Applying the inbox's changes

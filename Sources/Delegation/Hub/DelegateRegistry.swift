@@ -5,6 +5,8 @@
 /// One protocol's half of a hub, to give away: it can subscribe and unsubscribe, and can neither call the
 /// subscribers nor list them.
 ///
+/// It keeps the hub alive, and not the object that gave it away.
+///
 /// ```swift
 /// worker.observers.subscribe(audit)
 /// ```

@@ -7,8 +7,8 @@ internal import Synchronization
 final class Receipt: Sendable {
   /// The notification that this is for.
   struct Place: Sendable {
-    /// The topic that it was posted to; two hubs never share one, even for the same protocol.
-    var topic: any AnyObject & Sendable
+    /// The number of the topic, which no other hub's has.
+    var topic: Int
     var number: Int
   }
 
@@ -19,7 +19,7 @@ final class Receipt: Sendable {
   /// Sets what to wait for.
   ///
   /// Called under the inbox's lock, before a subscription can pass.
-  func open(number: Int, to topic: any AnyObject & Sendable, addressees: Int) {
+  func open(number: Int, to topic: Int, addressees: Int) {
     postedAt.withLock { $0 = Place(topic: topic, number: number) }
     outstanding.rise(by: addressees)
   }

@@ -224,7 +224,7 @@ final class SubscriptionNode: Sendable {
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
   func hasPending(_ receipt: Receipt) -> Bool {
-    guard let place = receipt.place, place.topic === topic else { return false }
+    guard let place = receipt.place, place.topic == topic.number else { return false }
     return hasPending(place.number)
   }
 

@@ -29,6 +29,10 @@ final class Topic: Sendable {
   private let type: Any.Type
   /// Its `ObjectIdentifier`.
   let key: ObjectIdentifier
+  /// A number that no other topic ever has, not even that of another hub with the same protocol.
+  let number: Int
+
+  private static let numbers = Atomic<Int>(0)
 
   /// How many notifications have been posted so far, which is also the number of the next one.
   ///
@@ -55,6 +59,7 @@ final class Topic: Sendable {
     self.type = type
     self.owner = owner
     key = ObjectIdentifier(type)
+    number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// The protocol's name.

@@ -79,7 +79,7 @@ struct TopicIndex: Sendable {
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, to: topic, addressees: population)
+    content.receipt?.open(number: posted, to: topic.number, addressees: population)
     placeholder = next
     posted += 1
     addressed += population
