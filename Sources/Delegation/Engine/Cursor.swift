@@ -31,7 +31,9 @@ struct Cursor: Sendable {
   @usableFromInline
   var isHalted = false
   /// Claimed subscriptions that were sent to their own executors and have not begun there, by position.
-  private var sentToExecutor: [Int: SubscriptionNode] = [:]
+  ///
+  /// It is `nil` until there is one.
+  private var sentToExecutor: [Int: SubscriptionNode]?
 
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
@@ -54,8 +56,8 @@ struct Cursor: Sendable {
   /// - Returns: the subscriptions that have not begun, to be released outside the lock.
   mutating func halt() -> [SubscriptionNode] {
     isHalted = true
-    defer { sentToExecutor = [:] }
-    return release() + sentToExecutor.values
+    guard let waiting = sentToExecutor.take() else { return release() }
+    return release() + waiting.values
   }
 
   /// Takes out the list, to be released outside the lock.
@@ -66,19 +68,20 @@ struct Cursor: Sendable {
 
   /// Notes that a claimed subscription is sent to its own executor.
   mutating func sendToExecutor(_ claim: Claim) {
-    sentToExecutor[claim.position] = claim.node
+    sentToExecutor = sentToExecutor ?? [:]
+    sentToExecutor?[claim.position] = claim.node
   }
 
   /// Notes that a subscription begins on its own executor.
   ///
   /// - Returns: whether it may begin: not if the fan-out was halted.
   mutating func beginOnExecutor(_ position: Int) -> Bool {
-    sentToExecutor[position] = nil
+    sentToExecutor?[position] = nil
     return !isHalted
   }
 
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < next ? sentToExecutor[position] : nodes[position]
+    position < next ? sentToExecutor?[position] : nodes[position]
   }
 }

@@ -68,20 +68,31 @@ extension FanOut {
   }
 
   /// Does one worker's part of a question, on the subscriptions' own executors as well.
+  ///
+  /// - Parameters:
+  ///   - question: a worker's part of the question.
+  ///   - first: the subscription that is asked first, within the context of which the task runs.
+  ///   - isSingle: whether to ask only the first one, and on the current executor.
+  ///   - workerTask: the task that the worker runs in.
   nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, in workerTask: WorkerTask
+    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false,
+    in workerTask: WorkerTask
   ) async {
-    await asWorker(in: workerTask, beginningWith: first) { worker in
+    let worker = makeWorker(in: workerTask, beginningWith: first.node)
+    let context = HandlerContext(worker: worker, call: 1, node: first.node)
+    let place = worker.hasOwnTask ? runningTasks.join() : nil
+    await HandlerContext.binding.withValue(context) {
       var next: Claim? = first
       while let claim = next {
-        if let executor = claim.node.executor {
+        if !isSingle, let executor = claim.node.executor {
           await ask(question, at: claim, as: worker, on: executor, in: workerTask)
           next = self.claim()
         } else {
-          next = await question(self, worker, claim, false)
+          next = await question(self, worker, claim, isSingle)
         }
       }
     }
+    if let place, !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
   /// Asks on the subscription's own executor, in another task unless this worker has to await it.
@@ -102,32 +113,8 @@ extension FanOut {
       startWorker(on: executor) {
         // The fan-out may have been halted before the executor ran this.
         guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
-        await self.asWorker(in: .ownTask, beginningWith: claim) { worker in
-          _ = await question(self, worker, claim, true)
-        }
+        await self.ask(question, from: claim, only: true, in: .ownTask)
       }
-    }
-  }
-
-  /// Does a worker's part of a question, within the context of the worker's first call.
-  ///
-  /// - Parameters:
-  ///   - workerTask: whose task it is.
-  ///   - first: the subscription that is asked first.
-  ///   - body: its part.
-  nonisolated(nonsending) private func asWorker(
-    in workerTask: WorkerTask, beginningWith first: Claim,
-    _ body: nonisolated(nonsending) (Worker) async -> Void
-  ) async {
-    let worker = makeWorker(in: workerTask, beginningWith: first.node)
-    let context = HandlerContext(worker: worker, call: 1, node: first.node)
-    switch workerTask {
-    case .callersTask:
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-    case .ownTask:
-      let place = runningTasks.join()
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

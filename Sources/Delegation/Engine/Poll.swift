@@ -76,7 +76,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
       let isDecided = state.withLock { state in
-        if !state.isDecided { state.caller = continuation }
+        if !state.isDecided { state.caller = PollState.Caller(continuation) }
         return state.isDecided
       }
       if isDecided { continuation.resume() }
@@ -180,7 +180,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
       return (state.caller, state.queue.takeAll())
     }
     withExtendedLifetime(late) {}
-    caller?.resume()
+    caller?.continuation.resume()
   }
 }
 
@@ -205,7 +205,24 @@ struct PollState: Sendable {
   @usableFromInline
   var isDecided = false
   @usableFromInline
-  var caller: CheckedContinuation<Void, Never>?
+  var caller: Caller?
+
+  /// The continuation of the waiting caller.
+  ///
+  /// It is in an object: the runtime would look up the type of an optional continuation at each access.
+  @usableFromInline
+  final class Caller: Sendable {
+    @usableFromInline
+    let continuation: CheckedContinuation<Void, Never>
+
+    @inlinable
+    init(_ continuation: CheckedContinuation<Void, Never>) {
+      self.continuation = continuation
+    }
+
+    @inlinable
+    deinit {}
+  }
 
   @inlinable
   init() {}
