@@ -1,18 +1,18 @@
-/// Which handlers wait for which: the calls of `drain`, `notifyAndWait` and `cancelAndWait` that are made
-/// within handlers, of all hubs.
+/// Which handlers wait for which others: the calls of `drain`, `notifyAndWait` and `cancelAndWait` within
+/// handlers, of all hubs.
 ///
-/// Outside of handlers a wait is strict, and not in here. Within one, it does not wait for the handlers
-/// of its own chain; nor, so that two handlers that wait for each other both go on, for those that
-/// already wait, directly or through others, for one of its own: of each circle the wait that came last
-/// gives way. Circles may run through several hubs, so there is one graph for the process.
+/// A wait outside of handlers is strict, and not in the graph. A wait within a handler does not wait for
+/// the handlers of its own chain. Nor does it wait for handlers that already wait, directly or through
+/// others, for one of its chain; so two handlers that wait for each other both go on. In each circle the
+/// wait that came last gives way. Circles may run through several hubs, so the process has one graph.
 ///
-/// A wait is looked for in circles only when its count has fallen to what it excuses at most. Handlers of
-/// a hub that all wait for the rest of that hub are the common case, and need no search: there the last
-/// one excuses all.
+/// The graph is searched for the circles of a wait only when its count has fallen to what it excuses at
+/// most. In the common case the handlers of a hub all wait for the rest of that hub. That needs no search:
+/// the last wait excuses all.
 ///
-/// Invariant: `waits` are in the order of their numbers, which is that of arrival; `bySubject`, `tally`
-/// and `hubs` are about exactly these. What a wait excuses is chosen from the waits before it, so a later
-/// one changes nothing for it.
+/// Invariant: `waits` are in the order of their numbers, which is the order of arrival; `bySubject`, `tally`
+/// and `hubs` have exactly these waits. What a wait excuses is chosen from the waits before it, so a later
+/// wait changes nothing for it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
     let number: Int
@@ -31,23 +31,25 @@ struct WaitGraph: Sendable {
   private var lastNumber = 0
   /// The numbers of the waits for a subject, in order.
   private var bySubject: [WaitGoal.Subject: [Int]] = [:]
-  /// How many handlers of waits there are by what a goal would count them by, for each subject.
+  /// For each subject, how many handlers of waits there are, by the object that a goal counts them by.
   private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
   /// The hubs that handlers of waits belong to.
   private var hubs: [ObjectIdentifier: Hub] = [:]
 
-  /// The waits whose handlers belong, at least in part, to one hub.
+  /// The waits that have handlers of one hub in their chains.
   private struct Hub: Sendable {
     var waits = 0
-    /// The numbers of those that are for the rest of this hub and have no handler of another, in order.
+    /// The numbers of the waits for the rest of this hub that have no handler of another hub, in order.
     var own: [Int] = []
-    /// ``Activity/returns`` when the tally was last known to be of handlers that run: since there was no
-    /// such wait, or never again if a handler returned before its wait was added.
+    /// ``Activity/returns`` when the hub came to have such waits; `nil` after a handler returned before its
+    /// wait was added.
+    ///
+    /// As long as it has not changed, all of the hub's handlers in the tally run.
     var returns: Int?
   }
 
   var count: Int { waits.count }
-  /// How many handlers, and how many waits for each of them, searches have looked at.
+  /// How many handlers, and how many waits for each of them, the searches have visited.
   ///
   /// For tests.
   private(set) var steps = 0
@@ -55,7 +57,7 @@ struct WaitGraph: Sendable {
   /// Adds a wait.
   ///
   /// - Returns: its number, and how many handlers it excuses at most; `nil` if its handler has returned,
-  ///   so that it is as strict as any.
+  ///   which makes the wait strict.
   /// - Complexity: O(1) in the number of waits, amortised.
   mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> (number: Int, most: Int)? {
     let chain = context.chain
@@ -83,7 +85,7 @@ struct WaitGraph: Sendable {
         tally[subject, default: [:]][handler.counted(for: subject), default: 0] += 1
       }
     }
-    // One that returned before it was marked did not tell.
+    // A handler that returned before its worker's `waits` rose has not raised `returns`.
     if context.chain.count != chain.count {
       for activity in wait.activities { hubs[ObjectIdentifier(activity)]?.returns = nil }
     }
@@ -123,10 +125,10 @@ struct WaitGraph: Sendable {
     return wait
   }
 
-  /// How many of those that a wait's goal counts it excuses at the moment.
+  /// How many of the handlers that a wait's goal counts are excused at the moment.
   ///
-  /// - Complexity: O(1) if the hub's handlers all wait for the rest of that hub and this is the last one,
-  ///   else O(*k*) in those *k* before it that it is in a circle with.
+  /// - Complexity: O(1) if the hub's waiting handlers all wait for the rest of that hub and this wait came
+  ///   last, else O(*k*) in the *k* waits before it that are in a circle with it.
   mutating func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
@@ -144,7 +146,7 @@ struct WaitGraph: Sendable {
   /// for one of them.
   private mutating func standstill(of wait: Wait) -> [HandlerContext] {
     var handlers = wait.context.chain
-    // Those earlier waits that have not been found to wait for one of them.
+    // The earlier waits that have not been found to wait for one of them.
     var rest: [WaitGoal.Subject: [Int]] = [:]
     var visited = 0
     while visited < handlers.count {

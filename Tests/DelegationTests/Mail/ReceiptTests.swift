@@ -75,13 +75,13 @@ struct ReceiptTests {
     }
     let receipt = Receipt()
     #expect(receipt.outstanding.value == 0)
-    #expect([node, other].map { $0.owes(receipt) } == [false, false])
+    #expect([node, other].map { $0.hasPending(receipt) } == [false, false])
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
-    #expect(other.owes(1))
-    #expect([node, other].map { $0.owes(receipt) } == [true, false])
+    #expect(other.hasPending(1))
+    #expect([node, other].map { $0.hasPending(receipt) } == [true, false])
   }
 }
 
@@ -172,7 +172,7 @@ private struct ReceiptRun {
       if receipt.outstanding.value != outstanding {
         return "\(receipt.outstanding.value) have yet to pass \(number), expected \(outstanding)"
       }
-      if nodes.map({ $0.owes(receipt) }) != owing { return "\(number) is owed by others" }
+      if nodes.map({ $0.hasPending(receipt) }) != owing { return "\(number) is owed by others" }
     }
     return nil
   }
