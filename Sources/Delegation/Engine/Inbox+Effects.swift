@@ -5,11 +5,37 @@ extension Inbox {
     fileprivate var isWakeDue = false
     /// The notification that was posted: this may be its last reference.
     var notification: Notification?
-    /// Changes of mailboxes.
+    /// What concerns subscriptions; `nil` if nothing does, as in most sections, which post.
+    var subscriptions: SubscriptionEffects?
+
+    /// Adds a change of a mailbox.
+    mutating func add(_ change: Change) {
+      subscriptions = subscriptions ?? SubscriptionEffects()
+      subscriptions?.changes.append(change)
+    }
+
+    /// Adds a subscription whose termination has begun and is to be finished.
+    ///
+    /// - Parameters:
+    ///   - terminated: the subscription.
+    ///   - identity: its id, to be released.
+    mutating func add(_ terminated: Terminated, releasing identity: Identity?) {
+      subscriptions = subscriptions ?? SubscriptionEffects()
+      subscriptions?.terminated.append(terminated)
+      if let identity { release(identity) }
+    }
+
+    /// Adds an id to be released.
+    mutating func release(_ identity: Identity) {
+      subscriptions = subscriptions ?? SubscriptionEffects()
+      subscriptions?.released.append(identity)
+    }
+  }
+
+  /// The effects that concern subscriptions.
+  struct SubscriptionEffects: Sendable {
     var changes: [Change] = []
-    /// Subscriptions whose termination has begun and is to be finished.
     var terminated: [Terminated] = []
-    /// Ids to be released.
     var released: [Identity] = []
   }
 
@@ -68,7 +94,8 @@ extension Inbox {
 
   private func carryOut(_ effects: Effects) {
     if effects.isWakeDue { sendWake() }
-    for change in effects.changes {
+    guard let subscriptions = effects.subscriptions else { return }
+    for change in subscriptions.changes {
       switch change {
       case .setOptions(let node, let options, let version):
         node.setOptions(options, version: version)
@@ -76,7 +103,7 @@ extension Inbox {
         predecessor.handOver(to: successor)
       }
     }
-    for ended in effects.terminated {
+    for ended in subscriptions.terminated {
       ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
     }
   }

@@ -85,11 +85,11 @@ extension Inbox {
     if let identity = options.id,
       let former = state.indexes.values[place].rename(node, to: identity)
     {
-      effects.released.append(former)
+      effects.release(former)
     }
     if options.namesAttachmentsOrPolicy {
       state.lastVersion += 1
-      effects.changes.append(.setOptions(node, options, version: state.lastVersion))
+      effects.add(.setOptions(node, options, version: state.lastVersion))
     }
     if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
   }
@@ -125,7 +125,7 @@ extension Inbox {
       return node
     }
     if let predecessor, flags.contains(.awaitingHandOver) {
-      effects.changes.append(.handOver(from: predecessor, to: node))
+      effects.add(.handOver(from: predecessor, to: node))
       state.indexes.values[place]
         .insert(node, as: request.options.id, inPlaceOf: predecessor)
     } else {

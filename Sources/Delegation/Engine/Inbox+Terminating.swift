@@ -81,9 +81,9 @@ extension Inbox {
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) -> Bool {
     guard let entry = state.indexes.values[place].terminate(node) else { return false }
-    effects.terminated.append(
-      Terminated(node: node, end: entry.end, termination: termination, call: call))
-    if let identity = entry.identity { effects.released.append(identity) }
+    effects.add(
+      Terminated(node: node, end: entry.end, termination: termination, call: call),
+      releasing: entry.identity)
     return true
   }
 }

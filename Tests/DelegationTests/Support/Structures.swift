@@ -85,13 +85,13 @@ extension Inbox {
   ///
   /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
   func beginTermination(on node: SubscriptionNode) -> Int? {
-    state.withLock { state in
+    state.withLock { state -> Int? in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
       var effects = Effects()
       change(at: place, &state) {
         terminate(node, as: .cancelled, at: place, &$0, &effects)
       }
-      return effects.terminated.first?.end
+      return effects.subscriptions?.terminated.first?.end
     }
   }
 
