@@ -4,7 +4,7 @@
   extension DelegateHub {
     /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
     ///
-    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for
+    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for
     /// those who come from a `delegateQueue`.
     ///
     /// **Order.** As without a queue. On a serial queue the synchronous handlers of all who subscribe with it

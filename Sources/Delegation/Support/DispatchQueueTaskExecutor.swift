@@ -22,7 +22,8 @@ final class DispatchQueueTaskExecutor: TaskExecutor {
   static func shared(on queue: DispatchQueue) -> DispatchQueueTaskExecutor {
     let new = DispatchQueueTaskExecutor(queue)
     return all.withLock { entries in
-      let present = entries[ObjectIdentifier(queue)]?.reference.load(as: DispatchQueueTaskExecutor.self)
+      let present = entries[ObjectIdentifier(queue)]?.reference.load(
+        as: DispatchQueueTaskExecutor.self)
       if let present { return present }
       entries[ObjectIdentifier(queue)] = SharedReference(WeakReference(new, object: new))
       return new

@@ -42,7 +42,7 @@ struct WaitGraphStepsTests {
     }
   }
 
-  @Test("handlers that each notify all of them and wait look at no more than the square of their number")
+  @Test("handlers that each notify all and wait look at no more than the square of their number")
   func notifyAndWait() {
     for count in [10, 100, 200] {
       let scene = Self.deliveries(count)
