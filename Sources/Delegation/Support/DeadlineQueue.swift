@@ -1,9 +1,9 @@
 /// The deadlines of one hub, and the task that sleeps until the next of them.
 ///
-/// A cancelled sleep keeps its memory until its time has come (the runtime's timers cannot be taken
-/// back). So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
-/// starts only if an earlier deadline comes. Sleepers do not keep the queue, and are cancelled with its
-/// end: a clock that nobody advances any more would keep them, and they it.
+/// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
+/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
+/// starts only for an earlier deadline. Sleepers do not keep the queue, whose `deinit` cancels them: a
+/// clock that nobody advances any more would keep them for good.
 final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration {
   private let clock: C
   private let executor: (any TaskExecutor)?
@@ -12,7 +12,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   private let sleepers = Lock((last: 0, tasks: [Int: Task<Void, Never>?]()))
 
   /// - Parameters:
-  ///   - clock: what the deadlines go by.
+  ///   - clock: the clock of the deadlines.
   ///   - executor: where the sleeper and the actions run.
   init(clock: C, executor: (any TaskExecutor)?) {
     self.clock = clock
@@ -59,7 +59,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
     let task = Task.startDetached(on: executor) { [weak self, clock] in
       var instant: C.Instant? = first
       while let wake = instant {
-        // Cancelled when the queue is gone; a clock that throws otherwise cannot tell when it is time.
+        // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
         try? await clock.sleep(until: wake, tolerance: nil)
         instant = self?.wake(at: wake)
       }
@@ -70,10 +70,10 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
     }
   }
 
-  /// Does what is due.
+  /// Starts the due actions.
   ///
-  /// - Parameter instant: until when the sleeper slept.
-  /// - Returns: until when it sleeps on; `nil` if it need not.
+  /// - Parameter instant: the time until which the sleeper slept.
+  /// - Returns: the time until which it sleeps again; `nil` if it ends.
   private func wake(at instant: C.Instant) -> C.Instant? {
     let now = clock.now
     let (due, next) = alarms.withLock { $0.wake(at: instant, now: now) }
