@@ -33,7 +33,7 @@ func telling() {
   } setup: {
     Audience.listeners(100)
   }
-  Benchmark("deliver, to 100") { benchmark, audience in
+  Benchmark("notifyAndWait, to 100") { benchmark, audience in
     await audience.hub.notifyAndWait((any Listener).self) { $0.didHappen() }
   } setup: {
     Audience.listeners(100)

@@ -120,7 +120,12 @@ struct Audit: Sendable {
     check("posted", statistics.posted, tally.posted)
     check("handled", counts.handled, tally[.handled])
     check("failed", counts.failed, tally[.failed])
-    check("reported", counts.failed, tally[.reported])
+    // When too many incidents wait, the hub leaves some out, and says how many but not of what kind.
+    let reported = tally[.reported]
+    violations.check(
+      (reported...(reported + tally[.leftOut])).contains(counts.failed),
+      "reported: \(counts.failed) failed, the program was told of \(reported) and of "
+        + "\(tally[.leftOut]) incidents that were left out")
     check("waiting", counts.waiting, 0)
   }
 
@@ -140,6 +145,6 @@ struct Audit: Sendable {
 extension DelegateHub.Statistics.Counts {
   /// Whether something was taken off that was never there.
   fileprivate var isAnyNegative: Bool {
-    [handled, failed, expired, dropped, cancelled, waiting].contains { $0 < 0 }
+    [handled, failed, expired, dropped, cancelled, waiting, handling].contains { $0 < 0 }
   }
 }

@@ -73,6 +73,40 @@ struct AuditTests {
     #expect(await scene.violations() == ["failed: the hub says 0, the program 1"])
   }
 
+  @Test("failures that the hub did not report, and one that it reported twice")
+  func reported() async {
+    /// What the audit says of reports when each of twelve residents has failed once.
+    func violations(_ alter: (Tally) -> Void) async -> [String] {
+      let scene = Scene()
+      scene.world.calmDown()
+      scene.world.hub.notify((any Listener).self) { _ in throw Refusal() }
+      await scene.world.hub.drain()
+      alter(scene.world.tally)
+      return await scene.violations().filter { $0.hasPrefix("reported") }
+    }
+    func told(_ count: Int, leftOut: Int) -> [String] {
+      [
+        "reported: 12 failed, the program was told of \(count) and of \(leftOut) incidents that were left out"
+      ]
+    }
+    #expect(await violations { _ in } == [])
+    #expect(await violations { $0.count(.reported) } == told(13, leftOut: 0))
+    #expect(await violations { $0.count(.reported, -2) } == told(10, leftOut: 0))
+    // Those that were left out may have been these, and others besides.
+    for leftOut in 2...3 {
+      let found = await violations {
+        $0.count(.reported, -2)
+        $0.count(.leftOut, leftOut)
+      }
+      #expect(found == [])
+    }
+    let found = await violations {
+      $0.count(.reported, -2)
+      $0.count(.leftOut)
+    }
+    #expect(found == told(10, leftOut: 1))
+  }
+
   @Test("a listener of whom the program does not know")
   func unknownListener() async {
     let scene = Scene()

@@ -4,7 +4,8 @@
   extension DelegateHub {
     /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
     ///
-    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for code that had a `delegateQueue`.
+    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for code that had a
+    /// `delegateQueue`.
     ///
     /// **Order.** As without a queue. On a serial queue the synchronous handlers of all its subscribers run
     /// one at a time; while a handler is suspended, others run on the queue.

@@ -17,7 +17,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
 
   /// Subscribes an object.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
+  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
   /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
   /// if the object does not conform to that one.
   ///
@@ -50,7 +50,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   #if canImport(Dispatch)
     /// Subscribes an object, its handlers to run on a dispatch queue.
     ///
-    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
+    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,DispatchQueue,_,_)``.
     ///
     /// - Parameters:
     ///   - subscriber: an object that conforms to the protocol.

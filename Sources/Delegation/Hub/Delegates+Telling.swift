@@ -1,7 +1,7 @@
 extension Delegates {
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)``.
+  /// As ``DelegateHub/notify(_:_:)-9yydi``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -12,7 +12,7 @@ extension Delegates {
 
   /// Calls an asynchronous handler on every subscriber, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)``.
+  /// As ``DelegateHub/notify(_:_:)-2z5cx``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
@@ -25,7 +25,7 @@ extension Delegates {
 
   /// Calls a handler on every subscriber on the main actor, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)``.
+  /// As ``DelegateHub/notify(_:_:)-2mdiv``.
   ///
   /// - Parameter body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.

@@ -41,7 +41,7 @@ struct Producer: Sendable {
         await post { world, event in
           world.hub.notify((any Listener).self) { try await $0.heard(event) }
         }
-      case 800..<805: await deliver()
+      case 800..<805: await notifyAndWait()
       case 805..<855: await Questions(world, residents).ask(event(), &dice)
       case 855..<915: come()
       case 915..<975: await leave()
@@ -64,7 +64,7 @@ struct Producer: Sendable {
     await notify(world, event())
   }
 
-  private mutating func deliver() async {
+  private mutating func notifyAndWait() async {
     guard await limits.admit(world, residents) else { return }
     let event = event()
     world.tally.count(.postedByProducers)
@@ -73,7 +73,7 @@ struct Producer: Sendable {
     for resident in residents where resident.isComplete {
       let last = resident.subscriber.conduct.watch.lastSequence(of: index)
       world.violations.check(
-        last >= event.sequence, "deliver returned before somebody had handled it")
+        last >= event.sequence, "notifyAndWait returned before somebody had handled it")
     }
   }
 

@@ -29,7 +29,7 @@ struct Questions: Sendable {
     case 4: await collect(event)
     case 5: await sum()
     case 6: await pass()
-    default: await first(event)
+    default: await askInTurn(event)
     }
   }
 
@@ -83,9 +83,9 @@ struct Questions: Sendable {
     world.violations.check((count ?? 0) >= judges, "pass left somebody out")
   }
 
-  private func first(_ event: Event) async {
+  private func askInTurn(_ event: Event) async {
     let answer = await world.hub.askInTurn((any Gatekeeper).self) { _ in event.isForbidden }
     world.tally.count(.asked)
-    world.violations.check(answer == event.isForbidden, "first came back with another's answer")
+    world.violations.check(answer == event.isForbidden, "askInTurn came back with another's answer")
   }
 }

@@ -4,7 +4,9 @@ import Synchronization
 final class Tally: Sendable {
   /// What is counted.
   enum Item: Int, CaseIterable {
-    case postedByProducers, postedByHandlers, handled, failed, reported
+    case postedByProducers, postedByHandlers, handled, failed
+    /// Failed notifications that the hub reported, and incidents of any kind that it left out.
+    case reported, leftOut
     case voted, votedLate, failedVotes, asked, delivered
     case came, left, died, replaced, changed
   }
@@ -15,11 +17,13 @@ final class Tally: Sendable {
 
   private let counters = Item.allCases.map { _ in Counter() }
 
-  /// Counts one.
+  /// Counts one, or some.
   ///
-  /// - Parameter item: what.
-  func count(_ item: Item) {
-    counters[item.rawValue].count.wrappingAdd(1, ordering: .relaxed)
+  /// - Parameters:
+  ///   - item: what.
+  ///   - number: how many.
+  func count(_ item: Item, _ number: Int = 1) {
+    counters[item.rawValue].count.wrappingAdd(number, ordering: .relaxed)
   }
 
   /// How many there have been.

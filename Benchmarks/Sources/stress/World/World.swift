@@ -33,10 +33,11 @@ final class World: Sendable {
     self.producers = producers
     var configuration = DelegateHub.Configuration()
     configuration.onIncident = { [tally, violations] incident in
+      tally.count(.leftOut, incident.leftOut)
       guard let error = incident.error, [.notify, .notifyAndWait].contains(incident.call) else {
         return
       }
-      for _ in 0...incident.leftOut { tally.count(.reported) }
+      tally.count(.reported)
       violations.check(error is Refusal, "reported was another error than thrown")
     }
     hub = DelegateHub(configuration)

@@ -63,7 +63,7 @@ final class HubEngine: Engine {
 
   func user(for credentials: Credentials) async -> User? {
     let answer = await hub.askInTurn(
-      (any Authenticator).self, within: deadline
+      (any Authenticator).self, within: deadline, absent: .abstains
     ) { await $0.user(for: credentials) }
     guard case .yes(let user) = answer else { return nil }
     return user
@@ -83,7 +83,7 @@ final class HubEngine: Engine {
 
   func rewritten(_ draft: Draft) async -> String? {
     await hub.pass(
-      draft.text, through: (any MessageRewriter).self, within: deadline
+      draft.text, through: (any MessageRewriter).self, within: deadline, absent: .abstains
     ) { await $0.rewrite($1, of: draft) }
   }
 
@@ -92,7 +92,7 @@ final class HubEngine: Engine {
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
-    await hub.askInTurn((any HistoryKeeper).self, within: deadline) {
+    await hub.askInTurn((any HistoryKeeper).self, within: deadline, absent: .abstains) {
       await $0.recent(count, in: room)
     } ?? []
   }
