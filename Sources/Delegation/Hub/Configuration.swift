@@ -79,15 +79,22 @@ extension DelegateHub {
     }
   }
 
-  /// What sets the deadlines that a configuration's clock goes by.
+  /// Where a configuration's deadlines come; `nil` for the default.
   ///
   /// Real time is kept apart from the hub's executor, which may be busy. Any other clock is a test's:
   /// then the executor runs all of the hub, so that a test has the last word on what happens when.
-  static func makeDeadlines(_ configuration: Configuration) -> any DeadlineSource {
+  static func deadlinesExecutor(of configuration: Configuration) -> (any TaskExecutor)? {
+    let clock = configuration.clock
+    if clock is ContinuousClock || clock is SuspendingClock { return nil }
+    return handlerExecutor(for: configuration.executor)
+  }
+
+  /// What sets the deadlines that a configuration's clock goes by.
+  static func makeDeadlines(
+    _ configuration: Configuration, on executor: (any TaskExecutor)?
+  ) -> any DeadlineSource {
     func source<C: Clock<Duration>>(_ clock: C) -> any DeadlineSource {
-      let isReal = clock is ContinuousClock || clock is SuspendingClock
-      return DeadlineQueue(
-        clock: clock, executor: isReal ? nil : handlerExecutor(for: configuration.executor))
+      DeadlineQueue(clock: clock, executor: executor)
     }
     return source(configuration.clock)
   }

@@ -5,7 +5,7 @@ extension DelegateHub: Workplace {
   /// Whether the current task prefers an executor that is neither the hub's nor everybody's.
   ///
   /// The hub's actor would be run there, for everybody, and so would handlers without an executor of
-  /// their own. So calls of such a task are made anew with the hub's as their preference: whatever
+  /// their own. So calls of such a task are made anew with ``ownExecutor`` as their preference: whatever
   /// keeps the caller's executor busy then keeps the caller alone.
   @usableFromInline
   nonisolated var isCalledFromElsewhere: Bool {
@@ -16,10 +16,6 @@ extension DelegateHub: Workplace {
         && preferred != configuration.executor?.asUnownedTaskExecutor()
     }
   }
-
-  /// Where calls are made anew that come from elsewhere.
-  @usableFromInline
-  nonisolated var ownExecutor: any TaskExecutor { executor ?? globalConcurrentExecutor }
 
   /// The subscriptions of a protocol, in order, whatever executor the caller prefers.
   @usableFromInline

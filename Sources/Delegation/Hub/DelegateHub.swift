@@ -47,6 +47,13 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
 
+  /// Where calls from elsewhere are made anew: where deadlines come, too.
+  ///
+  /// Not on the hub's executor, unless the clock is a test's: it may be busy, and a call has to return
+  /// by its deadline all the same.
+  @usableFromInline
+  nonisolated let ownExecutor: any TaskExecutor
+
   /// Sets the deadlines of calls.
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
@@ -62,7 +69,9 @@ public actor DelegateHub {
     let executor = handlerExecutor(for: configuration.executor)
     self.executor = executor
     slowWatch = Self.makeSlowWatch(configuration)
-    deadlines = Self.makeDeadlines(configuration)
+    let deadlinesExecutor = Self.deadlinesExecutor(of: configuration)
+    ownExecutor = deadlinesExecutor ?? globalConcurrentExecutor
+    deadlines = Self.makeDeadlines(configuration, on: deadlinesExecutor)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
     inbox = Inbox(activity: activity) { mishap, call, node, name in
