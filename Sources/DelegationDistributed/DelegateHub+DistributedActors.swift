@@ -2,22 +2,23 @@ public import Delegation
 public import Distributed
 
 extension DelegateHub {
-  /// Subscribes a distributed actor to a protocol, held by where it lives and known by its id.
+  /// Subscribes a distributed actor to a protocol: a remote one is held strongly, a local one weakly.
   ///
   /// The hub keeps a remote actor's proxy alive, since nobody else does, until it is unsubscribed; it
-  /// holds a local actor weakly, as any other subscriber. Proxies of one actor are one subscriber, which
-  /// is never called twice. When it returns, every later call on that protocol reaches the actor.
+  /// holds a local actor weakly, as any other subscriber. The actor's id identifies it: proxies of one
+  /// actor are one subscriber, which is never called twice. When it returns, every later call on that
+  /// protocol reaches the actor.
   ///
-  /// What a call comes to is up to the actor system. A call that the system fails is a handler that
-  /// throws: it counts as `absent:` says, and it is an incident if it was a notification, or
-  /// if `absent:` has swallowed it. A system that neither answers nor fails is met by the deadline of
-  /// `vote(_:by:within:absent:_:)` and its kin.
+  /// The actor system decides the result of a call. A call that the system fails is a handler that throws:
+  /// it counts as `absent:` says, and it is an incident if it was a notification, or a question with
+  /// `absent:`. If a system neither answers nor fails, the deadline of `vote(_:by:within:absent:_:)` and of
+  /// the other questions helps.
   ///
   /// **Order.** As with other subscribers: the next notification is sent when the actor has answered the
   /// one before. Subscribe each actor once: a second proxy takes the first one's place, and if a handler
   /// is running on the first then, the next may begin on the second.
   ///
-  /// **Isolation.** Works from any thread and without waiting, though a local actor be busy.
+  /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
   ///
   /// **Errors.** An actor that does not conform to the protocol stops the program with a message that
   /// names both.
@@ -28,12 +29,12 @@ extension DelegateHub {
   /// }
   /// ```
   ///
-  /// When the system says that it is gone: `hub.unsubscribe(id: doorman.id)`.
+  /// When the system says that the actor is gone, call `hub.unsubscribe(id: doorman.id)`.
   ///
-  /// To hold a local actor strongly, give `id:` and `hold:` yourself. For a subscriber that is only known
-  /// by its protocol there is
-  /// ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``: its type does not tell that it is
-  /// a distributed actor, so the plain form would let go of a proxy at once.
+  /// To hold a local actor strongly, pass `id:` and `hold:` yourself. For a subscriber of which only the
+  /// protocol is known there is ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``: its type
+  /// does not tell that it is a distributed actor, so the plain form would hold a proxy weakly, which would
+  /// be released at once.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a `@Resolvable`
@@ -41,7 +42,7 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `Gatekeeper.self`.
   ///   - priority: higher is asked and served first.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them. For a
-  ///     remote one a limit is advisable: a peer that stands still lets them wait.
+  ///     remote one a limit is advisable, because a peer that does not answer lets them accumulate.
   ///   - executor: where calls to it begin; `nil` for the hub's choice.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
@@ -62,16 +63,16 @@ extension DelegateHub {
     }
     return subscribe(
       conforming, to: `protocol`, priority: priority, id: subscriber.id,
-      // Asked of the object itself: `whenLocal` would wait until a local actor has time.
+      // Not by `whenLocal`, which would wait until a local actor has time.
       hold: __isRemoteActor(subscriber) ? .strongly : .weakly,
       mailbox: mailbox, on: executor, fileID: fileID, line: line)
   }
 
-  /// Subscribes somebody to a protocol who may live anywhere.
+  /// Subscribes an object that may be a local or a remote distributed actor, or neither.
   ///
-  /// A distributed actor is held by where it lives and known by its id, as with
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``; any other object is held weakly and known as
-  /// itself. For those who are only known by their protocol:
+  /// A distributed actor is held and identified as with
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``; any other object is held weakly. For subscribers
+  /// of which only the protocol is known:
   ///
   /// ```swift
   /// func add(_ gatekeeper: any Gatekeeper) {

@@ -1,6 +1,6 @@
 /// Why ``ManualExecutor/drive(advancing:patience:stepLimit:fileID:line:_:)`` has given up.
 public struct DriveFailure: Error, Sendable, CustomStringConvertible {
-  /// A way not to come to an end.
+  /// A way to fail.
   public struct Kind: Hashable, Sendable {
     private enum Code { case stuck, endless }
 
@@ -12,7 +12,7 @@ public struct DriveFailure: Error, Sendable, CustomStringConvertible {
     public static let endless = Kind(code: .endless)
   }
 
-  /// The way in which the closure did not come to an end.
+  /// The way in which the call failed.
   public let kind: Kind
   /// How many jobs were run.
   public let steps: Int

@@ -6,12 +6,11 @@
 /// clock.advance(by: .seconds(3600))
 /// ```
 ///
-/// Those who sleep by it are woken in the order of their deadlines, and of equal ones in the order in
-/// which they went to sleep. A cancelled sleep ends at once with a `CancellationError` and leaves nothing
-/// behind.
+/// Sleepers are woken in the order of their deadlines, and those with equal deadlines in the order in which
+/// they went to sleep. A cancelled sleep ends at once with a `CancellationError` and leaves nothing behind.
 ///
 /// **Isolation.** Every method may be called from any thread. Advancing wakes the sleepers: their tasks
-/// go on where they run, so with a ``ManualExecutor`` not before it is told to run.
+/// continue on their own executors, so with a ``ManualExecutor`` not before it is told to run.
 public final class ManualClock: Clock {
   /// A point of time, as the distance from the one that a clock begins with.
   public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -48,7 +47,7 @@ public final class ManualClock: Clock {
     var now = Instant()
     var sleepers = SleepQueue<CheckedContinuation<Void, any Error>>()
     var watchers = Watchers()
-    /// Whether everybody is woken, and nobody may sleep any more.
+    /// Whether all sleepers have been woken, and no task may sleep any more.
     var isClosed = false
     var reached: Int { sleepers.count }
   }
@@ -64,15 +63,15 @@ public final class ManualClock: Clock {
   /// The clock is exact.
   public var minimumResolution: Duration { .zero }
 
-  /// How many sleep by the clock.
+  /// How many tasks sleep by the clock.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// When those who sleep are to be woken, the earliest first.
+  /// The deadlines of the sleepers, the earliest first.
   ///
   /// - Complexity: O(*n* log *n*) in the *n* sleepers.
   public var deadlines: [Instant] { state.withLock { $0.sleepers.deadlines } }
 
-  /// When the next of those who sleep is to be woken; `nil` if nobody sleeps.
+  /// The earliest deadline of the sleepers; `nil` if no task sleeps.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.nextDeadline } }
 
   // MARK: Sleeping
@@ -104,7 +103,7 @@ public final class ManualClock: Clock {
           return isClosed
             ? continuation.resume(throwing: CancellationError()) : continuation.resume()
         }
-        // The handler below may have run before there was anybody to wake.
+        // The handler below may have run before the sleeper was added.
         if Task.isCancelled { cancelSleep(ticket) }
       }
     } onCancel: {
@@ -116,24 +115,24 @@ public final class ManualClock: Clock {
     state.withLock { $0.sleepers.remove(ticket) }?.resume(throwing: CancellationError())
   }
 
-  /// Waits until that many sleep at the same time.
+  /// Waits until that many tasks sleep at the same time.
   ///
-  /// For tests of code that runs on threads of its own: whoever advances the clock before the other side
-  /// has gone to sleep wakes nobody. With a ``ManualExecutor`` nothing need be waited for.
+  /// For tests of code that runs on threads of its own: advancing the clock before the code has gone to
+  /// sleep wakes nothing. With a ``ManualExecutor`` this is not needed.
   ///
   /// **Cancellation.** If the task is cancelled, it returns at once.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: how many tasks.
   public func waitForSleepers(_ count: Int = 1) async {
     await state.wait(until: count)
   }
 
   // MARK: Advancing
 
-  /// Lets time pass, and wakes those whose deadlines it reaches.
+  /// Lets time pass, and wakes the sleepers whose deadlines it reaches.
   ///
   /// - Parameter duration: how much. A negative one puts the clock back, as no clock should do and some
-  ///   do, and wakes nobody.
+  ///   do, and wakes nothing.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -142,7 +141,7 @@ public final class ManualClock: Clock {
     for continuation in due { continuation.resume() }
   }
 
-  /// Lets time pass up to a point, and wakes those whose deadlines it reaches.
+  /// Lets time pass up to a point, and wakes the sleepers whose deadlines it reaches.
   ///
   /// - Parameter instant: the point; if the clock shows that or more, nothing happens.
   public func advance(to instant: Instant) {
@@ -153,9 +152,9 @@ public final class ManualClock: Clock {
     for continuation in due { continuation.resume() }
   }
 
-  /// Lets time pass up to the next deadline, if somebody sleeps.
+  /// Lets time pass up to the next deadline, if a task sleeps.
   ///
-  /// - Returns: whether somebody was woken.
+  /// - Returns: whether a task was woken.
   @discardableResult
   public func advanceToNextDeadline() -> Bool {
     let due = state.withLock { state in
@@ -169,7 +168,7 @@ public final class ManualClock: Clock {
     return !due.isEmpty
   }
 
-  /// Wakes everybody as if they were cancelled, and lets nobody sleep any more.
+  /// Wakes all sleepers as if they were cancelled, and lets no task sleep any more.
   func close() {
     let sleepers = state.withLock { state in
       state.isClosed = true

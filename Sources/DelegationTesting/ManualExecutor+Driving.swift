@@ -8,24 +8,24 @@ extension ManualExecutor {
   /// #expect(!mayEnter)
   /// ```
   ///
-  /// When it returns the closure has. Jobs that are left, of other tasks, are not run any more: see
+  /// When it returns, the closure has returned. Jobs of other tasks that are left are not run: see
   /// ``run(atMost:)``.
   ///
   /// If no job is left and the closure has not ended, it waits for something that the executor does not
-  /// run. Then the clock, if one is given, goes on to its next deadline; if nobody sleeps by it, the
+  /// run. Then the clock, if one is given, is advanced to its next deadline; if no task sleeps by it, the
   /// closure's task is cancelled and the call fails.
   ///
   /// Work that runs elsewhere, on a queue for example, may take part if `patience` says for how long to
   /// wait for what comes back from there. The calling thread is blocked meanwhile. In an asynchronous
-  /// test it is one of the few of Swift's own pool, so what is waited for should not need that pool:
-  /// on a machine with two cores, two such tests at a time leave no thread for it.
+  /// test it is one of the few threads of Swift's own pool, so the work that is waited for should not need
+  /// that pool: on a machine with two cores, two such tests at a time leave no thread for it.
   ///
   /// **Isolation.** The closure runs on no actor, with the task-locals and the priority of the caller. On
   /// the main thread the main actor is held up until the call returns, so the closure must not wait for
   /// it.
   ///
-  /// **Re-entrancy.** It may be called from within a job of the executor, which is then in the way of
-  /// those that wait for it.
+  /// **Re-entrancy.** It may be called from within a job of the executor; then that job delays the tasks that
+  /// wait for it.
   ///
   /// **Cancellation.** Cancelling the caller's task has no effect on the closure.
   ///
@@ -58,10 +58,10 @@ extension ManualExecutor {
         break
       }
     }
-    // Its last job may have been the last allowed one, or may have run elsewhere.
+    // Its last job may have been the last allowed one, or may have run on another executor.
     if let result = call.result { return try result.get() }
     call.cancel()
-    // What that sets free is not to be left suspended.
+    // Runs the jobs that the cancellation has caused, so that no task stays suspended.
     run(atMost: Schedule.cleaningSteps)
     throw DriveFailure(
       kind: kind, steps: steps, patience: patience,
@@ -112,7 +112,7 @@ extension ManualExecutor {
     fileprivate let outcome: Outcome<Success, Failure>
     fileprivate let task: Task<Void, Never>
 
-    /// What the call has come to, for one that may throw; `nil` as long as it has not ended.
+    /// The result of the call, for one that may throw; `nil` as long as it has not ended.
     public var result: Result<Success, Failure>? { outcome.result }
 
     /// Whether the call has ended.
@@ -120,13 +120,13 @@ extension ManualExecutor {
 
     /// Cancels the call's task.
     ///
-    /// What that sets free runs when the executor is told to run.
+    /// The jobs that this causes run when the executor is told to run.
     public func cancel() { task.cancel() }
   }
 }
 
-// By its kind, and not as a getter that throws `Failure`: on that, in an `#expect`, the compiler of 6.3
-// crashes.
+// In a constrained extension, and not as a getter that throws `Failure`: in an `#expect` that crashes the
+// compiler of 6.3.
 extension ManualExecutor.Call where Failure == Never {
   /// What the call has returned; `nil` as long as it has not ended.
   public var value: Success? {
@@ -135,7 +135,7 @@ extension ManualExecutor.Call where Failure == Never {
   }
 }
 
-/// What a task has come to, for those who do not await it.
+/// The result of a task, for code that does not await it.
 final class Outcome<Success: Sendable, Failure: Error>: Sendable {
   private let state = Guarded<Result<Success, Failure>?>(nil)
 

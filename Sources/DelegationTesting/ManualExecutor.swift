@@ -23,8 +23,8 @@
 ///
 /// **Order.** Jobs run in the order in which they came.
 ///
-/// **Isolation.** Jobs may come from any thread. They are to be run by one thread at a time, as a task
-/// expects of an executor that it is alone.
+/// **Isolation.** Jobs may come from any thread. One thread at a time may run them, because a task does not
+/// expect two threads of its executor at the same time.
 public final class ManualExecutor: TaskExecutor {
   let jobs = JobQueue<UnownedJob>()
 
@@ -41,7 +41,7 @@ public final class ManualExecutor: TaskExecutor {
   /// How many jobs wait to be run.
   public var pendingJobs: Int { jobs.count }
 
-  /// Runs the job that has waited for the longest time, if there is one.
+  /// Runs the job that has waited longest, if there is one.
   ///
   /// - Returns: whether there was one.
   @discardableResult
@@ -51,10 +51,10 @@ public final class ManualExecutor: TaskExecutor {
     return true
   }
 
-  /// Runs jobs until none is left, those included that come meanwhile.
+  /// Runs jobs until none is left, including those that come meanwhile.
   ///
-  /// When it returns, everything on this executor has gone as far as it can. A task that gives way
-  /// again and again keeps it from returning; with a limit it returns in any case, if each job does.
+  /// When it returns, everything on this executor has gone as far as it can. A task that yields again and
+  /// again keeps it from returning; with a limit it returns in any case, if each job does.
   ///
   /// - Parameter limit: how many jobs to run at most.
   /// - Returns: how many jobs were run.
@@ -71,7 +71,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - executor: where its work and the handlers of its subscribers run.
-  ///   - clock: the clock that deadlines go by; by default one that stands still, so that none comes.
+  ///   - clock: the clock of deadlines; by default one that stands still, so that no deadline comes.
   public init(on executor: any TaskExecutor, clock: any Clock<Duration> = ManualClock()) {
     var configuration = Configuration()
     configuration.executor = executor

@@ -6,8 +6,8 @@
 ///
 /// **Order.** Events of one thread are in the order of that thread, and all events are in one order.
 ///
-/// **Isolation.** Every method may be called from any thread and returns without waiting for anybody,
-/// except ``events(atLeast:)``.
+/// **Isolation.** Every method may be called from any thread and returns without waiting, except
+/// ``events(atLeast:)``.
 public final class Recorder<Event: Sendable>: Sendable {
   private struct State: Watched {
     var events: [Event] = []
@@ -23,7 +23,7 @@ public final class Recorder<Event: Sendable>: Sendable {
   /// Appends an event to the history.
   ///
   /// - Parameter event: what happened.
-  /// - Complexity: O(1), amortised, unless somebody waits for events.
+  /// - Complexity: O(1), amortised, unless a task waits for events.
   public func record(_ event: Event) {
     let ready = state.withLock { state in
       state.events.append(event)
@@ -52,8 +52,7 @@ public final class Recorder<Event: Sendable>: Sendable {
 
   /// Waits until there are that many events.
   ///
-  /// For tests of code that runs on threads of its own. With a ``ManualExecutor`` nothing need be waited
-  /// for.
+  /// For tests of code that runs on threads of its own. With a ``ManualExecutor`` this is not needed.
   ///
   /// **Cancellation.** If the task is cancelled, it returns at once with the events that there are.
   ///

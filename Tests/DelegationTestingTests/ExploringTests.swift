@@ -174,9 +174,18 @@ struct ExploringTests {
   @Test("what comes from other threads is not lost, and is counted")
   func otherThreads() throws {
     let exploration = try exploreSchedules(seeds: 0..<100, patience: .seconds(60)) { _ in
-      let gate = Gate()
-      onAnotherThread { gate.open() }
-      await gate.pass()
+      let waiting = Recorder<CheckedContinuation<Void, Never>>()
+      // On the one thread of all tasks: when another one finds the continuation, its task is suspended.
+      async let waker: Void = {
+        while true {
+          if let continuation = waiting.events.first {
+            return onAnotherThread { continuation.resume() }
+          }
+          await Task.yield()
+        }
+      }()
+      await withCheckedContinuation { waiting.record($0) }
+      await waker
     }
     #expect(exploration.schedules == 100)
     #expect(exploration.foreignJobs > 0)

@@ -78,7 +78,8 @@ struct ReplayTests {
   func same(strategy: SchedulingStrategy) throws {
     var histories: Set<[String]> = []
     var failures = 0
-    for seed in seeds(300) {
+    let all = seeds(300)
+    for seed in all {
       let (one, other) = (play(seed, strategy), play(seed, strategy))
       try #require(one.events == other.events, "seed \(seed)")
       try #require(one.failure?.steps == other.failure?.steps, "seed \(seed)")
@@ -88,8 +89,8 @@ struct ReplayTests {
       if one.failure != nil { failures += 1 }
     }
     // The seeds differ, and the fault shows in some of them only.
-    #expect(histories.count > 200)
-    #expect(failures > 0 && failures < 300)
+    #expect(histories.count > all.count * 2 / 3)
+    #expect(failures > 0 && failures < all.count)
   }
 
   @Test("it is also the same on another thread, and while others run")

@@ -1,7 +1,7 @@
 /// Gathers all responses, in the order of the subscriptions.
 ///
-/// Whatever order they come in, the outcome lists them in the order of the subscriptions, absentees
-/// left out. It is complete once all have answered or are missing, and never decided before.
+/// The outcome lists them in the order of the subscriptions, in whatever order they come, without
+/// absentees. It is complete once all have answered or are missing, and never decided before.
 ///
 /// **Nobody to ask:** an empty array, decided before anybody answers.
 ///

@@ -1,11 +1,11 @@
-/// What comes in from one subscriber that was to be asked.
+/// What one subscriber contributes to a question.
 @usableFromInline
 enum Answer<Response: Sendable, Failure: Error>: Sendable {
   /// The subscriber answered.
   case response(Response)
-  /// The subscriber threw or is late, and this is counted in its place.
+  /// The subscriber threw or is late, and this response is counted in its place.
   case substitute(Response)
-  /// The subscriber was not there to be asked, or abstained.
+  /// The subscriber was gone before it was asked, or it abstained.
   case absence
   /// The subscriber's handler threw, which fails the call.
   case failure(Failure)
@@ -17,16 +17,16 @@ protocol Countable: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
-  /// What comes in from one who was not asked.
+  /// The event of a subscriber that was not asked.
   static var absence: Event { get }
   var isComplete: Bool { get }
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
   mutating func expire(counting absence: (Int) -> Event) -> Decision
-  mutating func close()
+  mutating func clear()
 }
 
-/// The count of one call of the asking kind: how many are outstanding, and what is decided.
+/// The count of one question: how many answers are outstanding, and what is decided.
 @usableFromInline
 struct Ballot<C: Combiner, Failure: Error>: Countable {
   @usableFromInline
@@ -34,19 +34,19 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @usableFromInline
   typealias Decision = Result<C.Outcome, Failure>
 
-  /// `nil` when all is decided.
+  /// `nil` after the decision.
   @usableFromInline
   var combiner: C?
   @usableFromInline
   var outstanding: Int
-  /// Which positions are outstanding, if there is a deadline at which that matters.
+  /// Which positions are outstanding; `nil` if the question has no deadline.
   @usableFromInline
   var isOutstanding: [Bool]?
 
   /// - Parameters:
-  ///   - count: how many are to be asked.
+  ///   - count: how many subscribers are to be asked.
   ///   - combiner: what combines their responses.
-  ///   - hasDeadline: whether ``expire(counting:)`` may come.
+  ///   - hasDeadline: whether ``expire(counting:)`` may be called.
   @inlinable
   init(asking count: Int, combiner: C, hasDeadline: Bool = false) {
     self.combiner = combiner
@@ -57,7 +57,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @inlinable
   static var absence: Event { .absence }
 
-  /// Whether nobody is left to answer.
+  /// Whether no answer is outstanding.
   @inlinable
   var isComplete: Bool { outstanding == 0 }
 
@@ -72,7 +72,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
 
   /// Counts one subscriber's answer.
   ///
-  /// - Returns: the decision if there now is one; nothing may be counted after it.
+  /// - Returns: the decision, if there is one now; nothing may be counted after it.
   @inlinable
   mutating func count(_ answer: Event, from position: Int) -> Decision? {
     outstanding -= 1
@@ -90,13 +90,13 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
 
   /// Ends the count at the deadline.
   ///
-  /// - Parameter absence: what to count for those who have not answered, by position; called for each
-  ///   of them, in order, before any is counted.
+  /// - Parameter absence: what to count for a position that has not answered; called for each such
+  ///   position, in order, before any is counted.
   /// - Returns: the decision.
   @inlinable
   mutating func expire(counting absence: (Int) -> Event) -> Decision {
     let late = outstanding
-    // Whoever is late is still running.
+    // The handlers of late subscribers are still running.
     defer { outstanding = late }
     let absentees = isOutstanding.map { isOutstanding in
       isOutstanding.indices.filter { isOutstanding[$0] }.map { ($0, absence($0)) }
@@ -107,9 +107,9 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     return finish()
   }
 
-  /// Releases what was only needed to decide: a handler that is late keeps the ballot.
+  /// Releases what was needed only to decide, because a late handler keeps the ballot.
   @inlinable
-  mutating func close() {
+  mutating func clear() {
     isOutstanding = nil
     combiner = nil
   }
@@ -117,7 +117,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @inlinable
   mutating func finish() -> Decision {
     guard let outcome = combiner?.finish() else {
-      fatalError("Delegation: a ballot was counted after it was closed")
+      fatalError("Delegation: a ballot was counted after it was cleared")
     }
     return .success(outcome)
   }

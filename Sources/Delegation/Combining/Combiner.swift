@@ -2,9 +2,9 @@
 ///
 /// A call such as ``DelegateHub/ask(_:combining:_:)`` makes its own copy of a combiner, tells it how
 /// many subscribers will be asked, hands it each response as it comes and each absentee, and returns
-/// the first outcome that any of these calls gives. A combiner decides early by returning an outcome
-/// as soon as no later response can change it: the call then returns at once and those still running
-/// are cancelled.
+/// the first outcome that any of these calls returns. A combiner decides early by returning an outcome
+/// as soon as no later response can change it: the call then returns at once, and handlers that still
+/// run are cancelled.
 ///
 /// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)``,
 /// ``receive(_:inPlaceOf:)`` or ``receiveNothing(from:)`` once for each position, in the order in which
@@ -32,9 +32,9 @@ public protocol Combiner<Response, Outcome>: Sendable {
 
   /// Starts the count.
   ///
-  /// The count is an upper bound: subscribers that have died and have not been found out yet are in it,
-  /// and those that are removed before their turn. So a rule that has to know how many there are counts
-  /// them in ``receive(_:from:)``.
+  /// The count is an upper bound: it includes subscribers that have died without being noticed yet, and
+  /// those that are removed before their turn. So a rule that has to know how many there are counts them
+  /// in ``receive(_:from:)``.
   ///
   /// - Parameter count: how many subscribers will be asked at most; positions run from 0 up to it, in
   ///   the order of the subscriptions.
@@ -64,7 +64,7 @@ public protocol Combiner<Response, Outcome>: Sendable {
   /// - Returns: the outcome if it is now fixed. The default returns `nil`.
   mutating func receiveNothing(from position: Int) -> Outcome?
 
-  /// Gives the outcome when all have answered or are missing and nothing was decided before.
+  /// Returns the outcome when all have answered or are missing and nothing was decided before.
   ///
   /// - Returns: the outcome.
   mutating func finish() -> Outcome

@@ -74,12 +74,12 @@ extension Combiner {
   public static func max<R>() -> Self where Self == Maximum<R> { Self() }
 }
 
-/// The best response so far; of equals, the one with the lowest position.
+/// The best response so far; of equal ones, the one with the lowest position.
 private struct Leader<Response: Sendable>: Sendable {
   private(set) var response: Response?
   private var position = 0
 
-  /// Takes the lead for a response that beats the leader, or equals it and has a lower position.
+  /// Replaces the leader by a response that beats it, or that equals it and has a lower position.
   mutating func challenge(
     _ challenger: Response, from position: Int, beats: (Response, Response) -> Bool
   ) {

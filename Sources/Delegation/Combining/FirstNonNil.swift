@@ -1,4 +1,4 @@
-/// Takes the first response that is not `nil`, whoever gives it.
+/// Takes the first response that is not `nil`, from whichever subscriber.
 ///
 /// All are asked side by side; the first to come that is not `nil` decides. The outcome is `nil` if all
 /// say `nil` or are missing. So a subscriber that has nothing to say returns `nil`, as in a veto with
@@ -11,8 +11,9 @@
 /// if let objection { print("refused: \(objection)") }
 /// ```
 ///
-/// As with every rule by which nobody objects, nobody to ask is no objection: where that must not pass,
-/// vote with ``Combiner/unanimous(ofAtLeast:)``.
+/// If there is nobody to ask, there is no objection, with `absent:` too. Where that must not pass, vote with
+/// ``Combiner/unanimous(ofAtLeast:)``; where the reason is wanted as well, <doc:VotesAndCombiners> has a
+/// combiner that counts the answers.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///

@@ -1,4 +1,4 @@
-/// Takes the response that comes first, whoever gives it.
+/// Takes the response that comes first, from whichever subscriber.
 ///
 /// All are asked side by side; the first response decides. The outcome is `nil` if all are missing.
 ///

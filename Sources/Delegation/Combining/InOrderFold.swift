@@ -1,20 +1,20 @@
-/// Folds responses in the order of the subscriptions, whatever order they come in.
+/// Folds responses in the order of the subscriptions, in whatever order they come.
 ///
-/// What comes in its turn is folded at once; what comes early is kept until all before it have come
-/// or are missing. So the outcome never depends on who was faster, not even if the fold is not
-/// commutative, as with floating-point sums.
+/// A response that comes in order is folded at once. One that comes early is kept until all before it
+/// have come or are missing. So the outcome does not depend on which subscriber was faster, even if the
+/// fold is not commutative, as with floating-point sums.
 struct InOrderFold<Outcome: Sendable, Response: Sendable>: Sendable {
-  /// The fold of all positions before `next`: of everything, once nobody is outstanding.
+  /// The fold of all positions before `next`; of all positions, once none is outstanding.
   var outcome: Outcome
   /// The first position that has neither come nor is missing.
   private var next = 0
-  /// What came before its turn, by position; `nil` for an absentee.
+  /// The responses that came early, by position; `nil` for an absentee.
   private var early: [Int: Response?] = [:]
 
-  /// Starts with the outcome of no response.
+  /// Starts with the outcome for no responses.
   init(_ initial: Outcome) { outcome = initial }
 
-  /// Takes a response, or `nil` for an absentee, and folds all whose turn it now is.
+  /// Takes a response, or `nil` for an absentee, and folds all that are in order now.
   ///
   /// - Complexity: O(1), amortised over all positions.
   mutating func place(

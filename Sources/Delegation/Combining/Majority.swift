@@ -1,8 +1,8 @@
 /// Is true if more say "yes" than "no".
 ///
-/// Counts those who answer; absentees count neither way, and a tie is false. Decides true as soon as
-/// those outstanding cannot catch up even if all say "no", and false as soon as "yes" cannot get
-/// ahead even if all say "yes". An absentee can settle it too: it is one fewer to wait for.
+/// Counts answers only; absentees count neither way, and a tie is false. Decides true as soon as the
+/// outstanding answers cannot catch up even if all are "no", and false as soon as "yes" cannot get
+/// ahead even if all are "yes". An absentee can decide it too, as one answer fewer is outstanding.
 ///
 /// **Nobody to ask:** false, decided before anybody answers.
 ///
@@ -21,7 +21,7 @@ public struct Majority: Combiner {
     return decision
   }
 
-  /// Decides once the lead is too large or too small for those outstanding to matter.
+  /// Decides once the outstanding answers can no longer change the outcome.
   public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
     outstanding -= 1
     lead += response ? 1 : -1

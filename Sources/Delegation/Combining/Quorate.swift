@@ -1,14 +1,14 @@
 /// Follows another rule if enough subscribers have answered, and is false otherwise.
 ///
-/// For votes that have to fail closed: nobody subscribed, a subscriber that has died unnoticed and one
-/// that does not answer must not pass for agreement. Decides false as soon as those outstanding are
-/// too few to make up the number, be it at once, and otherwise as soon as the rule has decided and, for
-/// a "yes", enough have answered.
+/// For votes that have to fail closed: if nobody is subscribed, or a subscriber has died unnoticed or
+/// does not answer, that must not pass for agreement. Decides false as soon as too few answers are
+/// outstanding to reach the number, possibly before anybody is asked. Otherwise it decides as soon as the
+/// rule has decided and, for a "yes", enough have answered.
 ///
 /// **Who has answered:** a subscriber whose handler has returned. The dead and the absent are not
-/// counted, not even those for whom `absent:` is `.counts(as:)`: the rule is given that response, so
-/// that `.counts(as: false)` still denies, but it is the caller who has said it, and a number that the
-/// caller's own word could make up would not show that anybody has agreed.
+/// counted, even if `absent:` is `.counts(as:)`. The rule receives that response, so that
+/// `.counts(as: false)` still denies; but it comes from the caller, and does not show that a subscriber
+/// has agreed.
 ///
 /// **Nobody to ask:** false for a number of 1 or more, decided before anybody answers; for 0 what the
 /// rule says.
@@ -19,13 +19,13 @@ public struct Quorate<Rule: Combiner<Bool, Bool>>: Combiner {
   private let quorum: Int
   private var answers = 0
   private var outstanding = 0
-  /// What the rule has decided; it is not called again after that.
+  /// The rule's decision; the rule is not called again after it.
   private var verdict: Bool?
 
   /// Makes a rule that asks for a number of answers.
   ///
   /// - Parameters:
-  ///   - rule: what the answers come to if there are enough.
+  ///   - rule: what decides if there are enough answers.
   ///   - quorum: how many must have answered; stops the program if below 0.
   public init(_ rule: Rule, ofAtLeast quorum: Int) {
     // Not `precondition`: its message is not printed in release builds.
@@ -38,14 +38,14 @@ public struct Quorate<Rule: Combiner<Bool, Bool>>: Combiner {
     self.quorum = quorum
   }
 
-  /// Decides false if the number is greater than that of those asked.
+  /// Decides false if the number is greater than the number asked.
   public mutating func begin(asking count: Int) -> Bool? {
     outstanding = count
     verdict = rule.begin(asking: count)
     return decision
   }
 
-  /// Decides if the rule has and there are answers enough, or if there cannot be.
+  /// Decides if the rule has decided and enough have answered, or if enough answers can no longer come.
   public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
     outstanding -= 1
     answers += 1
@@ -53,21 +53,21 @@ public struct Quorate<Rule: Combiner<Bool, Bool>>: Combiner {
     return decision
   }
 
-  /// Lets the rule count the response, which is nobody's answer.
+  /// Lets the rule count the response, which is not an answer of the subscriber.
   public mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
     outstanding -= 1
     if verdict == nil { verdict = rule.receive(response, inPlaceOf: position) }
     return decision
   }
 
-  /// Decides false if there cannot be enough answers without the absentee.
+  /// Decides false if enough answers can no longer come without the absentee.
   public mutating func receiveNothing(from position: Int) -> Bool? {
     outstanding -= 1
     if verdict == nil { verdict = rule.receiveNothing(from: position) }
     return decision
   }
 
-  /// Gives what the rule says if enough have answered.
+  /// Gives the rule's outcome if enough have answered, otherwise false.
   public mutating func finish() -> Bool { answers >= quorum && (verdict ?? rule.finish()) }
 
   private var decision: Bool? {

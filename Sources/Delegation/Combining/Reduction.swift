@@ -1,9 +1,9 @@
 /// Combines the responses with a function, as `reduce` does with the elements of a sequence.
 ///
-/// They are combined in the order of the subscriptions, whatever order they come in, so the function
+/// They are combined in the order of the subscriptions, in whatever order they come, so the function
 /// need not be commutative. The outcome is complete once all have answered or are missing, and never
-/// decided before; absentees are passed over. A response that comes before its turn is kept until
-/// those before it have come.
+/// decided before; absentees are skipped. A response that comes before its turn is kept until those
+/// before it have come.
 ///
 /// ```swift
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
@@ -32,13 +32,13 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   /// Decides for the initial value if nobody is asked.
   public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? fold.outcome : nil }
 
-  /// Combines the response when it is its turn.
+  /// Combines the response in its turn.
   public mutating func receive(_ response: Response, from position: Int) -> Outcome? {
     place(response, at: position)
     return nil
   }
 
-  /// Passes over the absentee.
+  /// Skips the absentee.
   public mutating func receiveNothing(from position: Int) -> Outcome? {
     place(nil, at: position)
     return nil

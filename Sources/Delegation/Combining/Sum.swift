@@ -1,6 +1,6 @@
 /// Adds up the responses.
 ///
-/// They are added in the order of the subscriptions, whatever order they come in, so that a
+/// They are added in the order of the subscriptions, in whatever order they come, so that a
 /// floating-point sum is the same each time. It is complete once all have answered or are missing,
 /// and never decided before; absentees add nothing. A response that comes before its turn is kept
 /// until those before it have come.
@@ -18,13 +18,13 @@ public struct Sum<Response: AdditiveArithmetic & Sendable>: Combiner {
   /// Decides for zero if nobody is asked.
   public mutating func begin(asking count: Int) -> Response? { count == 0 ? .zero : nil }
 
-  /// Adds the response when it is its turn.
+  /// Adds the response in its turn.
   public mutating func receive(_ response: Response, from position: Int) -> Response? {
     fold.place(response, at: position) { $0 += $1 }
     return nil
   }
 
-  /// Passes over the absentee.
+  /// Skips the absentee.
   public mutating func receiveNothing(from position: Int) -> Response? {
     fold.place(nil, at: position) { $0 += $1 }
     return nil

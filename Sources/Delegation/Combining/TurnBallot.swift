@@ -1,16 +1,16 @@
-/// What follows from one subscriber's turn.
+/// The result of one subscriber's turn.
 @usableFromInline
 enum Turn<Value: Sendable, Failure: Error>: Sendable {
-  /// The next one is asked, with this value.
+  /// The next subscriber is asked, with this value.
   case goOn(Value)
-  /// Nobody further is asked.
+  /// No further subscriber is asked.
   case stop(Result<Value, Failure>)
 }
 
-/// The count of a call that asks one after another and has a deadline: what is decided so far.
+/// The count of a question that is asked in turn and has a deadline.
 @usableFromInline
 struct TurnBallot<Value: Sendable>: Countable {
-  /// `nil` from one who was not there, or is passed over.
+  /// `nil` for a subscriber that was not asked, or is skipped.
   @usableFromInline
   typealias Event = Turn<Value, Never>?
 
@@ -18,9 +18,9 @@ struct TurnBallot<Value: Sendable>: Countable {
   var value: Value
   @usableFromInline
   var isComplete = true
-  /// How many are to be asked.
+  /// How many subscribers are to be asked.
   private let count: Int
-  /// The position of the one whose turn it is.
+  /// The position whose turn it is.
   private var next = 0
 
   @usableFromInline
@@ -46,11 +46,13 @@ struct TurnBallot<Value: Sendable>: Countable {
     return next == count ? value : nil
   }
 
-  /// Ends the count at the deadline: the value so far, unless the one whose turn it is, or one after
-  /// it, counts as something.
+  /// Ends the count at the deadline.
+  ///
+  /// - Parameter absence: what to count for the position whose turn it is, then for those after it.
+  /// - Returns: the value so far, unless an absence decides.
   @usableFromInline
   mutating func expire(counting absence: (Int) -> Event) -> Value {
-    // The one whose turn it is may be running.
+    // The handler whose turn it is may be running.
     isComplete = false
     while next < count {
       if let decision = count(absence(next), from: next) { return decision }
@@ -59,5 +61,5 @@ struct TurnBallot<Value: Sendable>: Countable {
   }
 
   @usableFromInline
-  mutating func close() {}
+  mutating func clear() {}
 }

@@ -1,7 +1,7 @@
 /// Is true if nobody who answers says "no".
 ///
 /// Decides false at the first "no", and true once all have answered or are missing. Absentees count
-/// neither way: only those who answer are asked to agree.
+/// neither way.
 ///
 /// **Nobody to ask:** true, decided before anybody answers.
 ///

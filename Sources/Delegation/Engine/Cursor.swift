@@ -1,17 +1,17 @@
-/// The subscriptions of one fan-out, given out one at a time and in order.
+/// The subscriptions of one fan-out, which workers claim one at a time and in order.
 ///
-/// Invariant: each position is given out once, and none after ``halt()``. Who gets the last one releases
-/// the list: a handler that is suspended then keeps one subscription and not all.
+/// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
+/// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
 struct Cursor: Sendable {
-  /// A subscription that a worker has to itself, in this fan-out.
+  /// A subscription that one worker of this fan-out has claimed.
   @usableFromInline
   struct Claim: Sendable {
     @usableFromInline
     let node: SubscriptionNode
     @usableFromInline
     let position: Int
-    /// Nothing is left after it.
+    /// Whether it is the last one of the list.
     @usableFromInline
     let isLast: Bool
 
@@ -25,23 +25,25 @@ struct Cursor: Sendable {
 
   @usableFromInline
   var nodes: [SubscriptionNode]
-  /// The next position to give out.
+  /// The next position to be claimed.
   @usableFromInline
   var next = 0
   @usableFromInline
   var isHalted = false
-  /// Those that were given out to be asked elsewhere, where nobody has begun yet, by position.
-  private var sentElsewhere: [Int: SubscriptionNode] = [:]
+  /// Claimed subscriptions that were sent to their own executors and have not begun there, by position.
+  ///
+  /// It is `nil` until there is one.
+  private var sentToExecutor: [Int: SubscriptionNode]?
 
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
   }
 
-  /// How many have not been given out.
+  /// How many have not been claimed.
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
-  /// Gives out the next subscription; after the last one there is the list to ``release()``.
+  /// Claims the next subscription; after the last one, the caller has to ``release()`` the list.
   @inlinable
   mutating func claim() -> Claim? {
     guard next < nodes.count else { return nil }
@@ -49,13 +51,13 @@ struct Cursor: Sendable {
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
 
-  /// Gives out nothing more.
+  /// Ends the claiming.
   ///
-  /// - Returns: what is given up by that, to be released outside the lock.
+  /// - Returns: the subscriptions that have not begun, to be released outside the lock.
   mutating func halt() -> [SubscriptionNode] {
     isHalted = true
-    defer { sentElsewhere = [:] }
-    return release() + sentElsewhere.values
+    guard let waiting = sentToExecutor.take() else { return release() }
+    return release() + waiting.values
   }
 
   /// Takes out the list, to be released outside the lock.
@@ -64,21 +66,22 @@ struct Cursor: Sendable {
     return nodes
   }
 
-  /// Notes that a subscription that was given out waits for an executor of its own.
-  mutating func sendElsewhere(_ claim: Claim) {
-    sentElsewhere[claim.position] = claim.node
+  /// Notes that a claimed subscription is sent to its own executor.
+  mutating func sendToExecutor(_ claim: Claim) {
+    sentToExecutor = sentToExecutor ?? [:]
+    sentToExecutor?[claim.position] = claim.node
   }
 
-  /// Notes that one that waited for its executor is now to be asked.
+  /// Notes that a subscription begins on its own executor.
   ///
-  /// - Returns: whether it may be, for the fan-out has not been halted.
-  mutating func arrive(_ position: Int) -> Bool {
-    sentElsewhere[position] = nil
+  /// - Returns: whether it may begin: not if the fan-out was halted.
+  mutating func beginOnExecutor(_ position: Int) -> Bool {
+    sentToExecutor?[position] = nil
     return !isHalted
   }
 
-  /// The subscription at a position, if no handler has begun there; only before ``halt()``.
+  /// The subscription at a position, if its handler has not begun; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < next ? sentElsewhere[position] : nodes[position]
+    position < next ? sentToExecutor?[position] : nodes[position]
   }
 }

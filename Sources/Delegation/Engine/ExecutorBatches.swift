@@ -1,17 +1,17 @@
-/// Subscriptions that a worker attends and that are to be served elsewhere, by the executor that they share.
+/// Attended subscriptions that have executors of their own, in one batch for each executor.
 ///
-/// Those of one executor are served by one task, as far as their handlers do not suspend. A batch is
-/// sent off when it is large, and all are when there are many or the worker has something else to do:
-/// who is attended waits for no others.
+/// A batch is served by one task, as long as its handlers do not suspend. A batch is sent off when it is
+/// full; all are when there are many, or before the worker runs a handler itself, so that an attended
+/// subscription does not wait for others.
 struct ExecutorBatches {
   struct Batch {
     let executor: any TaskExecutor
     var nodes: [SubscriptionNode]
   }
 
-  /// Beyond this an executor that is an event loop or a queue would be kept from its other work for long.
+  /// A larger batch would keep an event loop or a queue from its other work for too long.
   static let largestBatch = 64
-  /// Beyond this it would take long to find one's own.
+  /// With more batches it would take too long to find the one of an executor.
   static let mostBatches = 16
 
   private var batches: [Batch] = []
@@ -20,7 +20,7 @@ struct ExecutorBatches {
 
   /// Adds a subscription.
   ///
-  /// - Returns: those that are to be sent off now.
+  /// - Returns: the batches that are to be sent off now.
   mutating func add(_ node: SubscriptionNode, on executor: any TaskExecutor) -> [Batch] {
     guard let index = batches.firstIndex(where: { $0.executor === executor }) else {
       let full = batches.count == Self.mostBatches ? takeAll() : []
@@ -31,7 +31,7 @@ struct ExecutorBatches {
     return batches[index].nodes.count == Self.largestBatch ? [batches.remove(at: index)] : []
   }
 
-  /// Takes out all that have not been sent off.
+  /// Takes out all batches.
   mutating func takeAll() -> [Batch] {
     defer { batches = [] }
     return batches

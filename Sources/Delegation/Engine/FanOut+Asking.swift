@@ -1,17 +1,17 @@
 extension FanOut {
-  /// Asks a claimed subscription and those claimed after it, in the worker's place.
+  /// Asks a claimed subscription and those claimed after it, in the worker's task.
   ///
-  /// The part of a worker that runs for every subscriber: inlined into the question, with the closures
-  /// given to it, for each level of asynchronous calls costs as much as the weak load itself.
+  /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
+  /// with its closures, because each level of asynchronous calls costs as much as the weak load itself.
   ///
   /// - Parameters:
   ///   - first: the subscription to begin with.
-  ///   - worker: who asks, within the context of its first call.
+  ///   - worker: the worker, within the context of its first call.
   ///   - isSingle: whether to ask only the first.
-  ///   - absence: what is reported for a subscription that has ended.
+  ///   - absence: the result for a subscription that was terminated.
   ///   - ask: asks one subscriber.
-  ///   - report: takes the result, when the handler is over.
-  /// - Returns: a claimed subscription that has an executor of its own, or `nil` when done.
+  ///   - report: takes the result, when the handler has returned.
+  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func run<Result>(
@@ -30,7 +30,7 @@ extension FanOut {
         if number == 1, worker.first === node {
           result = await ask(node)
         } else {
-          // A task that an earlier handler left behind must not pass for a part of this one.
+          // A new context: a task that an earlier handler left behind must not count as part of this handler.
           let context = HandlerContext(worker: worker, call: number, node: node)
           result = await HandlerContext.binding.withValue(context) { await ask(node) }
         }
@@ -39,95 +39,82 @@ extension FanOut {
         if let watch { slowWatch?.end(watch) }
       }
       report(result, claim.position)
-      guard !isSingle, !isSpoiled(worker), let next = self.claim() else { return nil }
-      if next.node.isElsewhere { return next }
+      guard !isSingle, !isCancelledByHandler(worker), let next = self.claim() else { return nil }
+      if next.node.hasExecutor { return next }
       claim = next
     }
   }
 
-  /// Cancels the task of a worker whom the cancelling has not reached yet.
+  /// Cancels the current worker's task, which the cancelling of all tasks has not reached yet.
   @usableFromInline
   func cancelCurrentTask() {
     withUnsafeCurrentTask { $0?.cancel() }
   }
 
-  /// Whether a handler has cancelled the worker's own task, in which case another worker goes on.
+  /// Whether a handler has cancelled the worker's own task; then another worker goes on.
   @inlinable
-  func isSpoiled(_ worker: Worker) -> Bool {
-    worker.hasOwnTask && Task.isCancelled && handOver()
+  func isCancelledByHandler(_ worker: Worker) -> Bool {
+    worker.hasOwnTask && Task.isCancelled && replaceWorker()
   }
 
-  /// Lets another worker go on, unless it is the fan-out that was cancelled.
+  /// Requests another worker, unless the whole fan-out was cancelled.
   ///
-  /// - Returns: whether it does.
+  /// - Returns: whether the fan-out was not cancelled.
   @usableFromInline
-  func handOver() -> Bool {
+  func replaceWorker() -> Bool {
     guard !runningTasks.isCancelled else { return false }
-    if unclaimed > 0 { summonWorker() }
+    if unclaimed > 0 { requestWorker() }
     return true
   }
 
-  /// Does one worker's part of a question, elsewhere as well as in place.
+  /// Does one worker's part of a question, on the subscriptions' own executors as well.
+  ///
+  /// - Parameters:
+  ///   - question: a worker's part of the question.
+  ///   - first: the subscription that is asked first, within the context of which the task runs.
+  ///   - isSingle: whether to ask only the first one, and on the current executor.
+  ///   - workerTask: the task that the worker runs in.
   nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, in employment: Employment
+    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false,
+    in workerTask: WorkerTask
   ) async {
-    await asWorker(in: employment, beginningWith: first) { worker in
+    let worker = makeWorker(in: workerTask, beginningWith: first.node)
+    let context = HandlerContext(worker: worker, call: 1, node: first.node)
+    let place = worker.hasOwnTask ? runningTasks.join() : nil
+    await HandlerContext.binding.withValue(context) {
       var next: Claim? = first
       while let claim = next {
-        if let executor = claim.node.executor {
-          await ask(question, at: claim, as: worker, on: executor, in: employment)
+        if !isSingle, let executor = claim.node.executor {
+          await ask(question, at: claim, as: worker, on: executor, in: workerTask)
           next = self.claim()
         } else {
-          next = await question(self, worker, claim, false)
+          next = await question(self, worker, claim, isSingle)
         }
       }
     }
+    if let place, !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
-  /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await.
+  /// Asks on the subscription's own executor, in another task unless this worker has to await it.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
-    on executor: any TaskExecutor, in employment: Employment
+    on executor: any TaskExecutor, in workerTask: WorkerTask
   ) async {
-    switch (order, employment) {
+    switch (order, workerTask) {
     case (.inTurn, _), (_, .callersTask):
-      // A child task is one job there; a change of the caller's own preference would be three.
+      // A child task is one job there; a change of the caller's preference would be three.
       await withTaskGroup(of: Void.self) { group in
         group.addTask(executorPreference: executor) {
           _ = await question(self, worker, claim, true)
         }
       }
     case (.sideBySide, .ownTask):
-      cursor.withLock { $0.sendElsewhere(claim) }
-      summon(on: executor) {
-        // The executor may have taken its time.
-        guard self.cursor.withLock({ $0.arrive(claim.position) }) else { return }
-        await self.asWorker(in: .ownTask, beginningWith: claim) { worker in
-          _ = await question(self, worker, claim, true)
-        }
+      cursor.withLock { $0.sendToExecutor(claim) }
+      startWorker(on: executor) {
+        // The fan-out may have been halted before the executor ran this.
+        guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
+        await self.ask(question, from: claim, only: true, in: .ownTask)
       }
-    }
-  }
-
-  /// Does a worker's part of a question, within the context of the worker's first call.
-  ///
-  /// - Parameters:
-  ///   - employment: whose task it is.
-  ///   - first: the subscription that is asked first.
-  ///   - body: its part.
-  nonisolated(nonsending) private func asWorker(
-    in employment: Employment, beginningWith first: Claim,
-    _ body: nonisolated(nonsending) (Worker) async -> Void
-  ) async {
-    let worker = makeWorker(in: employment, beginningWith: first.node)
-    let context = HandlerContext(worker: worker, call: 1, node: first.node)
-    switch employment {
-    case .callersTask:
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-    case .ownTask:
-      let place = runningTasks.join()
-      await HandlerContext.binding.withValue(context) { await body(worker) }
-      if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
     }
   }
 }

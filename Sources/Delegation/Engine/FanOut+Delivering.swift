@@ -1,22 +1,22 @@
 extension FanOut {
-  /// Hands over what waits for a claimed subscription and for those claimed after it.
+  /// Delivers the pending notifications of a claimed subscription and of those claimed after it.
   nonisolated(nonsending) func deliver(from first: Claim) async {
-    // Made for the first asynchronous handler: a synchronous one cannot wait for anything.
+    // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
     var batches = ExecutorBatches()
     var next: Claim? = first
     while let claim = next {
       let node = claim.node
       let step = node.attendAndProceed()
-      if case .rest = step {
+      if case .done = step {
       } else if case .relocate = step, let executor = node.executor {
         sendOff(batches.add(node, on: executor))
       } else {
         if !batches.isEmpty { sendOff(batches.takeAll()) }
-        // Not kept here: what was handled is released before the next one is.
+        // Consumed, so that a notification is released before the next one is handled.
         await serve(node, from: consume step, as: &worker)
         if Task.isCancelled {
-          if unclaimed > 0 { summonWorker() }
+          if unclaimed > 0 { requestWorker() }
           return
         }
       }
@@ -27,41 +27,41 @@ extension FanOut {
 
   private func sendOff(_ batches: [ExecutorBatches.Batch]) {
     for batch in batches {
-      FanOut(delivering: batch.nodes, for: workplace).summonAttendant(on: batch.executor)
+      FanOut(delivering: batch.nodes, for: workplace).requestAttendingWorker(on: batch.executor)
     }
   }
 
-  /// Has a subscription that is attended already served by another worker, where its handlers run now.
+  /// Sends an attended subscription to another worker, on the executor that it has now.
   private func sendOff(_ node: SubscriptionNode) {
     let executor = node.executor ?? workplace.executor
-    FanOut(delivering: [node], for: workplace).summonAttendant(on: executor)
+    FanOut(delivering: [node], for: workplace).requestAttendingWorker(on: executor)
   }
 
-  /// Asks for a worker for subscriptions all of which are attended already.
+  /// Requests a worker for subscriptions that are all attended already.
   ///
-  /// It asks for the next before it claims, as every standby does.
-  private func summonAttendant(on executor: (any TaskExecutor)?) {
-    summon(on: executor) {
-      if self.unclaimed > 1 { self.summonAttendant(on: executor) }
+  /// As every standby, it requests the next one before it claims.
+  private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
+    startWorker(on: executor) {
+      if self.unclaimed > 1 { self.requestAttendingWorker(on: executor) }
       var worker: Worker?
       while let claim = self.claim() {
         await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
         if Task.isCancelled {
-          if self.unclaimed > 0 { self.summonAttendant(on: executor) }
+          if self.unclaimed > 0 { self.requestAttendingWorker(on: executor) }
           return
         }
       }
     }
   }
 
-  /// Runs the handlers that wait in a mailbox that this worker attends.
+  /// Runs the handlers of a mailbox that this worker attends.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, from first: consuming Mailbox.Step, as worker: inout Worker?
   ) async {
     var step = consume first
     while true {
-      // Consumed: what is handled is shared by all, and a second reference to it would be counted in
-      // everybody's way.
+      // Consumed: the content is shared by all workers, and counting a second reference to it would be
+      // contended.
       switch consume step {
       case .handle(let content):
         let receipt = content.receipt
@@ -75,7 +75,7 @@ extension FanOut {
         case .narrowed(let narrowed):
           fate = await run(narrowed, on: node, in: call, as: &worker)
         }
-        // A handler has cancelled this worker's task: the next one is not to find itself cancelled.
+        // A handler has cancelled this worker's task: the next handler must run in another task.
         if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
@@ -84,13 +84,13 @@ extension FanOut {
         step = node.proceed()
       case .relocate:
         return sendOff(node)
-      case .rest:
+      case .done:
         return
       }
     }
   }
 
-  /// Runs a handler if the subscriber conforms to a further protocol; if not, there is nothing to do.
+  /// Runs a handler if the subscriber conforms to a further protocol; otherwise the notification is passed.
   nonisolated(nonsending) private func run(
     _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
     as worker: inout Worker?

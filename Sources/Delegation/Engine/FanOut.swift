@@ -1,14 +1,15 @@
 /// One call on many subscribers: the library's only call loop, for notifications and questions alike.
 ///
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler
-/// in place. Whenever something is unclaimed there is one worker that has been asked for and not
-/// started, the *standby*; one that starts with more than one subscription left asks for the next before
-/// it claims. So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are
-/// paid for by the suspension rather than by the subscriber. Two exceptions: a question without a
-/// deadline starts its first worker in the caller's place and asks for the standby when that comes back
-/// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
-/// question that is asked of one after another has one worker at a time, the caller itself or, with a
-/// deadline, one of the fan-out's own.
+/// in place. While a subscription is unclaimed, one worker has been requested and has not started: the
+/// *standby*. A worker that starts with more than one subscription left requests the next before it
+/// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
+/// tasks grows with suspensions, not with subscribers.
+///
+/// There are two exceptions. A question without a deadline starts its first worker in the caller's place,
+/// and requests the standby when that worker has suspended; so a handler that blocks its thread there
+/// does delay the others. A question that is asked in turn has one worker at a time: the caller's task
+/// or, with a deadline, a task of the fan-out.
 @usableFromInline
 final class FanOut: Sendable {
   @usableFromInline
@@ -16,8 +17,8 @@ final class FanOut: Sendable {
 
   /// One worker's part of a question: asks a claimed subscription, and those that it claims after it.
   ///
-  /// Returns one that is claimed and to be asked elsewhere, or `nil` when nothing is left. It asks the
-  /// first one even so, and no other if `isSingle`.
+  /// It asks the first one in any case, and no other if `isSingle`. It returns a claimed subscription that
+  /// has an executor of its own, or `nil` when none is left.
   @usableFromInline
   typealias Question =
     nonisolated(nonsending) @Sendable (FanOut, Worker, _ first: Claim, _ isSingle: Bool) async
@@ -25,33 +26,33 @@ final class FanOut: Sendable {
 
   /// What workers do with a subscription.
   enum Purpose: Sendable {
-    /// They run the handlers that wait in its mailbox, which nobody awaits.
+    /// They run the handlers of its pending notifications; no caller awaits that.
     case delivery
-    /// They ask it; the caller awaits the answers.
+    /// They ask it; the caller awaits the answer.
     case question(Question, for: Caller)
   }
 
   /// In which order a question is asked.
   @usableFromInline
   enum Order: Sendable {
-    /// Of all, by as many workers as it takes.
+    /// All subscriptions are asked concurrently, by as many workers as it takes.
     case sideBySide
-    /// Of one after another, by one worker at a time.
+    /// One subscription is asked after another, by one worker at a time.
     case inTurn
   }
 
-  /// Whose task a worker runs in.
-  enum Employment: Sendable {
-    /// One of the fan-out's own, which is cancelled and escalated with the others.
+  /// The task that a worker runs in.
+  enum WorkerTask: Sendable {
+    /// A task of the fan-out, which is cancelled and escalated with the others.
     case ownTask
-    /// The caller's: even a handler with an executor of its own is this worker's to await.
+    /// The caller's task: the worker awaits even a handler with an executor of its own.
     case callersTask
   }
 
   let workplace: any Workplace
   let purpose: Purpose
   let order: Order
-  /// The call that asks; `notify` for a delivery, of which each notification knows its own.
+  /// The call that asks; `notify` for a delivery, whose notifications have calls of their own.
   @usableFromInline
   let call: CallKind
   @usableFromInline
@@ -61,7 +62,7 @@ final class FanOut: Sendable {
   @usableFromInline
   let runningTasks = RunningTasks()
 
-  /// From this depth on, workers are not started in the caller's place: it would use up the stack.
+  /// At this depth and beyond, workers are not started in the caller's place, which would use up the stack.
   private static let deepest = 16
 
   private init(
@@ -77,12 +78,12 @@ final class FanOut: Sendable {
     cursor = Lock(Cursor(nodes))
   }
 
-  /// Fans out the notifications that wait.
+  /// Makes a fan-out of pending notifications.
   convenience init(delivering nodes: consuming [SubscriptionNode], for workplace: any Workplace) {
     self.init(.delivery, in: .notify, of: nodes, for: workplace)
   }
 
-  /// Fans out a question that the present code awaits.
+  /// Makes a fan-out of a question that the current task awaits.
   @usableFromInline
   convenience init(
     asking nodes: consuming [SubscriptionNode], inOrder order: Order = .sideBySide,
@@ -94,26 +95,26 @@ final class FanOut: Sendable {
 
   // MARK: Starting
 
-  /// Starts the first worker in the caller's place, and returns when it is done or has suspended.
+  /// Starts the first worker in the caller's place, and returns when it has ended or suspended.
   @usableFromInline
   func startInPlace() {
     guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    else { return summonWorker() }
+    else { return requestWorker() }
     workplace.activity.begin()
-    // The standby is counted before a handler can wait for the rest of the hub: those behind it are a
-    // part of that, with a deadline and without.
+    // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
+    // still to be asked are a part of that.
     workplace.activity.begin()
-    // In a loop, for only there does the compiler see that no executor is preferred: else it passes
-    // on that there is none, and each of the task's switches takes a lock to find that out.
+    // In a loop, because only there the compiler sees that no executor is preferred. Otherwise it passes an
+    // explicit `nil`, and each of the task's switches takes a lock to find that out.
     for _ in 0..<1 {
       Task.immediate { await self.workAndCountOff { await self.work(in: .ownTask) } }
     }
-    if unclaimed > 0 { summonWorker() }
+    if unclaimed > 0 { requestWorker() }
     workplace.activity.end()
   }
 
-  /// Is the only worker, in the caller's task.
+  /// Runs the only worker, in the caller's task.
   @usableFromInline
   nonisolated(nonsending) func runInTurn() async {
     workplace.activity.begin()
@@ -126,28 +127,28 @@ final class FanOut: Sendable {
     workplace.activity.end()
   }
 
-  /// Asks for one more worker.
+  /// Requests one more worker.
   @usableFromInline
-  func summonWorker() {
-    summon(on: workplace.executor) { await self.workAsStandby() }
+  func requestWorker() {
+    startWorker(on: workplace.executor) { await self.workAsStandby() }
   }
 
-  /// Starts a task for a worker, counted from here until its work is done.
-  func summon(
+  /// Starts a task for a worker, which is counted from here until its work is done.
+  func startWorker(
     on executor: (any TaskExecutor)?,
     _ work: nonisolated(nonsending) @escaping @Sendable () async -> Void
   ) {
     workplace.activity.begin()
     switch purpose {
     case .delivery:
-      // Nobody asked: the poster's task-locals are not the handlers'.
+      // Detached: handlers of notifications do not inherit the poster's task-locals.
       Task.startDetached(on: executor) { await self.workAndCountOff(work) }
     case .question:
       Task.start(on: executor) { await self.workAndCountOff(work) }
     }
   }
 
-  /// Does a worker's work, and counts the worker off.
+  /// Does a worker's work, then counts the worker off.
   nonisolated(nonsending) func workAndCountOff(
     _ work: nonisolated(nonsending) @Sendable () async -> Void
   ) async {
@@ -157,7 +158,7 @@ final class FanOut: Sendable {
 
   // MARK: Stopping
 
-  /// Lets no further handler begin; the caller awaits the fan-out no longer.
+  /// Lets no further handler begin; the caller no longer awaits the fan-out.
   @usableFromInline
   func halt() {
     let rest = cursor.withLock { $0.halt() }
@@ -165,9 +166,9 @@ final class FanOut: Sendable {
     caller?.clear()
   }
 
-  /// Cancels the handlers that run or will.
+  /// Cancels the handlers that run and those that will.
   ///
-  /// - Parameter isInPlace: whether the present thread may run their cancellation handlers, which may
+  /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
   ///   block it.
   @usableFromInline
   func cancel(inPlace isInPlace: Bool) {
@@ -180,7 +181,7 @@ final class FanOut: Sendable {
     runningTasks.escalate(to: priority)
   }
 
-  /// Raises it to the caller's, if that was raised while the first worker ran in its place.
+  /// Raises the priority to the caller's, if that was raised while the first worker ran in its place.
   @usableFromInline
   func escalateToCaller() {
     guard let base = Task<Never, Never>.basePriority else { return }
@@ -190,14 +191,14 @@ final class FanOut: Sendable {
 
   // MARK: Working
 
-  /// Who awaits this fan-out; `nil` if notifications are handed over, which nobody awaits.
+  /// The caller that awaits this fan-out; `nil` for a delivery.
   var caller: Caller? {
     if case .question(_, let caller) = purpose { caller } else { nil }
   }
 
   var unclaimed: Int { cursor.withLock { $0.unclaimed } }
 
-  /// The next subscription that is nobody's yet, or `nil` if none is left.
+  /// Claims the next subscription; `nil` if none is left.
   @inlinable
   func claim() -> Claim? {
     guard let claim = cursor.withLock({ $0.claim() }) else { return nil }
@@ -211,35 +212,36 @@ final class FanOut: Sendable {
     withExtendedLifetime(rest) {}
   }
 
-  /// Whether a subscription was asked, or could have been: not if it has ended before its turn.
+  /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
+  /// it was asked.
   ///
-  /// For one that has not answered, before the fan-out is halted.
+  /// Only before the fan-out is halted.
   @usableFromInline
   func isLate(at position: Int) -> Bool {
-    // Looked at outside the lock: the look may take a subscriber's last reference.
+    // `isActive` is called outside the lock: it may release a subscriber's last reference.
     cursor.withLock { $0.notBegun(position) }?.isActive ?? true
   }
 
   func makeWorker(
-    in employment: Employment = .ownTask, beginningWith first: SubscriptionNode? = nil
+    in workerTask: WorkerTask = .ownTask, beginningWith first: SubscriptionNode? = nil
   ) -> Worker {
-    let hasOwnTask = if case .ownTask = employment { true } else { false }
+    let hasOwnTask = if case .ownTask = workerTask { true } else { false }
     return Worker(
       activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask, first: first)
   }
 
-  /// One worker that provides for its successor first.
+  /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func workAsStandby() async {
-    if case .sideBySide = order, unclaimed > 1 { summonWorker() }
+    if case .sideBySide = order, unclaimed > 1 { requestWorker() }
     await work(in: .ownTask)
   }
 
-  /// One worker, from its first claim to its last.
-  nonisolated(nonsending) private func work(in employment: Employment) async {
+  /// Runs one worker, from its first claim to its last.
+  nonisolated(nonsending) private func work(in workerTask: WorkerTask) async {
     guard let first = claim() else { return }
     switch purpose {
     case .delivery: await deliver(from: first)
-    case .question(let question, _): await ask(question, from: first, in: employment)
+    case .question(let question, _): await ask(question, from: first, in: workerTask)
     }
   }
 }

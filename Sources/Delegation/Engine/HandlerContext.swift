@@ -1,17 +1,17 @@
 public import Synchronization
 
-/// The handler that awaits a fan-out, as long as one does.
+/// The handler that awaits a fan-out, if one does.
 ///
-/// Cleared when the fan-out is decided or done: then that handler goes on, and is kept no longer.
+/// It is cleared when the fan-out is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
   private let context: Lock<HandlerContext?>
-  /// How many fan-outs are nested down to here.
+  /// The number of nested fan-outs.
   let depth: Int
 
-  /// That of code outside of any handler.
+  /// The caller for code outside of any handler.
   private static let outermost = Caller(nil)
 
-  /// The handler that the present code runs in, if it has not returned.
+  /// A caller for the handler that the current task runs in, if that has not returned.
   static var present: Caller {
     guard let current = HandlerContext.current, current.isRunning else { return outermost }
     return Caller(current)
@@ -25,7 +25,7 @@ final class Caller: Sendable {
   var awaiting: HandlerContext? { self === Self.outermost ? nil : context.withLock { $0 } }
 
   func clear() {
-    // The one that all share has nothing to clear, and its lock would be in everybody's way.
+    // The shared one has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
     // Released outside the lock.
     let former = context.withLock { $0.take() }
@@ -33,27 +33,27 @@ final class Caller: Sendable {
   }
 }
 
-/// One worker's presence in a fan-out: which of its calls is running.
+/// One worker of a fan-out: which of its calls is running.
 ///
-/// Handlers' tasks keep it as long as they live, so it keeps neither the fan-out, nor its subscriptions,
-/// nor the hub.
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the fan-out, nor its
+/// subscriptions other than the first, nor the hub.
 @usableFromInline
 final class Worker: Sendable {
   let activity: Activity
-  /// Who awaits the fan-out; `nil` if handlers of notifications are run, which nobody awaits.
+  /// The caller that awaits the fan-out; `nil` for a delivery.
   let caller: Caller?
-  /// Whether it runs in a task of the fan-out's own, rather than in the caller's.
+  /// Whether it runs in a task of the fan-out, rather than in the caller's.
   @usableFromInline
   let hasOwnTask: Bool
-  /// The subscription that the context is of which the worker's task begins with.
+  /// The subscription of the context that the worker's task begins with.
   @usableFromInline
   let first: SubscriptionNode?
-  /// The number of the latest call, doubled; odd while its handler is running.
+  /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
-  /// One word, so that a call is never taken for another one. Written by the worker alone.
+  /// It is one word, so that a call is never taken for another one. Only the worker writes it.
   @usableFromInline
   let word = Atomic<UInt64>(0)
-  /// How many waits of the running handler, and of those that work for it, are not over.
+  /// How many waits are going on that have the running handler in their chain.
   @usableFromInline
   let waits = Atomic<Int>(0)
 
@@ -78,28 +78,23 @@ final class Worker: Sendable {
 
   /// Notes that the handler has returned.
   ///
-  /// To be called before the subscription's or the hub's count of handlers falls: a wait must not
-  /// excuse a handler that is no longer counted.
+  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
+  /// a handler that is no longer counted.
   @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
     noteReturn()
   }
 
-  /// How many handlers have returned, or gone on, that waits may excuse.
-  ///
-  /// By it the waits notice that what they have counted may be out of date.
-  static let returns = Atomic<Int>(0)
-
-  /// Tells waits that are not over that the handler, or the one that awaits it, has gone on.
+  /// Raises the hub's `returns` if a wait has the handler in its chain.
   @inlinable
   func noteReturn() {
-    if waits.load(ordering: .sequentiallyConsistent) > 0 { Self.countReturn() }
+    if waits.load(ordering: .sequentiallyConsistent) > 0 { countReturn() }
   }
 
   @usableFromInline
-  static func countReturn() {
-    returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  func countReturn() {
+    activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   /// Whether a call's handler is running.
@@ -108,21 +103,21 @@ final class Worker: Sendable {
   }
 }
 
-/// The handler that the present code runs in, inherited by the tasks that the handler starts.
+/// The handler that the current task runs in; the tasks that the handler starts inherit it.
 ///
-/// By it `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them.
+/// With it, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them.
 @usableFromInline
 struct HandlerContext: Sendable {
-  /// Not by the macro, whose binding could not be used in inlined code.
+  /// Not made by the `@TaskLocal` macro, whose binding could not be used in inlined code.
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
   static var current: HandlerContext? { binding.wrappedValue }
 
   let worker: Worker
-  /// Which of the worker's calls this is.
+  /// The number of the worker's call.
   let call: UInt64
-  /// The subscription whose handler this is; `nil` for what delays a drain, which is no handler.
+  /// The subscription whose handler this is; `nil` for a closure that delays a drain.
   let node: SubscriptionNode?
 
   @usableFromInline
@@ -135,12 +130,12 @@ struct HandlerContext: Sendable {
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// Whether the handler is one of a notification, so that what waits in the subscription's mailbox
-  /// waits for it.
+  /// Whether it is a handler of a notification, so that the pending notifications of its mailbox wait for
+  /// it.
   var isAttending: Bool { worker.caller == nil }
 
-  /// The handlers that cannot go on before this one does: itself, the one that awaits its fan-out, and
-  /// so on; none if it has returned.
+  /// The handlers that cannot go on before this one returns: itself, the one that awaits its fan-out, and
+  /// so on; empty if it has returned.
   var chain: [HandlerContext] {
     var chain: [HandlerContext] = []
     var next: HandlerContext? = self

@@ -1,27 +1,27 @@
 extension Inbox {
-  /// What a lock section leaves to be done after it, for it takes long, runs user code, or both.
+  /// What has to be done after a lock section, because it takes long or runs user code.
   struct Effects: Sendable {
-    /// A wake is asked for that nobody has claimed.
+    /// Whether a wake has been requested and not claimed.
     fileprivate var isWakeDue = false
-    /// A notification that was posted: if nobody holds it, its captures die with it.
+    /// The notification that was posted: this may be its last reference.
     var notification: Notification?
-    /// What has to be done to mailboxes.
+    /// Changes of mailboxes.
     var changes: [Change] = []
-    /// Subscriptions that were terminated, to be settled.
+    /// Subscriptions whose termination has begun and is to be finished.
     var terminated: [Terminated] = []
-    /// Ids that are no longer used.
+    /// Ids to be released.
     var released: [Identity] = []
   }
 
-  /// Something to be done to a mailbox.
+  /// A change of a mailbox.
   enum Change: Sendable {
-    /// Gives a subscription other options.
+    /// Applies options to a subscription.
     case setOptions(SubscriptionNode, SubscriptionOptions, version: Int)
-    /// Gives what waits for a subscription to its successor.
+    /// Hands the pending notifications of a subscription over to its successor.
     case handOver(from: SubscriptionNode, to: SubscriptionNode)
   }
 
-  /// A subscription on which calls were forbidden.
+  /// A subscription whose termination has begun.
   struct Terminated: Sendable {
     let node: SubscriptionNode
     /// How many notifications had been posted by then.
@@ -31,13 +31,13 @@ extension Inbox {
     let call: CallKind?
   }
 
-  /// Runs a lock section, then does what it leaves to be done: wakes first, for what is released may wait
-  /// for them, and what runs user code last.
+  /// Runs a lock section, then carries out its effects: wakes first, because user code that is run by a
+  /// release may wait for them, and releases last.
   ///
   /// Must not be called under a lock or on the hub's actor.
   ///
-  /// - Parameter section: what to do under the lock; takes a time that does not grow, takes no lock that
-  ///   somebody may hold for long, and releases nothing that the user gave: that goes into the effects.
+  /// - Parameter section: runs under the lock. It takes constant time, takes no lock that a thread may hold
+  ///   for long, and releases nothing that the user gave: that goes into the effects.
   /// - Returns: what the section returns.
   func update<Result: Sendable>(_ section: (inout State, inout Effects) -> Result) -> Result {
     let (result, effects) = state.withLock { state in
@@ -50,10 +50,10 @@ extension Inbox {
     return result
   }
 
-  /// Runs one lock section after another, then does what all of them leave to be done.
+  /// Runs one lock section after another, then carries out all their effects.
   ///
-  /// For what takes long as a whole: whoever waits for the lock waits for one section, and no user code
-  /// runs before the last one.
+  /// For changes that take long as a whole: a thread that waits for the lock waits for one section, and no
+  /// user code runs before the last one.
   ///
   /// - Parameter section: as with ``update(_:)``; returns whether it was the last one.
   func updateInSections(_ section: (inout State, inout Effects) -> Bool) {
@@ -77,7 +77,7 @@ extension Inbox {
       }
     }
     for ended in effects.terminated {
-      ended.node.settle(at: ended.end, as: ended.termination, in: ended.call)
+      ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
     }
   }
 }

@@ -1,14 +1,13 @@
 extension Inbox {
-  /// How many pieces of a protocol's subscriptions are looked at for one that is alive.
+  /// How many buckets of a protocol's subscriptions are searched for one that is alive.
   private static var mostPieces: Int { 64 }
 
-  /// Whether anybody alive is subscribed to a protocol.
+  /// Whether a protocol has a live subscriber.
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
-  ///   - isAlive: looked at outside the lock; it may end the subscription.
-  /// - Returns: whether there was one. If those that were looked at have all died, whether there are
-  ///   others.
+  ///   - isAlive: called outside the lock; it may terminate the subscription.
+  /// - Returns: whether there was one; if all that were searched have died, whether there are others.
   func hasSubscription(
     of key: ObjectIdentifier, thatIsAlive isAlive: (SubscriptionNode) -> Bool
   ) -> Bool {
@@ -21,12 +20,12 @@ extension Inbox {
 
   /// Whether an open subscription of a protocol meets a condition.
   ///
-  /// It goes through them in small pieces, under the lock for each: of those that come or go meanwhile
-  /// it may miss some.
+  /// It goes through them in small pieces, with one lock section for each; it may miss some of those that
+  /// are added or terminated meanwhile.
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
-  ///   - condition: whether one of a piece does, looked at outside the lock.
+  ///   - condition: whether one of a piece meets it; called outside the lock.
   /// - Returns: whether there was one.
   func hasSubscription(
     of key: ObjectIdentifier, among condition: ([SubscriptionNode]) -> Bool

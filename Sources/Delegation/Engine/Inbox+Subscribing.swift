@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Somebody who wants to subscribe.
-struct Newcomer {
+/// What a call of `subscribe` asks for.
+struct SubscriptionRequest {
   let object: AnyObject
   let type: any AnyObject.Type
   let options: SubscriptionOptions
@@ -9,24 +9,24 @@ struct Newcomer {
 }
 
 extension Inbox {
-  /// Adds a subscription, or changes the one that there is.
+  /// Adds a subscription, or changes the object's existing one.
   ///
-  /// - Returns: the subscription; one that has ended if the subscriber is dying.
+  /// - Returns: the subscription; a terminated one if the subscriber is dying.
   func subscribe(
-    _ newcomer: Newcomer, reference: consuming WeakReference, to type: Any.Type
+    _ request: SubscriptionRequest, reference: consuming WeakReference, to type: Any.Type
   ) -> SubscriptionNode {
-    guard reference.refers(to: newcomer.object) else {
-      return makeEnded(newcomer, reference: reference, of: type)
+    guard reference.refers(to: request.object) else {
+      return makeEnded(request, reference: reference, of: type)
     }
     let key = ObjectIdentifier(type)
-    let identity = newcomer.options.id
+    let identity = request.options.id
     var reference: WeakReference? = consume reference
     while true {
       let bucket = identity.map { identity in
         state.withLock { $0.indexes[key]?.named(identity.hash) ?? [] }
       }
-      // Comparing identities is the user's code: outside the lock, and again if the bucket changed.
-      let namesake = identity.flatMap { identity in
+      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
+      let sameID = identity.flatMap { identity in
         bucket?.first { $0.identity.matches(identity) }?.node
       }
       let node = update { state, effects -> SubscriptionNode? in
@@ -36,41 +36,52 @@ extension Inbox {
           guard present.elementsEqual(bucket, by: { $0.isSame(as: $1) }) else { return nil }
         }
         return change(at: place, &state) { state in
-          subscribe(newcomer, &reference, displacing: namesake, at: place, &state, &effects)
+          subscribe(request, &reference, replacing: sameID, at: place, &state, &effects)
         }
       }
       if let node { return node }
     }
   }
 
-  /// Adds a subscription, or changes the one that there is, now that it is known who bears the id.
+  /// Adds a subscription, or changes the object's existing one.
   ///
-  /// Called under the lock, as all that follows.
+  /// Called under the lock, as all functions below it.
+  ///
+  /// - Parameters:
+  ///   - request: what to subscribe.
+  ///   - reference: the reference to the object; taken if a subscription is added.
+  ///   - sameID: the subscription that has the same id, if there is one; it is replaced.
+  ///   - place: where the protocol's index is.
+  ///   - state: the state under the lock.
+  ///   - effects: what to do after the lock.
+  /// - Returns: the subscription.
   private func subscribe(
-    _ newcomer: Newcomer, _ reference: inout WeakReference?, displacing namesake: SubscriptionNode?,
+    _ request: SubscriptionRequest, _ reference: inout WeakReference?,
+    replacing sameID: SubscriptionNode?,
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) -> SubscriptionNode {
-    let resident = state.indexes.values[place].subscription(at: ObjectIdentifier(newcomer.object))
-    if let resident, resident.reference.refers(to: newcomer.object) {
-      if let namesake, namesake !== resident {
-        terminate(namesake, as: .cancelled, at: place, &state, &effects)
+    let existing = state.indexes.values[place].subscription(at: ObjectIdentifier(request.object))
+    if let existing, existing.reference.refers(to: request.object) {
+      if let sameID, sameID !== existing {
+        terminate(sameID, as: .cancelled, at: place, &state, &effects)
       }
-      change(resident, as: newcomer, at: place, &state, &effects)
-      return resident
+      change(existing, as: request, at: place, &state, &effects)
+      return existing
     }
-    // Only a dead object can have lived at the address of a live one.
-    if let resident, resident !== namesake {
-      terminate(resident, as: .expired, at: place, &state, &effects)
+    // Another object with the address of a live one can only be dead.
+    if let existing, existing !== sameID {
+      terminate(existing, as: .expired, at: place, &state, &effects)
     }
-    return add(newcomer, &reference, inPlaceOf: namesake, at: place, &state, &effects)
+    return add(request, &reference, inPlaceOf: sameID, at: place, &state, &effects)
   }
 
-  /// Gives a subscription the options of a second one by the same object.
+  /// Gives a subscription the options of a repeated one by the same object.
   private func change(
-    _ node: SubscriptionNode, as newcomer: Newcomer, at place: Place, _ state: inout State,
+    _ node: SubscriptionNode, as request: SubscriptionRequest, at place: Place,
+    _ state: inout State,
     _ effects: inout Effects
   ) {
-    let options = newcomer.options
+    let options = request.options
     if let identity = options.id,
       let former = state.indexes.values[place].rename(node, to: identity)
     {
@@ -83,9 +94,9 @@ extension Inbox {
     if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
   }
 
-  /// Adds a subscription, in the place and with what waits for an older one if that bears its id.
+  /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
   private func add(
-    _ newcomer: Newcomer, _ reference: inout WeakReference?,
+    _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     inPlaceOf predecessor: SubscriptionNode?, at place: Place, _ state: inout State,
     _ effects: inout Effects
   ) -> SubscriptionNode {
@@ -94,56 +105,56 @@ extension Inbox {
     var flags: Mailbox.Flags = []
     if let predecessor, terminate(predecessor, as: .cancelled, at: place, &state, &effects) {
       serial = predecessor.serial
-      flags.insert(.expectant)
+      flags.insert(.awaitingHandOver)
     }
     state.lastSerial = max(state.lastSerial, serial)
-    // Under one lock with the look, lest the worker that it is held for has left before it is the heir.
+    // `holds` and `setHeld` are in one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
       guard let reference = reference.take() else {
         fatalError("Delegation: a subscription was added twice")
       }
-      let isHeld = succession.holds(newcomer.object)
+      let isHeld = succession.holds(request.object)
       if isHeld { flags.insert(.held) }
       let node = SubscriptionNode(
         reference: reference, topic: topic,
         mailbox: state.indexes.values[place].makeMailbox(
-          newcomer.options.policy ?? .unbounded, flags: flags),
-        attachments: Attachments(newcomer.options), subscriberType: newcomer.type,
-        site: newcomer.site, priority: newcomer.options.priority ?? 0, serial: serial)
-      if isHeld { succession.setHeir(node) }
+          request.options.policy ?? .unbounded, flags: flags),
+        attachments: Attachments(request.options), subscriberType: request.type,
+        site: request.site, priority: request.options.priority ?? 0, serial: serial)
+      if isHeld { succession.setHeld(node) }
       return node
     }
-    if let predecessor, flags.contains(.expectant) {
+    if let predecessor, flags.contains(.awaitingHandOver) {
       effects.changes.append(.handOver(from: predecessor, to: node))
       state.indexes.values[place]
-        .insert(node, as: newcomer.options.id, inPlaceOf: predecessor)
+        .insert(node, as: request.options.id, inPlaceOf: predecessor)
     } else {
-      state.indexes.values[place].insert(node, as: newcomer.options.id)
+      state.indexes.values[place].insert(node, as: request.options.id)
     }
     if state.indexes.values[place].takeSweep() {
-      state.duties.sweeps.append(topic)
+      state.pendingWork.sweeps.append(topic)
       askForWake()
     }
     return node
   }
 
-  /// A subscription that has ended, for an object that is dying: nothing is kept for it.
+  /// Makes a terminated subscription, for an object that is dying; the inbox does not keep it.
   private func makeEnded(
-    _ newcomer: Newcomer, reference: consuming WeakReference, of type: Any.Type
+    _ request: SubscriptionRequest, reference: consuming WeakReference, of type: Any.Type
   ) -> SubscriptionNode {
     let topic = state.withLock { $0.indexes[ObjectIdentifier(type)]?.topic }
     let node = SubscriptionNode(
       reference: reference, topic: topic ?? Topic(type, owner: self),
       mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
-      subscriberType: newcomer.type, site: newcomer.site, priority: 0, serial: 0)
-    _ = node.forbidCalls()
-    node.settle(at: 0, as: .expired)
+      subscriberType: request.type, site: request.site, priority: 0, serial: 0)
+    _ = node.beginTermination()
+    node.finishTermination(at: 0, as: .expired)
     return node
   }
 }
 
 extension Inbox.State {
-  /// Where the index of a protocol is, made if it is new.
+  /// Where the index of a protocol is; makes it if the protocol is new.
   fileprivate mutating func place(
     of type: Any.Type, in inbox: Inbox
   ) -> Inbox.Place {

@@ -1,7 +1,7 @@
 extension Inbox {
-  /// Ends a subscription, if nobody has yet.
+  /// Terminates a subscription, unless that has been done.
   ///
-  /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
+  /// It releases what the user gave: must not be called under a lock or on the hub's actor.
   func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?) {
     update { state, effects in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return }
@@ -11,7 +11,7 @@ extension Inbox {
     }
   }
 
-  /// Ends an object's subscription to a protocol, or all of them, as cancelled.
+  /// Cancels an object's subscription to a protocol, or all of its subscriptions.
   ///
   /// - Parameters:
   ///   - address: the object's address.
@@ -27,11 +27,11 @@ extension Inbox {
     }
   }
 
-  /// Ends all subscriptions with an id as cancelled, one protocol after another.
+  /// Cancels all subscriptions with an id, one protocol after another.
   func terminate(identifiedBy identity: Identity) {
     for key in keys() {
       let bucket = state.withLock { $0.indexes[key]?.named(identity.hash) ?? [] }
-      // Comparing identities is the user's code: outside the lock.
+      // Comparing identities is user code: outside the lock.
       for named in bucket where named.identity.matches(identity) {
         update { state, effects in
           // It may have been given another id meanwhile.
@@ -46,7 +46,7 @@ extension Inbox {
     }
   }
 
-  /// Ends all subscriptions of a protocol, or of all protocols, as cancelled, one after another.
+  /// Cancels all subscriptions of a protocol, or of all protocols, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
     var keys = keys(key)[...]
     var bucket = 0
@@ -65,12 +65,12 @@ extension Inbox {
     }
   }
 
-  /// The keys of all protocols that anybody has ever subscribed to, or just the one.
+  /// The given key, or those of all protocols that have ever had a subscription.
   private func keys(_ key: ObjectIdentifier? = nil) -> [ObjectIdentifier] {
     key.map { [$0] } ?? state.withLock { $0.topics }.map(\.key)
   }
 
-  /// Ends an open subscription.
+  /// Begins the termination of a subscription; the effects finish it.
   ///
   /// Called under the lock, within ``change(at:_:_:)``.
   ///
@@ -80,10 +80,10 @@ extension Inbox {
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) -> Bool {
-    guard let departure = state.indexes.values[place].terminate(node) else { return false }
+    guard let entry = state.indexes.values[place].terminate(node) else { return false }
     effects.terminated.append(
-      Terminated(node: node, end: departure.end, termination: termination, call: call))
-    if let identity = departure.identity { effects.released.append(identity) }
+      Terminated(node: node, end: entry.end, termination: termination, call: call))
+    if let identity = entry.identity { effects.released.append(identity) }
     return true
   }
 }

@@ -1,37 +1,37 @@
 internal import Synchronization
 
-/// What synchronous code says to a hub, in one order, under the library's one hub-wide lock.
+/// What synchronous code tells a hub, in one order, under one hub-wide lock.
 ///
 /// The order of these lock sections is the hub's total order: a notification is addressed to the
-/// subscriptions that are open in the section in which it is posted. Each section takes a time that does
-/// not grow with anything, for posters wait for it: no other lock is taken in it that somebody may hold for
-/// long, and what takes longer is done after it (``Effects``) or left to the hub's actor (sorting,
-/// snapshots, fan-outs), which is told of it by a ``Wake``.
+/// subscriptions that are open in the section that posts it. Each section takes constant time, because
+/// posters wait for it: it takes no other lock that a thread may hold for long, and what takes longer is
+/// done after it (``Effects``) or left to the hub's actor (sorting, snapshots, fan-outs), for which a
+/// ``Wake`` is requested.
 @usableFromInline
 final class Inbox: SubscriptionOwner {
-  /// What the actor takes over each time it is entered.
-  struct News: Sendable {
+  /// What the actor takes from the inbox each time it is entered.
+  struct Updates: Sendable {
     var changes: [TopicIndex.Changes] = []
-    var duties = Duties()
+    var pendingWork = PendingWork()
   }
 
-  /// What the actor takes over when it is woken.
-  struct Duties: Sendable {
+  /// What the actor has to do when it is woken.
+  struct PendingWork: Sendable {
     /// Topics with notifications to fan out.
     var pending: [Topic] = []
-    /// Subscriptions that something waits for and that no fan-out may come by.
+    /// Subscriptions with pending notifications that may not be in a fan-out.
     var due: [SubscriptionNode] = []
-    /// Topics to look for dead subscribers in.
+    /// Topics to be searched for dead subscribers.
     var sweeps: [Topic] = []
   }
 
   struct State: Sendable {
     var indexes: [ObjectIdentifier: TopicIndex] = [:]
-    /// The indexes' topics, to be gone through outside the lock.
+    /// The indexes' topics, for iterations outside the lock.
     var topics: [Topic] = []
-    /// Those with changes.
+    /// The topics with changes.
     var changed: [Topic] = []
-    var duties = Duties()
+    var pendingWork = PendingWork()
     /// How many wakes have been answered, which is also the number of the next one.
     var wakes = 0
     var lastSerial = 0
@@ -43,9 +43,9 @@ final class Inbox: SubscriptionOwner {
   /// Where a protocol's index is.
   typealias Place = Dictionary<ObjectIdentifier, TopicIndex>.Index
 
-  /// Tells the user of what went wrong with a subscription, without waiting for that.
+  /// Reports an incident of a subscription to the user, without waiting.
   typealias Report =
-    @Sendable (Mishap, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
+    @Sendable (IncidentCause, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
 
   let state = Lock(State())
   let activity: Activity
@@ -53,19 +53,19 @@ final class Inbox: SubscriptionOwner {
   let wake = Wake()
   /// Whether there are changes that the actor has not taken.
   ///
-  /// Written under the lock, set before the call that made the change returns: whoever looks after that
-  /// call sees it.
+  /// Written under the lock, and set before the call that made the change returns, so that a later call
+  /// sees it.
   private let changesFlag = Atomic<Bool>(false)
-  /// A bit for each protocol that may have subscribers, several protocols sharing one.
+  /// A bit for each protocol that has subscribers; several protocols share one bit.
   ///
-  /// Written under the lock. A protocol with subscribers always has its bit set, so posting to nobody
-  /// takes no lock; one bit may be set for another protocol.
+  /// Written under the lock. The bit of a protocol with subscribers is always set, so posting to nobody
+  /// takes no lock; the bit may be set for another protocol.
   private let interest = Atomic<UInt64>(0)
-  /// Starts the task that a wake is, as long as there is a hub; set when the hub is made.
+  /// Starts a wake's task if the hub exists; set when the hub is made.
   private let waker = Lock<Waker?>(nil)
 
-  /// A closure in a struct: one that is a lock's state itself would be wrapped once more, for good,
-  /// by each look at it.
+  /// A closure in a struct: each access to a closure that is a lock's state itself would wrap it once more,
+  /// for good.
   private struct Waker: Sendable {
     let start: @Sendable () -> Void
   }
@@ -76,36 +76,36 @@ final class Inbox: SubscriptionOwner {
   }
 
   func report(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
   ) {
-    report(mishap, call, node, name)
+    report(cause, call, node, name)
   }
 
-  /// Sets what sends wakes.
+  /// Sets the closure that sends wakes.
   ///
-  /// - Parameter start: claims the wake and starts its task, if there is a hub.
+  /// - Parameter start: claims the wake and starts its task, if the hub exists.
   func setWaker(_ start: @escaping @Sendable () -> Void) {
     waker.withLock { $0 = Waker(start: start) }
   }
 
-  /// Sends a wake that is asked for, if there is a hub and nobody else has.
+  /// Sends a requested wake, if the hub exists and no other thread has sent it.
   func sendWake() {
     waker.withLock({ $0 })?.start()
   }
 
-  /// Asks for a wake, unless one is on its way.
+  /// Requests a wake, unless one has been requested.
   ///
   /// Called under the lock.
   func askForWake() {
     if wake.ask() { activity.begin() }
   }
 
-  /// Whether there are changes for ``takeNews(asWake:)`` to hand over.
+  /// Whether there are changes for ``takeUpdates(asWake:)``.
   var hasChanges: Bool { changesFlag.load(ordering: .acquiring) }
 
   // MARK: Telling
 
-  /// Whether anybody may be subscribed to a protocol; if not, nobody is.
+  /// Whether a protocol may have subscribers; if false, it has none.
   @usableFromInline
   func mayReach(_ key: ObjectIdentifier) -> Bool {
     interest.load(ordering: .acquiring) & 1 << Self.bit(of: key) != 0
@@ -116,7 +116,7 @@ final class Inbox: SubscriptionOwner {
     Int((UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
   }
 
-  /// Notes that a protocol has come to have subscribers, or has lost the last one.
+  /// Notes that a protocol has got its first subscriber, or has lost the last one.
   ///
   /// Called under the lock.
   func noteInterest(
@@ -131,42 +131,42 @@ final class Inbox: SubscriptionOwner {
     }
   }
 
-  /// Appends a notification, if anybody is subscribed.
+  /// Appends a notification, if the protocol has subscribers.
   ///
-  /// To be called while the hub is alive: then what is posted is delivered, whatever becomes of the hub.
+  /// To be called while the hub is alive: then the notification is delivered even if the hub is released.
   func post(_ content: Notification.Content, to key: ObjectIdentifier) {
     let placeholder = Notification()
     update { state, effects in
-      // Found once and changed in place: an index that is only looked at is copied for it.
+      // By its place and in place: reading the index as a value would copy it.
       guard let place = state.indexes.index(forKey: key) else { return }
       effects.notification =
         state.indexes.values[place].postIfHeard(content, followedBy: placeholder)
       guard effects.notification != nil else { return }
       if state.indexes.values[place].markPending(for: state.wakes) {
-        state.duties.pending.append(state.indexes.values[place].topic)
+        state.pendingWork.pending.append(state.indexes.values[place].topic)
       }
       askForWake()
     }
   }
 
-  /// Sees to it that a worker comes by at a subscription that something waits for.
-  func summonWorker(for node: SubscriptionNode) {
+  /// Requests a worker for a subscription that has pending notifications.
+  func requestWorker(for node: SubscriptionNode) {
     update { state, _ in
-      state.duties.due.append(node)
+      state.pendingWork.due.append(node)
       askForWake()
     }
   }
 
   // MARK: For the hub's actor
 
-  /// Changes who is subscribed to a protocol, and remembers that for the actor.
+  /// Changes the subscriptions of a protocol, and notes that for the actor.
   ///
   /// Called under the lock.
   @discardableResult
   func change<Result>(
     at place: Place, _ state: inout State, _ body: (inout State) -> Result
   ) -> Result {
-    // Only the outcome is told: a take-over of the only subscription is no moment without any.
+    // Compared before and after: when a successor replaces the only subscription, the interest stays.
     let hadSubscribers = state.indexes.values[place].population > 0
     let result = body(&state)
     let hasSubscribers = state.indexes.values[place].population > 0
@@ -181,36 +181,35 @@ final class Inbox: SubscriptionOwner {
   /// How many protocols' changes are taken in one section.
   private static let takenAtOnce = 16
 
-  /// Hands over what has happened since the last time.
+  /// Takes out what has happened since the last call.
   ///
-  /// - Parameter isWake: whether this is the wake that was asked for, which alone takes the
-  ///   notifications and the sweeps.
-  /// - Returns: the news.
-  func takeNews(asWake isWake: Bool) -> News {
-    var (news, changed) = state.withLock { state in
-      var news = News()
+  /// - Parameter isWake: whether the wake's task calls it, which alone takes the pending work.
+  /// - Returns: the updates.
+  func takeUpdates(asWake isWake: Bool) -> Updates {
+    var (updates, changed) = state.withLock { state in
+      var updates = Updates()
       if isWake {
-        swap(&state.duties, &news.duties)
+        swap(&state.pendingWork, &updates.pendingWork)
         state.wakes += 1
         wake.answer()
       }
       var changed: [Topic] = []
       swap(&state.changed, &changed)
       changesFlag.store(false, ordering: .releasing)
-      return (news, changed[...])
+      return (updates, changed[...])
     }
-    // What is said between the sections may be taken now or the next time, for each protocol by itself.
+    // Changes between the sections are taken now or the next time, for each protocol by itself.
     while !changed.isEmpty {
       let topics = changed.prefix(Self.takenAtOnce)
       changed = changed.dropFirst(Self.takenAtOnce)
-      news.changes += state.withLock { state in
+      updates.changes += state.withLock { state in
         topics.compactMap { state.indexes[$0.key]?.takeChanges() }
       }
     }
-    return news
+    return updates
   }
 
-  /// How many notifications were posted on a topic, and to how many subscribers altogether.
+  /// How many notifications were posted on a topic, and the sum of their addressees.
   func totals(of topic: Topic) -> (posted: Int, addressed: Int) {
     state.withLock { state in
       let topicIndex = state.indexes[topic.key]
@@ -223,9 +222,9 @@ final class Inbox: SubscriptionOwner {
     state.withLock { $0.indexes[topic.key]?.didSweep() }
   }
 
-  /// Forgets everything, when the hub is released: inbox and subscriptions refer to each other.
+  /// Removes everything when the hub is released, because inbox and subscriptions refer to each other.
   func clear() {
-    // A wake that nobody has claimed never comes.
+    // A wake that was not claimed is never sent.
     let isAsked = wake.close()
     terminateAll()
     if isAsked { activity.end() }

@@ -2,16 +2,17 @@ public import Synchronization
 
 /// Carries one ballot from many workers to one caller.
 ///
-/// The combiner is the user's code, so it never runs under a lock: a worker that brings an answer while
-/// nobody counts has the ballot until it has counted; what comes meanwhile queues up and is counted by
-/// the one who has the ballot.
+/// The combiner is user code, so it never runs under a lock. A worker that has an answer takes the ballot,
+/// if no other worker has it, and counts. Answers that come meanwhile are queued, and the worker that has
+/// the ballot counts them.
 ///
-/// `@unchecked Sendable`: `ballot` and `outcome` are touched before the poll is shared, and after that
-/// only by the one who has moved `turn` from `free` to `counting`, until it moves it back; the one who
-/// decides never does, and the caller takes `outcome` after the desk has told it so, under its lock.
+/// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the poll is shared, and after that
+/// only by the worker that has moved `phase` from `free` to `counting`, until it moves it back. The worker
+/// that decides never moves it back. The caller takes `outcome` after it has read `isDecided` in `state`,
+/// under the lock.
 ///
-/// Generic over the ballot itself, and with nothing under the lock that is generic: of other fields, the
-/// end of each poll would look up the types at run time, for a fifth of what a small vote costs.
+/// It is generic over the ballot as a whole, and its lock has no generic state. Otherwise the end of each
+/// poll would look up types at run time, for a fifth of what a small vote costs.
 @usableFromInline
 final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
@@ -22,22 +23,22 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
   enum Input: Sendable {
     case answer(Event, position: Int)
-    /// The time is up, with what to count for those who have not answered.
+    /// The deadline, with what to count for a position that has not answered.
     case deadline(counting: @Sendable (Int) -> Event)
   }
 
   @usableFromInline
   var ballot: Count
-  /// What the latest count came to: `nil` until one decides, and again when the caller has taken it.
+  /// The result of the latest count: `nil` until one decides, and again when the caller has taken it.
   ///
-  /// Written by the one who has the ballot, for the last time before the desk says that the poll is
-  /// decided; taken by the caller, when the desk has told it so.
+  /// Written by the worker that has the ballot, for the last time before it sets `isDecided`; taken by the
+  /// caller after that.
   @usableFromInline
   var outcome: Decision?
   @usableFromInline
-  let turn = Atomic<UInt8>(PollTurn.free)
+  let phase = Atomic<UInt8>(PollPhase.free)
   @usableFromInline
-  let desk = Lock(PollDesk())
+  let state = Lock(PollState())
 
   @inlinable
   init(_ ballot: Count) {
@@ -47,24 +48,26 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   deinit {}
 
-  /// Starts the count, before anybody else knows of the poll.
+  /// Starts the count, before the poll is shared.
   ///
-  /// - Returns: the decision if nobody need be asked.
+  /// - Returns: the decision, if nobody need be asked.
   @inlinable
-  func open() -> Decision? { ballot.begin() }
+  func begin() -> Decision? { ballot.begin() }
 
-  /// Ends the count before anybody is asked, for the deadline is past.
+  /// Ends the count before anybody is asked, because the deadline is past.
   ///
   /// - Parameter absence: what to count, by position.
   /// - Returns: the decision.
   @inlinable
-  func close(counting absence: (Int) -> Event) -> Decision? { ballot.expire(counting: absence) }
+  func expireUnasked(counting absence: (Int) -> Event) -> Decision? {
+    ballot.expire(counting: absence)
+  }
 
-  /// Takes the decision, if there is one: handlers that still run keep the poll, but not what came of it.
+  /// Takes the decision, if there is one, so that handlers that still run and keep the poll do not keep it.
   ///
   /// For one caller.
   @inlinable
-  func takeDecision() -> Decision? { desk.withLock { $0.isDecided } ? outcome.take() : nil }
+  func takeDecision() -> Decision? { state.withLock { $0.isDecided } ? outcome.take() : nil }
 
   /// Waits for the decision, and takes it.
   ///
@@ -72,9 +75,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   nonisolated(nonsending) func waitForDecision() async -> Decision {
     await withCheckedContinuation { continuation in
-      let isDecided = desk.withLock { desk in
-        if !desk.isDecided { desk.caller = continuation }
-        return desk.isDecided
+      let isDecided = state.withLock { state in
+        if !state.isDecided { state.caller = PollState.Caller(continuation) }
+        return state.isDecided
       }
       if isDecided { continuation.resume() }
     }
@@ -82,16 +85,16 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return outcome
   }
 
-  /// Counts an answer; if it decides, stops the fan-out and lets the caller go on.
+  /// Counts an answer; if it decides, halts the fan-out and resumes the caller.
   @inlinable
   func take(_ answer: Event, from position: Int, in fanOut: FanOut) {
     take(.answer(answer, position: position), in: fanOut)
   }
 
-  /// Counts those who have not answered as absent, which decides.
+  /// Counts the subscribers that have not answered as absent, which decides.
   ///
   /// - Parameters:
-  ///   - fanOut: who has been asked.
+  ///   - fanOut: the question's fan-out.
   ///   - absence: what to count, by position.
   @inlinable
   func expire(in fanOut: FanOut, counting absence: @escaping @Sendable (Int) -> Event) {
@@ -100,46 +103,46 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   @inlinable
   func take(_ input: Input, in fanOut: FanOut) {
-    if turn.exchange(from: PollTurn.free, to: PollTurn.counting) {
+    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
       conclude(count(input), in: fanOut)
-    } else if leave(input) {
+    } else if enqueue(input) {
       conclude(countQueue(), in: fanOut)
     }
   }
 
-  /// Leaves an input to whoever counts.
+  /// Queues an input for the worker that has the ballot.
   ///
-  /// - Returns: whether it is now the caller who has the ballot, and the queue to count.
+  /// - Returns: whether the current worker has the ballot now, and has to count the queue.
   @inlinable
-  func leave(_ input: Input) -> Bool {
-    let isOver = desk.withLock { desk in
-      if !desk.isDecided { desk.queue.append(PollDesk.Item { self.count(input) }) }
-      return desk.isDecided
+  func enqueue(_ input: Input) -> Bool {
+    let isOver = state.withLock { state in
+      if !state.isDecided { state.queue.append(PollState.Item { self.count(input) }) }
+      return state.isDecided
     }
-    while !isOver, turn.load(ordering: .relaxed) != PollTurn.queued {
-      if turn.exchange(from: PollTurn.counting, to: PollTurn.queued) { return false }
-      if turn.exchange(from: PollTurn.free, to: PollTurn.counting) { return true }
+    while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
+      if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
+      if phase.exchange(from: PollPhase.free, to: PollPhase.counting) { return true }
     }
     return false
   }
 
-  /// Puts the ballot back, having counted what was left meanwhile, or tells the decision.
+  /// Counts what was queued and gives the ballot back, or publishes the decision.
   ///
   /// - Parameters:
   ///   - isDecided: whether what was counted has decided.
-  ///   - fanOut: whom the answers come from.
+  ///   - fanOut: the question's fan-out.
   @inlinable
   func conclude(_ isDecided: Bool, in fanOut: FanOut) {
     var isDecided = isDecided
     while !isDecided {
-      if turn.exchange(from: PollTurn.counting, to: PollTurn.free) { return }
-      turn.store(PollTurn.counting, ordering: .relaxed)
+      if phase.exchange(from: PollPhase.counting, to: PollPhase.free) { return }
+      phase.store(PollPhase.counting, ordering: .relaxed)
       isDecided = countQueue()
     }
     fanOut.halt()
-    // Read first: the caller may be done with everything as soon as it goes on.
+    // Read first: after `publish()` the caller may already have gone on.
     let isComplete = ballot.isComplete
-    ballot.close()
+    ballot.clear()
     publish()
     if !isComplete { fanOut.cancel(inPlace: true) }
   }
@@ -156,35 +159,35 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return outcome != nil
   }
 
-  /// Counts what has come meanwhile, up to a decision.
+  /// Counts what was queued, up to a decision.
   ///
   /// - Returns: whether there is one.
   @inlinable
   func countQueue() -> Bool {
-    while let item = desk.withLock({ $0.queue.popFirst() }) {
+    while let item = state.withLock({ $0.queue.popFirst() }) {
       if item.count() { return true }
     }
     return false
   }
 
-  /// Tells the caller that the poll is decided.
+  /// Resumes the caller: the poll is decided.
   @inlinable
   func publish() {
-    // What came too late is released after the lock.
-    let (caller, late) = desk.withLock { desk in
-      desk.isDecided = true
-      defer { desk.caller = nil }
-      return (desk.caller, desk.queue.takeAll())
+    // Inputs that came too late are released after the lock.
+    let (caller, late) = state.withLock { state in
+      state.isDecided = true
+      defer { state.caller = nil }
+      return (state.caller, state.queue.takeAll())
     }
     withExtendedLifetime(late) {}
-    caller?.resume()
+    caller?.continuation.resume()
   }
 }
 
-/// What those share who bring a poll's answers and the one who waits.
+/// The state that a poll's workers and its caller share under a lock.
 @usableFromInline
-struct PollDesk: Sendable {
-  /// An input, ready to be counted by whoever has the ballot; says whether it decides.
+struct PollState: Sendable {
+  /// A queued input: a closure that counts it and returns whether it decides.
   @usableFromInline
   struct Item: Sendable {
     @usableFromInline
@@ -196,34 +199,51 @@ struct PollDesk: Sendable {
     }
   }
 
-  /// What came while somebody else counted.
+  /// The inputs that came while another worker counted.
   @usableFromInline
   var queue = Queue<Item>()
   @usableFromInline
   var isDecided = false
   @usableFromInline
-  var caller: CheckedContinuation<Void, Never>?
+  var caller: Caller?
+
+  /// The continuation of the waiting caller.
+  ///
+  /// It is in an object: the runtime would look up the type of an optional continuation at each access.
+  @usableFromInline
+  final class Caller: Sendable {
+    @usableFromInline
+    let continuation: CheckedContinuation<Void, Never>
+
+    @inlinable
+    init(_ continuation: CheckedContinuation<Void, Never>) {
+      self.continuation = continuation
+    }
+
+    @inlinable
+    deinit {}
+  }
 
   @inlinable
   init() {}
 }
 
-/// Who has a poll's ballot.
+/// Whether a worker has a poll's ballot.
 @usableFromInline
-enum PollTurn {
-  /// Nobody, and nothing is queued.
+enum PollPhase {
+  /// No worker has it, and nothing is queued.
   @inlinable
   static var free: UInt8 { 0 }
-  /// Somebody, for good if that is who decided.
+  /// A worker has it; for good, once it has decided.
   @inlinable
   static var counting: UInt8 { 1 }
-  /// Somebody, who has to look into the queue.
+  /// A worker has it, and has to count the queue.
   @inlinable
   static var queued: UInt8 { 2 }
 }
 
 extension Atomic<UInt8> {
-  /// Moves from one value to another, if it is that.
+  /// Stores a value, if the current one is the expected one.
   @inlinable
   @inline(__always)
   func exchange(from expected: UInt8, to desired: UInt8) -> Bool {

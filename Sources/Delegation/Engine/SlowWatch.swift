@@ -1,14 +1,14 @@
 /// Notices handlers that run for longer than they should, while they run.
 ///
-/// One task serves all handlers: it sleeps for the time limit and reports those that ran during the
-/// whole of its sleep, so a slow one is noticed before it has run for twice the limit. When nothing
-/// runs there is no task.
+/// One task serves all handlers: it sleeps for the time limit and reports the handlers that ran during the
+/// whole sleep, so a slow one is noticed before it has run for twice the limit. While no handler runs
+/// there is no task.
 @usableFromInline
 final class SlowWatch: Sendable {
   @usableFromInline
   typealias Ticket = Int
 
-  /// A handler that runs.
+  /// A running handler.
   private struct Handler: Sendable {
     var node: SubscriptionNode
     var call: CallKind
@@ -16,7 +16,7 @@ final class SlowWatch: Sendable {
 
   private struct State: Sendable {
     var lastTicket = 0
-    /// Those that run and have not been reported, by ticket.
+    /// The running handlers that have not been reported, by ticket.
     var running: [Ticket: Handler] = [:]
     var isWatched = false
   }
@@ -59,7 +59,7 @@ final class SlowWatch: Sendable {
   private func watch() {
     let clock = clock
     Task.startDetached(on: executor) {
-      // Whoever has a ticket up to this one had begun when the sleep began.
+      // Handlers with tickets up to this one had begun when the sleep began.
       while let newest = self.newestRunning() {
         // Nobody cancels this task; a clock that throws all the same would have it spin.
         do { try await clock.sleep(for: self.limit) } catch { return self.stop() }

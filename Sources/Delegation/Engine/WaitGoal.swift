@@ -1,37 +1,38 @@
-/// What a wait is for.
+/// What a wait waits for.
 enum WaitGoal: Sendable {
-  /// That nothing of a hub waits or runs.
+  /// That a hub is idle: no notification is pending and no handler runs.
   case rest(of: Activity)
-  /// That no handler of this subscription runs.
+  /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
-  /// That all to whom a notification was addressed have passed it.
+  /// That all subscriptions that a notification was addressed to have passed it.
   case passing(of: Receipt)
 
-  /// What a handler and the waits for it have in common, for the graph to look waits up by.
+  /// The key by which the wait graph finds the waits that may be for a handler.
   enum Subject: Hashable {
     case hub(ObjectIdentifier)
     case subscription(ObjectIdentifier)
-    case mailboxes(of: ObjectIdentifier)
+    /// The mailboxes of a topic, by the topic's number.
+    case mailboxes(of: Int)
   }
 
   var subject: Subject? {
     switch self {
     case .rest(let activity): .hub(ObjectIdentifier(activity))
     case .end(let node): .subscription(ObjectIdentifier(node))
-    case .passing(let receipt): receipt.place.map { .mailboxes(of: ObjectIdentifier($0.topic)) }
+    case .passing(let receipt): receipt.place.map { .mailboxes(of: $0.topic) }
     }
   }
 
-  /// Whether a handler has to end, or its mailbox to go on, for the goal to be reached.
+  /// Whether the goal can be reached only after a handler has ended.
   func waits(for handler: HandlerContext) -> Bool {
     switch self {
     case .rest(let activity): handler.worker.activity === activity
     case .end(let node): handler.node === node
-    case .passing(let receipt): handler.isAttending && handler.node?.owes(receipt) ?? false
+    case .passing(let receipt): handler.isAttending && handler.node?.hasPending(receipt) ?? false
     }
   }
 
-  /// What the count of this goal counts a handler by: several handlers may be one in it.
+  /// The object by which this goal's count counts a handler; several handlers may share one.
   func counted(_ handler: HandlerContext) -> ObjectIdentifier {
     switch self {
     case .rest, .end: ObjectIdentifier(handler.worker)
@@ -57,17 +58,17 @@ enum WaitGoal: Sendable {
 }
 
 extension HandlerContext {
-  /// What its mailbox is counted by; itself if it has none.
+  /// The object by which its mailbox is counted; its worker if it has no mailbox.
   var mailbox: ObjectIdentifier {
     node.map { ObjectIdentifier($0) } ?? ObjectIdentifier(worker)
   }
 
-  /// What waits for this handler may be for.
+  /// The subjects of waits that may be for this handler.
   var subjects: [WaitGoal.Subject] {
     var subjects: [WaitGoal.Subject] = [.hub(ObjectIdentifier(worker.activity))]
     guard let node else { return subjects }
     subjects.append(.subscription(ObjectIdentifier(node)))
-    if isAttending { subjects.append(.mailboxes(of: ObjectIdentifier(node.topic))) }
+    if isAttending { subjects.append(.mailboxes(of: node.topic.number)) }
     return subjects
   }
 }

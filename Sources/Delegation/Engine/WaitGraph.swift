@@ -1,18 +1,18 @@
-/// Which handlers wait for which: the calls of `drain`, `notifyAndWait` and `cancelAndWait` that are made
-/// within handlers, of all hubs.
+/// Which handlers wait for which others: the calls of `drain`, `notifyAndWait` and `cancelAndWait` within
+/// handlers, of all hubs.
 ///
-/// Outside of handlers a wait is strict, and not in here. Within one, it does not wait for the handlers
-/// of its own chain; nor, so that two handlers that wait for each other both go on, for those that
-/// already wait, directly or through others, for one of its own: of each circle the wait that came last
-/// gives way. Circles may run through several hubs, so there is one graph for the process.
+/// A wait outside of handlers is strict, and not in the graph. A wait within a handler does not wait for
+/// the handlers of its own chain. Nor does it wait for handlers that already wait, directly or through
+/// others, for one of its chain; so two handlers that wait for each other both go on. In each circle the
+/// wait that came last gives way. Circles may run through several hubs, so the process has one graph.
 ///
-/// A wait is looked for in circles only when its count has fallen to what it excuses at most. Waits of
-/// handlers for the rest of their own hub, and no others, are the common case, and need no search: there
-/// the last one excuses all.
+/// The graph is searched for the circles of a wait only when its count has fallen to what it excuses at
+/// most. In the common case the handlers of a hub all wait for the rest of that hub. That needs no search:
+/// the last wait excuses all.
 ///
-/// Invariant: `waits` are in the order of their numbers, which is that of arrival; `bySubject` and
-/// `tally` are about exactly these. What a wait excuses is chosen from the waits before it, so a later
-/// one changes nothing for it.
+/// Invariant: `waits` are in the order of their numbers, which is the order of arrival; `bySubject`, `tally`
+/// and `hubs` have exactly these waits. What a wait excuses is chosen from the waits before it, so a later
+/// wait changes nothing for it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
     let number: Int
@@ -21,8 +21,8 @@ struct WaitGraph: Sendable {
     /// The handlers that could not go on before this wait ended when it began.
     let chain: [HandlerContext]
     let subject: WaitGoal.Subject?
-    /// Whether it waits for the rest of a hub that its own handlers belong to.
-    let isForOwnHub: Bool
+    /// The hub that its handlers belong to, if that is one and it waits for the rest of it.
+    let ownHub: ObjectIdentifier?
   }
 
   static let shared = Lock(WaitGraph())
@@ -31,16 +31,25 @@ struct WaitGraph: Sendable {
   private var lastNumber = 0
   /// The numbers of the waits for a subject, in order.
   private var bySubject: [WaitGoal.Subject: [Int]] = [:]
-  /// How many handlers of waits there are by what a goal would count them by, for each subject.
+  /// For each subject, how many handlers of waits there are, by the object that a goal counts them by.
   private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
-  /// How many waits are for the rest of their own hub, by hub.
-  private var ownHub: [WaitGoal.Subject: Int] = [:]
-  /// ``Worker/returns`` when the tally was last known to be of handlers that run: since the graph was
-  /// empty, or never again if one returned before its wait was added.
-  private var returns: Int? = 0
+  /// The hubs that handlers of waits belong to.
+  private var hubs: [ObjectIdentifier: Hub] = [:]
+
+  /// The waits that have handlers of one hub in their chains.
+  private struct Hub: Sendable {
+    var waits = 0
+    /// The numbers of the waits for the rest of this hub that have no handler of another hub, in order.
+    var own: [Int] = []
+    /// ``Activity/returns`` when the hub came to have such waits; `nil` after a handler returned before its
+    /// wait was added.
+    ///
+    /// As long as it has not changed, all of the hub's handlers in the tally run.
+    var returns: Int?
+  }
 
   var count: Int { waits.count }
-  /// How many handlers, and how many waits for each of them, searches have looked at.
+  /// How many handlers, and how many waits for each of them, the searches have visited.
   ///
   /// For tests.
   private(set) var steps = 0
@@ -48,36 +57,38 @@ struct WaitGraph: Sendable {
   /// Adds a wait.
   ///
   /// - Returns: its number, and how many handlers it excuses at most; `nil` if its handler has returned,
-  ///   so that it is as strict as any.
+  ///   which makes the wait strict.
   /// - Complexity: O(1) in the number of waits, amortised.
   mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> (number: Int, most: Int)? {
     let chain = context.chain
     if chain.isEmpty { return nil }
-    if waits.isEmpty { returns = Worker.returns.load(ordering: .sequentiallyConsistent) }
     lastNumber += 1
     let subject = goal.subject
-    let isForOwnHub: Bool
-    if case .rest = goal {
-      isForOwnHub = chain.contains { goal.waits(for: $0) }
-    } else {
-      isForOwnHub = false
+    var ownHub: ObjectIdentifier?
+    if case .rest(let activity) = goal, chain.allSatisfy({ $0.worker.activity === activity }) {
+      ownHub = ObjectIdentifier(activity)
     }
     let wait = Wait(
       number: lastNumber, goal: goal, context: context, chain: chain, subject: subject,
-      isForOwnHub: isForOwnHub)
+      ownHub: ownHub)
     waits.append(wait)
-    if let subject {
-      bySubject[subject, default: []].append(lastNumber)
-      if isForOwnHub { ownHub[subject, default: 0] += 1 }
+    if let subject { bySubject[subject, default: []].append(lastNumber) }
+    for activity in wait.activities {
+      // Read before its handlers are marked, so that each later return is seen.
+      let returns = activity.returns.load(ordering: .sequentiallyConsistent)
+      hubs[ObjectIdentifier(activity), default: Hub(returns: returns)].waits += 1
     }
+    if let ownHub { hubs[ownHub]?.own.append(lastNumber) }
     for handler in chain {
       handler.worker.waits.wrappingAdd(1, ordering: .sequentiallyConsistent)
       for subject in handler.subjects {
         tally[subject, default: [:]][handler.counted(for: subject), default: 0] += 1
       }
     }
-    // One that returned before it was marked did not tell.
-    if context.chain.count != chain.count { returns = nil }
+    // A handler that returned before its worker's `waits` rose has not raised `returns`.
+    if context.chain.count != chain.count {
+      for activity in wait.activities { hubs[ObjectIdentifier(activity)]?.returns = nil }
+    }
     return (lastNumber, subject.flatMap { tally[$0]?.count } ?? 0)
   }
 
@@ -93,10 +104,14 @@ struct WaitGraph: Sendable {
         bySubject[subject]?.remove(at: place)
       }
       if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
-      if wait.isForOwnHub {
-        ownHub[subject, default: 0] -= 1
-        if ownHub[subject] == 0 { ownHub[subject] = nil }
-      }
+    }
+    for activity in wait.activities {
+      let hub = ObjectIdentifier(activity)
+      hubs[hub]?.waits -= 1
+      if hubs[hub]?.waits == 0 { hubs[hub] = nil }
+    }
+    if let hub = wait.ownHub, let place = hubs[hub]?.own.lastIndex(of: number) {
+      hubs[hub]?.own.remove(at: place)
     }
     for handler in wait.chain {
       handler.worker.waits.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -110,18 +125,18 @@ struct WaitGraph: Sendable {
     return wait
   }
 
-  /// How many of those that a wait's goal counts it excuses at the moment.
+  /// How many of the handlers that a wait's goal counts are excused at the moment.
   ///
-  /// - Complexity: O(1) if all waits are for the rest of their own hub and this is the last one, else
-  ///   O(*k*) in those *k* before it that it is in a circle with.
+  /// - Complexity: O(1) if the hub's waiting handlers all wait for the rest of that hub and this wait came
+  ///   last, else O(*k*) in the *k* waits before it that are in a circle with it.
   mutating func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
-    if index == waits.count - 1, returns == Worker.returns.load(ordering: .sequentiallyConsistent),
-      let subject = wait.subject,
-      ownHub[subject] == waits.count
+    if let id = wait.ownHub, let hub = hubs[id], hub.own.last == number,
+      hub.own.count == hub.waits,
+      hub.returns == wait.chain[0].worker.activity.returns.load(ordering: .sequentiallyConsistent)
     {
-      return tally[subject]?.count ?? 0
+      return tally[.hub(id)]?.count ?? 0
     }
     let excused = standstill(of: wait).filter { wait.goal.waits(for: $0) }
     return Set(excused.map { wait.goal.counted($0) }).count
@@ -131,7 +146,7 @@ struct WaitGraph: Sendable {
   /// for one of them.
   private mutating func standstill(of wait: Wait) -> [HandlerContext] {
     var handlers = wait.context.chain
-    // Those earlier waits that have not been found to wait for one of them.
+    // The earlier waits that have not been found to wait for one of them.
     var rest: [WaitGoal.Subject: [Int]] = [:]
     var visited = 0
     while visited < handlers.count {
@@ -161,6 +176,17 @@ struct WaitGraph: Sendable {
       if waits[middle].number < number { low = middle + 1 } else { high = middle }
     }
     return low < waits.count && waits[low].number == number ? low : nil
+  }
+}
+
+extension WaitGraph.Wait {
+  /// The hubs that its handlers belong to, each once.
+  fileprivate var activities: [Activity] {
+    var activities: [Activity] = []
+    for handler in chain where !activities.contains(where: { $0 === handler.worker.activity }) {
+      activities.append(handler.worker.activity)
+    }
+    return activities
   }
 }
 

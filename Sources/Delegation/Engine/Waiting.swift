@@ -1,16 +1,16 @@
 extension WaitGoal {
-  /// Waits until the goal is reached, whatever becomes of the caller's task.
+  /// Waits until the goal is reached, even if the caller's task is cancelled.
   nonisolated(nonsending) func wait() async {
     _ = await wait { await $0.wait() }
   }
 
-  /// Waits until the goal is reached, the caller's task is cancelled, or the time is up.
+  /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///
-  /// - Parameter deadline: when to give up; `nil` for never.
+  /// - Parameter deadline: the deadline; `nil` for none.
   /// - Returns: whether the goal was reached.
   nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
     await wait { waiter in
-      // Most find that they need not wait, and set no alarm.
+      // Most need not wait, and set no alarm.
       let alarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
       defer { alarm?.cancel() }
       return await withTaskCancellationHandler {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The task that has the hub's actor look at what has happened: one at a time is asked for.
+/// The task in which the hub's actor takes the inbox's updates; one at a time is requested.
 ///
-/// It is asked for under the inbox's lock, and sent outside of it by whoever can: it is *claimed* by
-/// somebody who holds the hub and starts the task. Others who find it asked for and not claimed try as
-/// well: the one who asked may have no hub to send it for, or not have got round to it.
+/// It is requested under the inbox's lock, and sent outside of it: a thread that has a reference to the
+/// hub *claims* it and starts the task. Every thread that finds it requested and not claimed tries that,
+/// because the one that requested it may have no hub any more, or may not have got to it yet.
 ///
 /// Invariant: it is counted in the hub's activity from `asked` on, until its task has counted itself off,
-/// or, if it never was claimed, until ``close()``.
+/// or, if it was never claimed, until ``close()``.
 struct Wake: ~Copyable, Sendable {
   private enum Stage {
     static let none: UInt8 = 0
@@ -18,33 +18,33 @@ struct Wake: ~Copyable, Sendable {
 
   private let stage = Atomic<UInt8>(Stage.none)
 
-  /// Asks for a wake, unless one is on its way or the hub is gone.
+  /// Requests a wake, unless one has been requested or the hub is released.
   ///
   /// Called under the inbox's lock.
   ///
-  /// - Returns: whether it was asked for, so that it has to be counted.
+  /// - Returns: whether it was requested now, so that it has to be counted.
   func ask() -> Bool { exchange(Stage.none, Stage.asked) }
 
-  /// Whether one is asked for that nobody has claimed.
+  /// Whether one has been requested and not claimed.
   var isDue: Bool { stage.load(ordering: .acquiring) == Stage.asked }
 
-  /// Takes it on to start the task.
+  /// Claims the wake.
   ///
-  /// For those who hold the hub.
+  /// For code that has a reference to the hub.
   ///
-  /// - Returns: whether the task is the caller's to start.
+  /// - Returns: whether the caller has to start the task.
   func claim() -> Bool { exchange(Stage.asked, Stage.claimed) }
 
-  /// Notes that the task takes what it was to be told.
+  /// Notes that the task takes the pending work.
   ///
-  /// Called under the inbox's lock, so that what is said from then on asks anew.
+  /// Called under the inbox's lock, so that later changes request another wake.
   func answer() {
     if !exchange(Stage.claimed, Stage.none) { _ = exchange(Stage.asked, Stage.none) }
   }
 
-  /// Lets no more be asked for, when the hub is released.
+  /// Lets no more wakes be requested, when the hub is released.
   ///
-  /// - Returns: whether one was asked for that nobody has claimed, and which is to be counted off.
+  /// - Returns: whether one was requested and not claimed, which has to be counted off.
   func close() -> Bool {
     stage.exchange(Stage.closed, ordering: .acquiringAndReleasing) == Stage.asked
   }

@@ -1,13 +1,13 @@
-/// What a fan-out needs of the hub that it works for.
+/// What a fan-out needs of its hub.
 ///
-/// A fan-out keeps it until its last worker is done: what was posted is delivered though the hub is
-/// released.
+/// A fan-out keeps it until its last worker is done, so that what was posted is delivered even if the
+/// hub is released.
 @usableFromInline
 protocol Workplace: AnyObject, Sendable {
-  /// Where handlers run, if their subscription names no executor.
+  /// The executor of handlers whose subscription has none.
   var executor: (any TaskExecutor)? { get }
-  /// Where workers are counted.
+  /// The count of workers.
   var activity: Activity { get }
-  /// Notices slow handlers.
+  /// The watch for slow handlers, if the hub has one.
   var slowWatch: SlowWatch? { get }
 }

@@ -1,12 +1,12 @@
-/// Whom a call is for: the subscribers of a protocol, or those of them that conform to further ones.
+/// The subscribers that a call is for: those of a protocol, or those of them that conform to further ones.
 ///
-/// They are called as `P`, which is the protocol that they subscribed to, or the last of the further ones.
+/// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
 @usableFromInline
 struct Audience<P>: Sendable {
   /// The protocol that they subscribed to.
   @usableFromInline
   let base: Any.Type
-  /// What else they conform to; `nil` if that does not matter.
+  /// The further protocols that they conform to; `nil` for all subscribers.
   @usableFromInline
   let narrowing: Narrowing?
 
@@ -22,19 +22,20 @@ struct Audience<P>: Sendable {
     self.narrowing = narrowing
   }
 
-  /// Those that conform to a further protocol.
+  /// The subscribers of this audience that conform to a further protocol.
   func conforming<Narrower>(to type: Narrower.Type) -> Audience<Narrower> {
     Audience<Narrower>(base: base, narrowing: Narrowing(to: type, within: narrowing))
   }
 
-  /// What the protocol that they subscribed to is known by.
+  /// The key of the protocol that they subscribed to.
   @inlinable
   var key: ObjectIdentifier { ObjectIdentifier(base) }
 }
 
 extension SubscriptionNode {
-  /// The subscriber, for a question; `nil` if it is not in an audience or has died, in which case the subscription
-  /// ends as expired.
+  /// The subscriber, for a question.
+  ///
+  /// - Returns: `nil` if it is not in the audience, or if it has died, which terminates the subscription.
   @inlinable
   @inline(__always)
   func subscriber<P>(in audience: Audience<P>, for call: CallKind) -> P? {

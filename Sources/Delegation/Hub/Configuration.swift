@@ -14,29 +14,29 @@ extension DelegateHub {
     /// The clock that deadlines go by.
     public var clock: any Clock<Duration>
 
-    /// Called with whatever goes wrong and no caller is told: handlers that throw, are late or slow,
-    /// mailboxes that drop, subscribers that die unheard.
+    /// Called with each incident that no caller is told of: a handler that throws, is late or slow, a mailbox
+    /// that drops, a subscriber that dies unheard.
     ///
     /// **Order.** One incident at a time, in the order in which they were found.
     ///
     /// **Isolation.** It runs in a task of its own on ``executor``, on no actor and under no lock, and
     /// may call the hub. It holds up no call, handler or poster, even if it blocks, as long as the
-    /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. Of the incidents that
-    /// come while 256 wait, only the number is kept; see ``Incident/leftOut``.
+    /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait,
+    /// further ones are only counted; see ``Incident/leftOut``.
     ///
     /// The default is ``Incident/writeToStandardError()``.
     public var onIncident: @Sendable (Incident) -> Void
 
     /// How long a handler may run before it is an incident; see ``Incident/Kind/slow``.
     ///
-    /// `nil`, the default, for no such watch. A duration of zero or less stops the program when the hub
-    /// is made. It goes by ``clock``; a slow handler is noticed before it has run for twice this time.
+    /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made.
+    /// It is measured by ``clock``; a slow handler is noticed before it has run for twice this time.
     public var slowAfter: Duration?
 
-    /// The task-locals that notifications carry from whoever posts them to the handlers.
+    /// The task-locals that notifications carry from their poster to the handlers.
     ///
-    /// Without being named here no task-local reaches a handler of a notification. Votes and their
-    /// kin carry all of the caller's in any case.
+    /// A task-local that is not named here does not reach a handler of a notification. Votes and the other
+    /// questions carry all of the caller's task-locals in any case.
     public var propagating: [TaskLocalPropagation]
 
     /// Makes settings; what is not given is the default.
@@ -44,7 +44,7 @@ extension DelegateHub {
     /// - Parameters:
     ///   - executor: where the hub's work and the handlers of its subscribers run.
     ///   - clock: the clock that deadlines go by.
-    ///   - onIncident: called with whatever goes wrong and no caller is told.
+    ///   - onIncident: called with each incident that no caller is told of.
     ///   - slowAfter: how long a handler may run before it is an incident.
     ///   - propagating: the task-locals that notifications carry.
     public init(
@@ -62,7 +62,7 @@ extension DelegateHub {
     }
   }
 
-  /// The watch that a configuration asks for.
+  /// The watch for slow handlers, if the configuration has a limit.
   static func makeSlowWatch(_ configuration: Configuration) -> SlowWatch? {
     guard let limit = configuration.slowAfter, limit < Deadline.farthest else { return nil }
     if limit <= .zero {
@@ -79,17 +79,17 @@ extension DelegateHub {
     }
   }
 
-  /// Where a configuration's deadlines come; `nil` for the default.
+  /// Where a configuration's deadlines run; `nil` for the default.
   ///
-  /// Real time is kept apart from the hub's executor, which may be busy. Any other clock is a test's:
-  /// then the executor runs all of the hub, so that a test has the last word on what happens when.
+  /// Deadlines in real time do not run on the hub's executor, which may be busy. Any other clock is assumed
+  /// to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
   static func deadlinesExecutor(of configuration: Configuration) -> (any TaskExecutor)? {
     let clock = configuration.clock
     if clock is ContinuousClock || clock is SuspendingClock { return nil }
     return handlerExecutor(for: configuration.executor)
   }
 
-  /// What sets the deadlines that a configuration's clock goes by.
+  /// The source of deadlines by a configuration's clock.
   static func makeDeadlines(
     _ configuration: Configuration, on executor: (any TaskExecutor)?
   ) -> any DeadlineSource {

@@ -1,13 +1,13 @@
 extension DelegateHub {
   /// Asks every subscriber of a protocol for a yes or no, side by side, and combines the answers.
   ///
-  /// Returns as soon as the outcome is fixed: those still running are cancelled and not waited for,
-  /// those not begun are not called.
+  /// Returns as soon as the outcome is fixed: handlers that still run are cancelled and not waited for,
+  /// and handlers that have not begun are not called.
   ///
-  /// **Order.** Subscribers are asked by priority, then in order of subscription; each answers when it
-  /// does. The slowest suspended answer sets the time, not the sum. A handler that blocks its thread
-  /// can hold up those behind it; with a deadline, ``vote(_:by:within:absent:_:)``, it holds up nobody
-  /// as long as the pool has a thread left.
+  /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any
+  /// order. Suspended handlers take the time of the slowest one, not of their sum. A handler that blocks
+  /// its thread can delay the subscribers after it; with a deadline, ``vote(_:by:within:absent:_:)``, it
+  /// delays nobody as long as the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
   /// caller's task-locals and priority.
@@ -44,12 +44,12 @@ extension DelegateHub {
     among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.vote(among: audience, by: rule, body)
       }
     }
-    // As `ask`, which would see the answers through a conversion of `body`.
+    // The same as `ask`, which is not called because it would need a conversion of `body`.
     let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
     return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
@@ -103,7 +103,7 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.ask(among: audience, combining: combiner, body)
       }
@@ -130,7 +130,7 @@ extension DelegateHub {
   /// failing.
   ///
   /// As ``vote(_:by:_:)``, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation: whoever throws or is late counts as `absent` says. Those who are late are
+  /// cancellation: a subscriber that throws or is late counts as `absent` says. Late handlers are
   /// cancelled, and may still be running when it returns.
   ///
   /// **Order** and **Isolation.** As with ``vote(_:by:_:)``, except that with a deadline no handler
@@ -152,7 +152,7 @@ extension DelegateHub {
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
   ///     zero nobody is asked, a negative one stops the program.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -181,7 +181,7 @@ extension DelegateHub {
   ///   - combiner: how the responses combine.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
   ///     zero nobody is asked, a negative one stops the program.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
@@ -204,7 +204,7 @@ extension DelegateHub {
     absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in
         await self.ask(
@@ -235,7 +235,7 @@ extension DelegateHub {
     }.get()
   }
 
-  /// What notes that a subscriber is late, by its position; keeps nobody if there is no deadline.
+  /// Makes a closure that notes a late subscriber, by its position; it keeps no nodes without a deadline.
   @usableFromInline
   static func noteLate(
     _ nodes: [SubscriptionNode], by deadline: Deadline?, in call: CallKind
@@ -250,7 +250,7 @@ extension DelegateHub {
   /// deadline has ``ReplyError/timedOut``, is cancelled and not waited for. Subscribers that die or are
   /// removed before they are asked have no reply.
   ///
-  /// **Order.** Replies come in the order of the subscriptions, whoever answers first.
+  /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///
   /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``; with a deadline as with
   /// ``vote(_:by:within:absent:_:)``.
@@ -286,7 +286,7 @@ extension DelegateHub {
     among audience: Audience<P>, by deadline: Deadline?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         () async in await self.collect(among: audience, by: deadline, body)
       }

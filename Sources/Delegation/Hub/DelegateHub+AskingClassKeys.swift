@@ -1,7 +1,7 @@
 // As in DelegateHub+ClassKeys.swift, for questions.
 
 extension DelegateHub {
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``vote(_:by:_:)``.
   ///
@@ -24,7 +24,7 @@ extension DelegateHub {
     try await vote(among: Audience(`protocol`), by: rule, body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``vote(_:by:within:absent:_:)``.
   ///
@@ -32,7 +32,7 @@ extension DelegateHub {
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - rule: how the answers combine.
   ///   - duration: how long to wait at most.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: what the rule says with nobody to ask.
   /// - Complexity: O(1).
@@ -52,7 +52,7 @@ extension DelegateHub {
       in: .vote, body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``ask(_:combining:_:)``.
   ///
@@ -75,15 +75,16 @@ extension DelegateHub {
     try await ask(among: Audience(`protocol`), combining: combiner, body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
-  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``ask(_:combining:within:absent:_:)``.
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
+  /// ``ask(_:combining:within:absent:_:)``.
   ///
   /// - Parameters:
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - combiner: how the responses combine.
   ///   - duration: how long to wait at most.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: what the combiner says with nobody to ask.
   /// - Complexity: O(1).
@@ -104,7 +105,7 @@ extension DelegateHub {
     )
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``collect(_:within:_:)``.
   ///
@@ -127,7 +128,7 @@ extension DelegateHub {
       among: Audience(`protocol`), by: deadline(within: duration, in: "collect(_:within:_:)"), body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``askInTurn(_:_:)``.
   ///
@@ -149,14 +150,14 @@ extension DelegateHub {
     try await askInTurn(among: Audience(`protocol`), body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``askInTurn(_:within:absent:_:)``.
   ///
   /// - Parameters:
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - duration: how long to wait at most.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: `nil`.
   /// - Complexity: O(1).
@@ -174,7 +175,7 @@ extension DelegateHub {
       by: deadline(within: duration, in: "askInTurn(_:within:absent:_:)"), absent: absence, body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``pass(_:through:_:)``.
   ///
@@ -197,7 +198,7 @@ extension DelegateHub {
     try await pass(value, among: Audience(`protocol`), body)
   }
 
-  /// Warns that what is asked is no protocol, so that nobody is.
+  /// Warns that the type is not a protocol, so that nobody is asked.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``pass(_:through:within:absent:_:)``.
   ///
@@ -205,7 +206,7 @@ extension DelegateHub {
   ///   - value: the value to pass.
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - duration: how long to wait at most.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the value as it is.
   /// - Complexity: O(1).

@@ -10,7 +10,7 @@ extension DelegateHub {
   /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
   /// executor or the subscription's, on no actor.
   ///
-  /// **Cancellation.** It is the caller's task that a handler finds cancelled.
+  /// **Cancellation.** Handlers run in the caller's task: if it is cancelled, they find themselves cancelled.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -38,7 +38,7 @@ extension DelegateHub {
     among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.askInTurn(among: audience, body)
       }
@@ -92,7 +92,7 @@ extension DelegateHub {
     _ value: V, among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return try await withTaskExecutorPreference(ownExecutor) {
         () async throws(E) in try await self.pass(value, among: audience, body)
       }
@@ -116,18 +116,18 @@ extension DelegateHub {
   /// Asks subscriptions one after another in the caller's task.
   ///
   /// - Parameters:
-  ///   - key: what the protocol is known by.
-  ///   - call: the call that this is.
-  ///   - value: what the first one begins with.
-  ///   - take: one subscriber's turn; `nil` if it is passed over.
-  /// - Returns: what the last turn came to.
+  ///   - key: the key of the protocol.
+  ///   - call: the kind of call.
+  ///   - value: the initial value.
+  ///   - take: one subscriber's turn; `nil` if it is skipped.
+  /// - Returns: the result of the last turn.
   @inlinable
   nonisolated(nonsending) func inTurn<Value: Sendable, E>(
     of key: ObjectIdentifier, in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    // Turns follow each other, so the lock is never contended; it is there for the compiler to see.
+    // Turns follow each other, so the lock is never contended; the compiler needs it to prove that.
     let state = Lock(Result<Value, E>.success(value))
     let nodes = await snapshot(of: key)
     let fanOut = FanOut(asking: nodes, inOrder: .inTurn, for: self, in: call) {

@@ -4,9 +4,9 @@ extension DelegateHub {
   /// Asks the subscribers of a protocol one after another until one answers, in time and without failing.
   ///
   /// As ``askInTurn(_:_:)``, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation. A subscriber that throws or is late is passed over, or has the answer that `absent`
-  /// says. At the deadline nobody further is asked; the one that is running is cancelled, and may still
-  /// be running when it returns.
+  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says.
+  /// At the deadline no further subscriber is asked; the handler that runs is cancelled, and may still be
+  /// running when it returns.
   ///
   /// **Order.** By priority, then in order of subscription; each is asked when the one before has
   /// returned.
@@ -29,10 +29,10 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to ask.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
   ///     zero nobody is asked, a negative one stops the program.
-  ///   - absence: what to count for one that throws or is late: nothing, or an answer, of which `nil`
-  ///     is none.
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is
+  ///     no answer.
   ///   - body: the question.
-  /// - Returns: the first answer; `nil` if nobody had one, or not in time.
+  /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public nonisolated func askInTurn<P, R: Sendable>(
@@ -64,9 +64,12 @@ extension DelegateHub {
   /// Passes a value through the subscribers of a protocol, in time and without failing.
   ///
   /// As ``pass(_:through:_:)``, but returns by the deadline even if a subscriber never answers and
-  /// ignores cancellation. A subscriber that throws or is late is passed over and leaves the value as it
-  /// is, or has the answer that `absent` says. At the deadline nobody further is asked; the one that is
-  /// running is cancelled, and may still be running when it returns.
+  /// ignores cancellation. A subscriber that throws or is late is skipped and leaves the value as it is, or
+  /// has the answer that `absent` says. At the deadline no further subscriber is asked; the handler that
+  /// runs is cancelled, and may still be running when it returns.
+  ///
+  /// - Warning: With `absent: .abstains` a value comes back at the deadline that some subscribers have
+  ///   not seen. Where each of them has to, `.counts(as: nil)` stops it.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
   /// ``askInTurn(_:within:absent:_:)``.
@@ -82,7 +85,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to pass it through.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
   ///     zero nobody is asked, a negative one stops the program.
-  ///   - absence: what to count for one that throws or is late: nothing, or an answer, of which `nil`
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil`
   ///     stops the value.
   ///   - body: the step.
   /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
@@ -118,14 +121,13 @@ extension DelegateHub {
   /// Asks subscriptions one after another, by a deadline if there is one.
   ///
   /// - Parameters:
-  ///   - key: what the protocol is known by.
-  ///   - call: the call that this is.
-  ///   - deadline: when to decide at the latest; `nil` for never.
-  ///   - value: what the first one begins with.
-  ///   - answer: what counts as the answer of one that is late, which then decides; `nil` if it is
-  ///     passed over.
-  ///   - take: one subscriber's turn; `nil` if it is passed over.
-  /// - Returns: what the last turn came to.
+  ///   - key: the key of the protocol.
+  ///   - call: the kind of call.
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - value: the initial value.
+  ///   - answer: what counts as the answer of a late subscriber, and decides; `nil` if it is skipped.
+  ///   - take: one subscriber's turn; `nil` if it is skipped.
+  /// - Returns: the result of the last turn.
   @inlinable
   nonisolated func inTurn<Value: Sendable>(
     of key: ObjectIdentifier, in call: CallKind, by deadline: Deadline?,
@@ -134,7 +136,7 @@ extension DelegateHub {
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
       -> Turn<Value, Never>?
   ) async -> Value {
-    if isCalledFromElsewhere {
+    if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         await self.inTurn(
           of: key, in: call, by: deadline, startingWith: value, absent: answer, take)
@@ -162,7 +164,7 @@ extension DelegateHub {
     }
   }
 
-  /// What notes that a subscriber is late, by its position: only the first, for it was nobody else's turn.
+  /// Makes a closure that notes a late subscriber, by its position: only the first, whose turn it was.
   @usableFromInline
   static func noteFirstLate(
     _ nodes: [SubscriptionNode], in call: CallKind
@@ -187,7 +189,7 @@ extension DelegateHub.Absence.Code {
 }
 
 extension SubscriptionNode {
-  /// What the subscriber answers, or what is counted if it throws, which is noted.
+  /// The subscriber's answer; if it throws, that is noted, and the absence is the answer.
   @inlinable
   nonisolated(nonsending) func answer<Response>(
     in call: CallKind, or absence: Response?,

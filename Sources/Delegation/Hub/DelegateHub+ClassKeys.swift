@@ -1,10 +1,10 @@
-// What is subscribed to and called on is a protocol. With a class, or a generic parameter that stands for
-// one, these overloads fit better than the others, and the compiler warns; an unavailable overload would be
-// passed over. An existential does not fit: `any DoorDelegate` is no class, though its values are objects.
-// At run time they do what the others do: stop the program for a subscriber, reach nobody with a call.
+// Subscriptions and calls name a protocol. If the type is a class, or a generic parameter that stands for
+// one, overload resolution prefers these overloads, and the compiler warns. It would skip an unavailable
+// overload. An existential does not match: `any DoorDelegate` is no class, though its values are objects.
+// At run time they do what the others do: `subscribe` stops the program, and a call reaches nobody.
 
 extension DelegateHub {
-  /// Warns that what is subscribed to is no protocol.
+  /// Warns that the type is not a protocol.
   ///
   /// **Isolation.** Works from any thread.
   ///
@@ -39,7 +39,7 @@ extension DelegateHub {
       at: Site(file: fileID, line: line))
   }
 
-  /// Warns that what is called on is no protocol, so that nobody is reached.
+  /// Warns that the type is not a protocol, so that nobody is called.
   ///
   /// **Isolation.** Works from any thread.
   ///
@@ -58,7 +58,7 @@ extension DelegateHub {
     notify(among: Audience(`protocol`), body)
   }
 
-  /// Warns that what is called on is no protocol, so that nobody is reached.
+  /// Warns that the type is not a protocol, so that nobody is called.
   ///
   /// **Isolation.** Works from any thread.
   ///
@@ -77,7 +77,7 @@ extension DelegateHub {
     notify(among: Audience(`protocol`), body)
   }
 
-  /// Warns that what is called on is no protocol, so that nobody is reached.
+  /// Warns that the type is not a protocol, so that nobody is called.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``notifyAndWait(_:within:_:)``.
   ///
@@ -85,7 +85,7 @@ extension DelegateHub {
   ///   - protocol: a class, or a generic parameter that stands for one.
   ///   - duration: how long to wait at most.
   ///   - body: what to do with each subscriber.
-  /// - Returns: nobody.
+  /// - Returns: no leftovers.
   /// - Complexity: O(1).
   @_documentation(visibility: internal)
   @available(

@@ -1,12 +1,11 @@
 extension DelegateHub {
   /// Does something that ``drain(within:)`` waits for, beside what handlers do.
   ///
-  /// For work that belongs to what the hub is drained for and runs in no handler: a request that is being
-  /// answered, and will ask and tell the hub's subscribers before it is done. From the call until its end
-  /// a hub is not at rest.
+  /// For work that a drain has to wait for and that does not run in a handler, such as answering a request
+  /// that will ask and notify the hub's subscribers. From the call until its end the hub is not idle.
   ///
   /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if
-  /// the hub had not come to rest.
+  /// the hub has not been idle since.
   ///
   /// **Isolation.** The closure runs in the caller's task, on the caller's actor. Works from every handler.
   ///
@@ -15,7 +14,7 @@ extension DelegateHub {
   /// one that drains last does not wait for the first. A drain in a task that the closure starts and
   /// awaits does not wait for it, either; one in a detached task would wait for ever.
   ///
-  /// **Cancellation.** It takes no notice of cancellation itself.
+  /// **Cancellation.** It ignores cancellation itself.
   ///
   /// **Errors.** What the closure throws is rethrown with its type.
   ///

@@ -8,34 +8,34 @@ extension DelegateHub {
   /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
   ///
   /// - Parameter protocol: the protocol.
-  /// - Returns: the number of those who were subscribed and alive.
+  /// - Returns: the number of subscribers that were alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
     await subscriberCount(among: Audience(`protocol`))
   }
 
   nonisolated func subscriberCount<P>(among audience: Audience<P>) async -> Int {
-    // Not on the actor: a reference taken for a look may turn out to be a subscriber's last.
+    // Not on the actor: the reference of a check may turn out to be a subscriber's last.
     await subscriptions(of: audience.key).count { $0.isReached(by: audience) }
   }
 
   /// Whether a protocol has a live subscriber.
   ///
-  /// For what need not be done if nobody listens. A question says by its combiner what it comes to with
-  /// nobody to ask, so it needs no look before.
+  /// For work that is not needed if nobody listens. A question does not need it: its combiner defines the
+  /// outcome with nobody to ask.
   ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.
   ///
-  /// **Isolation.** Works from any thread and from every handler. What it says may be out of date by the
-  /// time it is read.
+  /// **Isolation.** Works from any thread and from every handler. The result may be out of date by the time
+  /// it is read.
   ///
   /// ```swift
   /// if hub.hasSubscribers(of: Preview.self) { render() }
   /// ```
   ///
   /// - Parameter protocol: the protocol.
-  /// - Returns: whether anybody was subscribed and alive. Of many that have died and not been called since
-  ///   it looks at some hundred.
+  /// - Returns: whether a subscriber was alive. If many have died and have not been called since, it checks
+  ///   a few hundred of them.
   /// - Complexity: O(1).
   public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
     hasSubscribers(among: Audience(`protocol`))
@@ -51,7 +51,7 @@ extension DelegateHub {
 
   /// The live subscribers of a protocol, in the order in which they are served.
   ///
-  /// The references are strong, and yours to let go.
+  /// The references are strong, and the caller releases them.
   ///
   /// **Order.** By priority, then in order of subscription; what synchronous calls of the same thread
   /// have done before is counted in.
@@ -61,7 +61,7 @@ extension DelegateHub {
   /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
   ///
   /// - Parameter protocol: the protocol.
-  /// - Returns: those who were subscribed and alive.
+  /// - Returns: the subscribers that were alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
     await subscribers(among: Audience(`protocol`))
@@ -75,11 +75,11 @@ extension DelegateHub {
     }
   }
 
-  /// Waits until nothing of this hub waits or runs, what handlers posted in turn included.
+  /// Waits until the hub is idle: no notification is pending and no handler runs.
   ///
-  /// Handlers of votes that were decided early are waited for too, and what runs in
-  /// ``delayingDrain(_:)``. What other tasks post meanwhile is
-  /// waited for as well, so a hub that is never idle is never drained: give a deadline.
+  /// It also waits for what handlers post, for handlers of votes that were decided early, and for closures
+  /// in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile as well, so a hub that is never
+  /// idle is never drained: give a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
@@ -99,13 +99,13 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: who had work left when the time was up; empty if the hub came to rest.
+  /// - Returns: the subscribers that had work left at the deadline; empty if the hub was idle.
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
-    let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
-    if isAtRest { return Leftovers(subscribers: []) }
+    let isIdle = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
+    if isIdle { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
       subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
@@ -114,8 +114,8 @@ extension DelegateHub {
 
   /// What has become of the notifications so far, per protocol and subscriber.
   ///
-  /// It takes numbers only: who a subscriber is is put into words when it is read. So metrics may call
-  /// it each second.
+  /// It takes numbers only: the text for a subscriber is made when it is read. So metrics may call it each
+  /// second.
   ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.
   ///
@@ -130,16 +130,16 @@ extension DelegateHub {
     return Statistics(
       protocols: overviews.map { overview in
         let accounts = overview.nodes.map { ($0, $0.account) }
-        // Read last: nothing can have been accounted for that was not addressed by now.
+        // Read last, so that it includes all that has been accounted for.
         let (posted, addressed) = inbox.totals(of: overview.topic)
         return Statistics.ProtocolStatistics(
           overview, accounts: accounts, posted: posted, addressed: addressed)
       }.sorted { $0.name < $1.name })
   }
 
-  /// When a call has to decide at the latest; `nil` for never.
+  /// The deadline of a call; `nil` for none.
   ///
-  /// Stops the program if that lies in the past.
+  /// Stops the program if the duration is negative.
   @usableFromInline
   nonisolated func deadline(within duration: Duration?, in call: StaticString) -> Deadline? {
     guard let duration else { return nil }
@@ -157,7 +157,7 @@ extension DelegateHub {
 extension SubscriptionNode {
   /// Whether a call for an audience would reach the subscriber at the moment.
   ///
-  /// If it has died, the subscription ends as expired.
+  /// If it has died, that terminates the subscription.
   func isReached<P>(by audience: Audience<P>) -> Bool {
     guard isOpen else { return false }
     if let narrowing = audience.narrowing {

@@ -5,11 +5,11 @@ extension DelegateHub {
     _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
-    if let decision = poll.open() { return decision }
+    if let decision = poll.begin() { return decision }
     let isSingle = nodes.count == 1
     let fanOut = FanOut(asking: nodes, for: self, in: call, question)
     if isSingle {
-      // Nobody else is held up, and nothing can be decided before: no task is needed.
+      // No task is needed: a handler delays no other one, and nothing can be decided before it returns.
       await fanOut.runInTurn()
       if let decision = poll.takeDecision() { return decision }
     }
@@ -26,14 +26,14 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - poll: the poll.
-  ///   - nodes: whom to ask.
-  ///   - deadline: when to decide at the latest; `nil` for never.
-  ///   - order: whether to ask side by side.
-  ///   - absence: what to count then for those who have not answered, by position. Those who were not
-  ///     asked and have ended meanwhile count as absent all the same.
-  ///   - late: told of each who has not answered at a deadline that was not past from the start.
-  ///   - call: the call that this is.
-  ///   - question: what to ask.
+  ///   - nodes: the subscriptions to ask.
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - order: whether to ask side by side or in turn.
+  ///   - absence: what to count at the deadline for a position that has not answered. Subscriptions that
+  ///     ended before they were asked count as absent all the same.
+  ///   - late: called with each late position, unless the deadline was past from the start.
+  ///   - call: the kind of call.
+  ///   - question: a worker's part of the question.
   /// - Returns: the decision.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
@@ -44,12 +44,12 @@ extension DelegateHub {
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     guard let deadline else { return await conduct(poll, among: nodes, in: call, question) }
-    if let decision = poll.open() { return decision }
-    if deadline.isPast, let decision = poll.close(counting: absence) { return decision }
+    if let decision = poll.begin() { return decision }
+    if deadline.isPast, let decision = poll.expireUnasked(counting: absence) { return decision }
     let fanOut = FanOut(asking: nodes, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
-      fanOut.summonWorker()
+      fanOut.requestWorker()
       let alarm = deadline.schedule {
         poll.expire(in: fanOut) { position -> Count.Event in
           guard fanOut.isLate(at: position) else { return Count.absence }
@@ -60,12 +60,12 @@ extension DelegateHub {
       defer { alarm.cancel() }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
-      // Not in the canceller's place, which the caller could not leave before they have run.
+      // Not in the canceller's place: the caller could not return before the handlers have run.
       fanOut.cancel(inPlace: false)
     }
   }
 
-  /// Waits for a decision, handing the urgency of whoever waits on to those who work for it.
+  /// Waits for a decision, and escalates the fan-out when the waiting task is escalated.
   @inlinable
   nonisolated(nonsending) func waitForDecision<Count>(
     of poll: Poll<Count>, by fanOut: FanOut

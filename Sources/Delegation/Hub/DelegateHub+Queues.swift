@@ -4,11 +4,10 @@
   extension DelegateHub {
     /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
     ///
-    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for
-    /// those who come from a `delegateQueue`.
+    /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for code that had a `delegateQueue`.
     ///
-    /// **Order.** As without a queue. On a serial queue the synchronous handlers of all who subscribe with it
-    /// run one at a time; one that suspends gives the queue to others meanwhile.
+    /// **Order.** As without a queue. On a serial queue the synchronous handlers of all its subscribers run
+    /// one at a time; while a handler is suspended, others run on the queue.
     ///
     /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
     ///
@@ -20,7 +19,7 @@
     ///   - subscriber: an object that conforms to the protocol.
     ///   - protocol: the protocol, as `WorkerDelegate.self`.
     ///   - priority: higher is asked and served first.
-    ///   - id: who the subscriber is, if not the object itself.
+    ///   - id: identifies the subscriber, instead of the object itself.
     ///   - hold: whether the hub keeps the subscriber alive.
     ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
     ///   - queue: the queue that its handlers run on.

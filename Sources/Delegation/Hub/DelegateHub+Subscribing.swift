@@ -19,17 +19,17 @@ extension DelegateHub {
   /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
   /// ```
   ///
-  /// Options that are not named have their defaults in a new subscription; in one that there is they
-  /// stay as they are.
+  /// Options that are not named have their defaults in a new subscription; in an existing one they stay as
+  /// they are. To leave an executor, end the subscription and subscribe again.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
-  ///   - id: who the subscriber is, if not the object itself: of the subscribers with equal ids only
-  ///     the newest is subscribed, in the place of the older one and with what waited for it. One
-  ///     that the older was about to handle at that moment is counted as cancelled. It is not told of
-  ///     its end: ids have to be as unique as what they stand for.
+  ///   - id: identifies the subscriber, instead of the object itself: of the subscribers with equal ids only
+  ///     the newest is subscribed, in the place of the older one and with its pending notifications. A
+  ///     notification that the older one was about to handle at that moment is counted as cancelled. The
+  ///     older one is not told of its end: ids have to be as unique as what they stand for.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
@@ -54,7 +54,10 @@ extension DelegateHub {
   /// Subscribes an object to each of the protocols that it conforms to.
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
-  /// does not conform to are passed over: a module names all that its server has, in one line.
+  /// does not conform to are skipped: a module names all protocols of its server in one line.
+  ///
+  /// It takes no options. Where a module needs some, such as a queue, subscribe it to each protocol by
+  /// itself.
   ///
   /// **Order.** In each protocol it is served after those that subscribed before it.
   ///
@@ -101,12 +104,12 @@ extension DelegateHub {
     return subscriptions
   }
 
-  /// Subscribes an object to a type, having looked at whether both are what they have to be.
+  /// Subscribes an object to a protocol, after checking that it is an object and a protocol.
   ///
   /// - Parameters:
   ///   - subscriber: the subscriber as a value of that type.
   ///   - type: the protocol.
-  ///   - options: what was said about the subscription.
+  ///   - options: the options of the subscription.
   ///   - site: where it subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
@@ -135,17 +138,17 @@ extension DelegateHub {
         Give a limit of 1 or more.
         """)
     }
-    let newcomer = Newcomer(
+    let request = SubscriptionRequest(
       object: Self.object(of: subscriber, as: subscriberType), type: subscriberType,
       options: options, site: site)
     let node = inbox.subscribe(
-      newcomer, reference: WeakReference(subscriber, object: newcomer.object), to: type)
+      request, reference: WeakReference(subscriber, object: request.object), to: type)
     return Subscription(node: node)
   }
 
   /// The object that a value of a protocol's type is.
   ///
-  /// An `any Error` keeps its object in a box, and it is the box that a plain cast finds.
+  /// An `any Error` keeps its object in a box, and a plain cast returns the box.
   static func object<P>(of subscriber: P, as type: Any.Type) -> AnyObject {
     let object = subscriber as AnyObject
     guard Swift.type(of: object) != type, let error = subscriber as? any Error else {

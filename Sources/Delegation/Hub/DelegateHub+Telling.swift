@@ -19,7 +19,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
@@ -37,13 +37,13 @@ extension DelegateHub {
       try body(subscriber)
       return true
     }
-    post(handler.narrowed(by: audience.narrowing), to: audience.key)
+    post(handler, to: audience)
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
   ///
   /// As the synchronous form; a subscriber's next notification begins when the handler has returned,
-  /// however long it suspends, and the other subscribers go on meanwhile.
+  /// even if it suspends for long, and the other subscribers go on meanwhile.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
   ///
@@ -56,7 +56,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
@@ -70,7 +70,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
     guard inbox.mayReach(audience.key) else { return }
-    post(asynchronous(body).narrowed(by: audience.narrowing), to: audience.key)
+    post(asynchronous(body), to: audience)
   }
 
   /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
@@ -92,7 +92,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public nonisolated func notify<P: Sendable, E>(
     _ protocol: P.Type, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
@@ -102,9 +102,9 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// When it returns before the deadline, everybody has handled the notification who was subscribed when
-  /// it was posted. A subscriber that dies or is removed meanwhile, or drops it because its mailbox is
-  /// full, does not hold it up.
+  /// When it returns before the deadline, all subscribers that were subscribed when it was posted have
+  /// handled the notification. A subscriber that dies or is removed meanwhile, or drops it because its
+  /// mailbox is full, does not delay it.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
@@ -132,8 +132,7 @@ extension DelegateHub {
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
   ///     zero it does not wait, a negative one stops the program.
   ///   - body: what to do with each subscriber.
-  /// - Returns: the subscribers that had not got past the notification when it returned; empty if all
-  ///   had.
+  /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
   @inlinable
   @discardableResult
@@ -177,7 +176,17 @@ extension DelegateHub {
     }
     return await Leftovers(
       subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
-        .filter { $0.owes(receipt) }.compactMap(Leftovers.Subscriber.init))
+        .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func post<P>(_ handler: Notification.Handler, to audience: Audience<P>) {
+    if let narrowing = audience.narrowing {
+      post(handler.narrowed(by: narrowing), to: audience.key)
+    } else {
+      post(handler, to: audience.key)
+    }
   }
 
   @usableFromInline
@@ -193,7 +202,7 @@ extension DelegateHub {
       content.handler = handler.binding(configuration.propagating.map { $0.capture() })
     }
     inbox.post(content, to: key)
-    // Until then: whoever finds a wake to be sent has to have the hub to send it for.
+    // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
     withExtendedLifetime(self) {}
   }
 }

@@ -66,7 +66,7 @@ extension DelegateHub {
     _ subscriber: AnyObject, from key: ObjectIdentifier?
   ) async {
     unsubscribe(subscriber, from: key)
-    // Those that had ended before, too, as long as a handler of theirs is running.
+    // Also subscriptions that had ended before and still have a handler running.
     for overview in await allSubscriptions() where key == nil || overview.topic.key == key {
       for node in overview.nodes where !node.isOpen && node.reference.refers(to: subscriber) {
         await WaitGoal.end(of: node).wait()
@@ -90,7 +90,7 @@ extension DelegateHub {
 
   /// Ends all subscriptions to a protocol.
   ///
-  /// When it returns, no call of that protocol starts on those who were subscribed.
+  /// When it returns, no call of that protocol starts on the former subscribers.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///

@@ -2,13 +2,13 @@ extension DelegateHub: Workplace {
   @usableFromInline
   nonisolated var activity: Activity { inbox.activity }
 
-  /// Whether the current task prefers an executor that is neither the hub's nor everybody's.
+  /// Whether the current task prefers an executor that is neither the hub's nor the global one.
   ///
-  /// The hub's actor would be run there, for everybody, and so would handlers without an executor of
-  /// their own. So calls of such a task are made anew with ``ownExecutor`` as their preference: whatever
-  /// keeps the caller's executor busy then keeps the caller alone.
+  /// The hub's actor would run on that executor, for all callers, and so would handlers without an executor
+  /// of their own. So calls of such a task are made again with ``ownExecutor`` as the preference: if the
+  /// caller's executor is busy, only that caller waits.
   @usableFromInline
-  nonisolated var isCalledFromElsewhere: Bool {
+  nonisolated var isCalledOnOtherExecutor: Bool {
     withUnsafeCurrentTask { task in
       guard let preferred = task?.unownedTaskExecutor else { return false }
       return preferred != globalConcurrentExecutor.asUnownedTaskExecutor()
@@ -17,18 +17,18 @@ extension DelegateHub: Workplace {
     }
   }
 
-  /// The subscriptions of a protocol, in order, whatever executor the caller prefers.
+  /// The subscriptions of a protocol, in order, for a caller that may prefer another executor.
   @usableFromInline
   nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
-    guard isCalledFromElsewhere else { return await snapshot(of: key) }
+    guard isCalledOnOtherExecutor else { return await snapshot(of: key) }
     return await withTaskExecutorPreference(ownExecutor) {
       await self.subscriptions(of: key)
     }
   }
 
-  /// Everything there is to look into, whatever executor the caller prefers.
+  /// Copies of all rosters, for a caller that may prefer another executor.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
-    guard isCalledFromElsewhere else { return await overview() }
+    guard isCalledOnOtherExecutor else { return await overview() }
     return await withTaskExecutorPreference(ownExecutor) {
       await self.allSubscriptions()
     }

@@ -5,10 +5,10 @@
 /// (``vote(_:by:_:)``, ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``,
 /// ``pass(_:through:_:)``).
 ///
-/// A call reaches those who were subscribed when it was made. What is subscribed to is the key: the
-/// protocols that one hub serves have nothing to do with each other but for the order of calls.
+/// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
+/// of one hub are independent of each other except for the order of calls.
 ///
-/// **Isolation.** The actor guards the hub's own books and nothing else: handlers, `deinit`s of
+/// **Isolation.** The actor guards the hub's own state and nothing else: handlers, `deinit`s of
 /// subscribers and the closures given to the hub never run on it, nor under a lock of the library, so
 /// every method may be called from every handler.
 ///
@@ -35,22 +35,22 @@ public actor DelegateHub {
   /// The hub's settings.
   public nonisolated let configuration: Configuration
 
-  /// What synchronous code has said.
+  /// What synchronous code has told the hub.
   @usableFromInline
   nonisolated let inbox: Inbox
 
-  /// Notices slow handlers, if the configuration wants it.
+  /// The watch for slow handlers, if the configuration has a limit.
   @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
-  /// Where the hub's work and handlers run; `nil` for the default.
+  /// The executor of the hub's work and of handlers; `nil` for the default.
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
 
-  /// Where calls from elsewhere are made anew: where deadlines come, too.
+  /// The executor for calls of tasks that prefer another one; deadlines run there as well.
   ///
-  /// Not on the hub's executor, unless the clock is a test's: it may be busy, and a call has to return
-  /// by its deadline all the same.
+  /// It is not the hub's, unless the clock is a test's: the hub's may be busy, and a call has to return by
+  /// its deadline all the same.
   @usableFromInline
   nonisolated let ownExecutor: any TaskExecutor
 
@@ -58,7 +58,10 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
 
-  /// Who is subscribed to what, as of the last time the inbox's changes were applied.
+  /// Reports incidents to the user.
+  private nonisolated let reporter: IncidentReporter
+
+  /// The subscriptions of each protocol, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
   /// Makes a hub without subscribers.
@@ -74,11 +77,12 @@ public actor DelegateHub {
     deadlines = Self.makeDeadlines(configuration, on: deadlinesExecutor)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
-    inbox = Inbox(activity: activity) { mishap, call, node, name in
-      reporter.report(Incident(mishap, in: call, of: node, named: name))
+    self.reporter = reporter
+    inbox = Inbox(activity: activity) { cause, call, node, name in
+      reporter.report(Incident(cause, in: call, of: node, named: name))
     }
     inbox.setWaker { [weak self] in
-      // Claimed by somebody who has the hub, so that what is claimed is done.
+      // Claimed with a reference to the hub, so that what is claimed is done.
       guard let self, self.inbox.wake.claim() else { return }
       Task.startDetached(on: executor) { await self.work() }
     }
@@ -86,12 +90,13 @@ public actor DelegateHub {
 
   deinit {
     inbox.clear()
+    reporter.close()
   }
 
   // MARK: Applying the inbox's changes
 
   /// What a wake has to do.
-  struct Duties: Sendable {
+  struct WakeWork: Sendable {
     var fanOuts: [[SubscriptionNode]]
     var sweeps: [(topic: Topic, nodes: [SubscriptionNode])]
   }
@@ -99,7 +104,7 @@ public actor DelegateHub {
   /// The subscriptions of a protocol, in order.
   @usableFromInline
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    if inbox.hasChanges { apply(inbox.takeNews(asWake: false)) }
+    if inbox.hasChanges { apply(inbox.takeUpdates(asWake: false)) }
     return inOrder(key)
   }
 
@@ -108,42 +113,42 @@ public actor DelegateHub {
     return rosters.values[index].snapshot()
   }
 
-  private func takeDuties() -> Duties {
-    let news = inbox.takeNews(asWake: true)
-    apply(news)
-    var fanOuts = news.duties.pending.map { inOrder($0.key) }
-    if !news.duties.due.isEmpty { fanOuts.append(news.duties.due) }
-    return Duties(fanOuts: fanOuts, sweeps: news.duties.sweeps.map { ($0, inOrder($0.key)) })
+  private func takeWork() -> WakeWork {
+    let updates = inbox.takeUpdates(asWake: true)
+    apply(updates)
+    var fanOuts = updates.pendingWork.pending.map { inOrder($0.key) }
+    if !updates.pendingWork.due.isEmpty { fanOuts.append(updates.pendingWork.due) }
+    return WakeWork(
+      fanOuts: fanOuts, sweeps: updates.pendingWork.sweeps.map { ($0, inOrder($0.key)) })
   }
 
-  private func apply(_ news: Inbox.News) {
-    for changes in news.changes {
+  private func apply(_ updates: Inbox.Updates) {
+    for changes in updates.changes {
       rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
         .apply(changes)
     }
   }
 
-  /// Everything there is to look into, for the caller to look off the actor: what it looks at may be
-  /// released by that.
+  /// Copies of all rosters, to be inspected off the actor: that may release subscribers.
   func overview() -> [TopicRoster.Overview] {
-    apply(inbox.takeNews(asWake: false))
-    // By index, so that none is copied while it sorts.
+    apply(inbox.takeUpdates(asWake: false))
+    // By index, so that a roster is not copied when it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
   }
 
   // MARK: Waking
 
-  /// Applies the inbox's changes, then is the first worker of the first fan-out itself.
+  /// Applies the inbox's changes, then runs the first worker of the first fan-out itself.
   private nonisolated func work() async {
-    if let first = begin(await takeDuties()) { await first.workAsStandby() }
+    if let first = begin(await takeWork()) { await first.workAsStandby() }
     inbox.activity.end()
   }
 
-  /// Begins what a wake has to do, and keeps nothing of it.
+  /// Begins a wake's work, and keeps nothing of it.
   ///
-  /// - Returns: the first fan-out, for the present task to be the first worker of.
-  private nonisolated func begin(_ duties: Duties) -> FanOut? {
-    for sweep in duties.sweeps {
+  /// - Returns: the first fan-out, whose first worker runs in the current task.
+  private nonisolated func begin(_ work: WakeWork) -> FanOut? {
+    for sweep in work.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: executor) {
         for node in sweep.nodes where !node.reference.isAlive { node.terminate(as: .expired) }
@@ -151,8 +156,8 @@ public actor DelegateHub {
         self.inbox.activity.end()
       }
     }
-    let fanOuts = duties.fanOuts.map { FanOut(delivering: $0, for: self) }
-    for fanOut in fanOuts.dropFirst() { fanOut.summonWorker() }
+    let fanOuts = work.fanOuts.map { FanOut(delivering: $0, for: self) }
+    for fanOut in fanOuts.dropFirst() { fanOut.requestWorker() }
     return fanOuts.first
   }
 }

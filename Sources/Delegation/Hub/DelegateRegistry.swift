@@ -2,15 +2,17 @@
   public import Dispatch
 #endif
 
-/// One protocol's half of a hub, to give away: whoever has it can subscribe and unsubscribe, and neither
-/// call the subscribers nor see who they are.
+/// One protocol's half of a hub, to give away: it can subscribe and unsubscribe, and can neither call the
+/// subscribers nor list them.
+///
+/// It keeps the hub alive, and not the object that gave it away.
 ///
 /// ```swift
 /// worker.observers.subscribe(audit)
 /// ```
 public struct DelegateRegistry<P: Sendable>: Sendable {
   let hub: DelegateHub
-  /// What is subscribed to: `P`, or what the subscribers conform to beside it.
+  /// The protocol of the subscriptions: `P`, or the first one if `P` is a further protocol.
   let base: Any.Type
 
   /// Subscribes an object.
@@ -22,7 +24,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
   ///   - priority: higher is asked and served first.
-  ///   - id: who the subscriber is, if not the object itself.
+  ///   - id: identifies the subscriber, instead of the object itself.
   ///   - hold: whether the hub keeps the subscriber alive.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
   ///   - executor: where its handlers run.
@@ -53,7 +55,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     /// - Parameters:
     ///   - subscriber: an object that conforms to the protocol.
     ///   - priority: higher is asked and served first.
-    ///   - id: who the subscriber is, if not the object itself.
+    ///   - id: identifies the subscriber, instead of the object itself.
     ///   - hold: whether the hub keeps the subscriber alive.
     ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
     ///   - queue: the queue that its handlers run on.

@@ -24,7 +24,7 @@ extension Delegates {
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -65,7 +65,7 @@ extension Delegates {
   /// - Parameters:
   ///   - combiner: how the responses combine.
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - absence: what to count for those who throw or are late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
@@ -120,7 +120,7 @@ extension Delegates {
   ///
   /// - Parameters:
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - absence: what to count for one that throws or is late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the first answer; `nil` if nobody had one, or not in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
@@ -159,7 +159,7 @@ extension Delegates {
   /// - Parameters:
   ///   - value: the value to pass.
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - absence: what to count for one that throws or is late.
+  ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the step.
   /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
   ///   what `absent` says.

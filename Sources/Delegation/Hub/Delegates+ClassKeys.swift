@@ -1,7 +1,7 @@
 // As in DelegateHub+ClassKeys.swift.
 
 extension DelegateHub {
-  /// Warns that what is called on is no protocol.
+  /// Warns that the type is not a protocol.
   ///
   /// - Parameter protocol: a class, or a generic parameter that stands for one.
   /// - Returns: calls that reach nobody.
@@ -20,7 +20,7 @@ extension DelegateHub {
 }
 
 extension Delegates where P: AnyObject {
-  /// Warns that what is called on is no protocol.
+  /// Warns that the type is not a protocol.
   ///
   /// - Parameters:
   ///   - protocol: a class, or a generic parameter that stands for one.

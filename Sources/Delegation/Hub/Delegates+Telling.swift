@@ -4,7 +4,7 @@ extension Delegates {
   /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
     hub.notify(among: audience, body)
@@ -15,7 +15,7 @@ extension Delegates {
   /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public func notify(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
@@ -28,7 +28,7 @@ extension Delegates {
   /// As ``DelegateHub/notify(_:_:)``.
   ///
   /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1), whatever the number of subscribers.
+  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public func notify<E>(_ body: @escaping @MainActor @Sendable (P) throws(E) -> Void) {
     hub.notify(among: audience) { subscriber in try await body(subscriber) }
@@ -41,7 +41,7 @@ extension Delegates {
   /// - Parameters:
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
   ///   - body: what to do with each subscriber.
-  /// - Returns: the subscribers that had not got past the notification when it returned.
+  /// - Returns: the subscribers that had not passed the notification when it returned.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   @discardableResult

@@ -20,7 +20,7 @@ public struct Delegates<P: Sendable>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
-  /// Whom the calls are for.
+  /// The subscribers that the calls are for.
   @usableFromInline
   let audience: Audience<P>
 
@@ -43,10 +43,10 @@ public struct Delegates<P: Sendable>: Sendable {
     DelegateRegistry(hub: hub, base: audience.base)
   }
 
-  /// Those of the subscribers that conform to a further protocol as well: optional methods.
+  /// The subscribers that also conform to a further protocol: optional methods.
   ///
-  /// They stay subscribers of the first protocol. What is posted here comes in the order of all that is
-  /// posted to it, in the same mailboxes: what is optional never overtakes what is not. A subscriber that
+  /// They stay subscribers of the first protocol. Notifications that are posted here are in one order with
+  /// all that are posted to it, in the same mailboxes: optional ones never overtake others. A subscriber that
   /// does not conform passes such a notification without being called, and it counts as handled; a
   /// question is not asked of it, and it counts as absent.
   ///
@@ -57,7 +57,7 @@ public struct Delegates<P: Sendable>: Sendable {
   /// ```
   ///
   /// Whether a subscriber conforms is found out once in the life of its subscription. The further protocol
-  /// need not refine the first one. Of those that conform to several: `conforming(to:)` again.
+  /// need not refine the first one. Call `conforming(to:)` again for several further protocols.
   ///
   /// - Parameter protocol: the further protocol.
   /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.

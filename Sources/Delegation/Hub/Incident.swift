@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// Something that went wrong and that no caller is told, for ``Configuration/onIncident``.
+  /// Something that went wrong and that no caller is told of, for ``Configuration/onIncident``.
   ///
   /// ```swift
   /// let configuration = DelegateHub.Configuration(onIncident: { incident in
@@ -8,21 +8,19 @@ extension DelegateHub {
   /// })
   /// ```
   ///
-  /// Who the subscriber is, is put into words each time it is read. Until it is released, an incident
-  /// keeps its error and the id that was given to `subscribe`, and never a subscriber whose
-  /// subscription has ended.
+  /// The text for the subscriber is made each time it is read. Until it is released, an incident keeps its
+  /// error and the id that was given to `subscribe`, and never a subscriber whose subscription has ended.
   public struct Incident: Sendable, CustomStringConvertible {
     /// What went wrong.
     public let kind: Kind
-    /// The kind of call in which it did; for ``Kind/unheard`` the one that found it out.
+    /// The kind of call in which it went wrong; for ``Kind/unheard`` the call that noticed it.
     public let call: Call
     /// What the handler threw, if the kind is ``Kind/failed``.
     public let error: (any Error)?
     /// How many notifications the mailbox has dropped since the last such incident, if the kind is
     /// ``Kind/dropped``; otherwise 0.
     public let dropped: Int
-    /// How many incidents that came directly after this one were left out, since too many waited to be
-    /// told.
+    /// How many incidents directly after this one were left out, because too many waited to be reported.
     public internal(set) var leftOut = 0
     /// The subscription, by which the subscriber can be removed.
     public let subscription: Subscription
@@ -55,14 +53,14 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Incident {
-  /// What the user is told of what went wrong.
+  /// Makes the incident for a cause.
   init(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
   ) {
     self.call = Call(kind: call)
     self.name = name
     subscription = .init(node: node)
-    switch mishap {
+    switch cause {
     case .failed(let error): (kind, self.error, dropped) = (.failed, error, 0)
     case .late: (kind, error, dropped) = (.late, nil, 0)
     case .slow: (kind, error, dropped) = (.slow, nil, 0)
@@ -85,10 +83,10 @@ extension DelegateHub.Incident {
 
     let code: Code
 
-    /// A handler threw, and its caller is not told: one of a notification, or one whose error `absent:`
-    /// has swallowed.
+    /// A handler threw an error that no caller receives: a handler of a notification, or of a question with
+    /// `absent:`.
     ///
-    /// What a handler throws after its task was cancelled, since its call was decided or its caller
+    /// An error after the handler's task was cancelled, because its call was decided or its caller was
     /// cancelled, is no incident.
     public static let failed = Kind(code: .failed)
 
@@ -100,14 +98,14 @@ extension DelegateHub.Incident {
     /// A handler has been running for longer than ``DelegateHub/Configuration/slowAfter``, and still is.
     public static let slow = Kind(code: .slow)
 
-    /// A mailbox has begun to drop notifications; it is told again when it does so after the subscriber
-    /// has caught up.
+    /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
+    /// subscriber has caught up.
     public static let dropped = Kind(code: .dropped)
 
     /// A subscriber died before it was ever called, though calls were made on its protocol.
     ///
-    /// Most often nobody has kept it, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`. It is
-    /// told when the hub finds the dead one, at a call or when it looks for dead ones, and once.
+    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`.
+    /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones.
     public static let unheard = Kind(code: .unheard)
 
     /// The kind's name.

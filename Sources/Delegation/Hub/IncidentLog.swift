@@ -1,13 +1,13 @@
 /// Chooses the lines about incidents that are written to standard error, for all hubs of the program.
 ///
-/// Of one subscription and kind there is at most one line in each second. What is left out is counted, and
-/// the latest of it is the line of the next second. Of subscribers that died unheard, each of which is told but
-/// once, those that subscribed at one place count as one subscription.
+/// Each subscription and kind has at most one line a second. Incidents that are left out are counted, and
+/// the latest of them is the line of the next second. Subscribers that died unheard are reported once
+/// each; those that subscribed at the same place count as one subscription.
 ///
 /// Invariant: `entries` has what was written or left out in this second or the last one, and never more
-/// than `capacity` entries; a clock is running while there is one.
+/// than `capacity` entries; while it is not empty, a clock is running.
 struct IncidentLog: Sendable {
-  /// What is written of at most once a second.
+  /// What has at most one line a second.
   private enum Key: Sendable, Hashable {
     case subscription(DelegateHub.Subscription, DelegateHub.Incident.Kind)
     case unheard(site: String)
@@ -22,17 +22,17 @@ struct IncidentLog: Sendable {
   private struct Entry: Sendable {
     /// The order of the lines.
     let number: Int
-    /// How many were left out since the latest line.
+    /// How many were left out since the last line.
     var leftOut = 0
-    /// The last of them.
+    /// The latest of them.
     var latest: DelegateHub.Incident?
   }
 
-  /// What to write; put into words outside the lock, for an error's and an id's words are the user's.
+  /// What to write; its text is made outside the lock, because the texts of errors and ids are user code.
   enum Line: Sendable {
     /// An incident, and how many like it were left out.
     case incident(DelegateHub.Incident, leftOut: Int)
-    /// That many of all sorts.
+    /// The number of incidents that found no room among the entries.
     case others(Int)
 
     var text: String {
@@ -52,18 +52,17 @@ struct IncidentLog: Sendable {
   /// How many found no room among the entries.
   private var others = 0
 
-  /// What follows from an incident.
+  /// What has to be done after an incident was added.
   struct Outcome: Sendable {
     /// The line to write now, if any.
     var line: Line?
-    /// Whether a clock has to be started that calls ``tick()`` each second until that says that it is
-    /// over.
+    /// Whether a clock has to be started that calls ``tick()`` each second until that returns false.
     var startsClock = false
     /// For the caller to release outside the lock.
     var former: DelegateHub.Incident?
   }
 
-  /// Takes an incident.
+  /// Adds an incident.
   mutating func add(_ incident: DelegateHub.Incident) -> Outcome {
     let key = Key(incident)
     if let index = entries.index(forKey: key) {
@@ -124,8 +123,8 @@ extension IncidentLog {
 extension DelegateHub.Incident {
   /// Writes the incident to standard error as one line, as a hub does by default.
   ///
-  /// At most one a second for each subscription and kind: of what comes in between, the last is written
-  /// when the second is over, with how many were left out. What is left when the program ends is not written.
+  /// At most one a second for each subscription and kind: of the incidents in between, the latest is written
+  /// when the second is over, with the number left out. What is left when the program ends is not written.
   ///
   /// **Isolation.** Works from any thread, for the incidents of all hubs.
   ///

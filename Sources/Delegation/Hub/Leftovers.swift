@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// What ``drain(within:)`` or ``notifyAndWait(_:within:_:)`` did not see come to rest.
+  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {
@@ -15,7 +15,7 @@ extension DelegateHub {
       public let subscription: DelegateHub.Subscription
     }
 
-    /// Those with work left, protocol by protocol in the order in which they are served.
+    /// The subscribers with work left, protocol by protocol, in the order in which they are served.
     public let subscribers: [Subscriber]
 
     /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.

@@ -2,7 +2,7 @@ extension DelegateHub {
   /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
   public struct Reply<Value: Sendable>: Sendable {
     let name: SubscriberName
-    /// The subscriber's type, and the id it was subscribed with; put into words each time it is read.
+    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
     public var subscriber: String { name.description }
     /// The subscription that it was asked by.
     public let subscription: Subscription
@@ -18,7 +18,7 @@ extension DelegateHub {
   }
 }
 
-/// Why there is no result of a subscriber's own.
+/// Why a subscriber has no result of its own.
 public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
   private enum Code {
     case timedOut

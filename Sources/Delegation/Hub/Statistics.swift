@@ -2,8 +2,8 @@ extension DelegateHub {
   /// What has become of a hub's notifications, per protocol and subscriber.
   ///
   /// Nothing is lost: at every moment, for each protocol and for the hub,
-  /// `handled + failed + expired + dropped + cancelled + waiting + handling` is `addressed`, the
-  /// notifications posted times the subscribers each was for.
+  /// `handled + failed + expired + dropped + cancelled + waiting + handling` is `addressed`, the sum over
+  /// all notifications of the number of subscribers that each was addressed to.
   public struct Statistics: Sendable, CustomStringConvertible {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {
@@ -38,9 +38,9 @@ extension DelegateHub {
 
     /// One subscriber's part.
     ///
-    /// ``subscriber`` and ``site`` are put into words each time they are read, by the id's own
-    /// `description`; whoever reads numbers alone does not pay for that. Until it is released, this keeps
-    /// the id that was given to `subscribe`, and never a subscriber whose subscription has ended.
+    /// The texts of ``subscriber`` and ``site`` are made each time they are read, with the id's own
+    /// `description`, so that reading the numbers costs nothing more. Until it is released, this keeps the id
+    /// that was given to `subscribe`, and never a subscriber whose subscription has ended.
     public struct SubscriberStatistics: Sendable {
       let name: SubscriberName
       /// The subscriber's type, and the id it was subscribed with.
@@ -63,9 +63,9 @@ extension DelegateHub {
       public let name: String
       /// How many notifications were posted while anybody was subscribed.
       public let posted: Int
-      /// The same times the subscribers each was for.
+      /// The sum of the numbers of subscribers that each was addressed to.
       public let addressed: Int
-      /// What became of them, at subscribers of the past included.
+      /// What became of them, including those of former subscribers.
       public let counts: Counts
       /// The present subscribers in the order in which they are served, then those that have been
       /// removed and have a handler running.
@@ -77,15 +77,15 @@ extension DelegateHub {
 
     /// How many notifications were posted while anybody was subscribed.
     public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
-    /// The same times the subscribers each was for.
+    /// The sum of the numbers of subscribers that each was addressed to.
     public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
     /// What became of them.
     public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
 
     /// A line for each protocol, and below it one for each subscriber.
     ///
-    /// Protocols that were only asked are left out, but for those of their subscribers that are running
-    /// or gave no answer.
+    /// Protocols that were only asked are left out, except for their subscribers that are running or gave no
+    /// answer.
     public var description: String {
       if protocols.isEmpty { return "no subscriptions" }
       let lines = protocols.map(\.description).filter { !$0.isEmpty }
@@ -120,7 +120,7 @@ extension DelegateHub.Statistics.Counts: CustomStringConvertible {
 }
 
 extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
-  /// The subscriber, what it is doing, and those of its counts that there is anything to say of.
+  /// The subscriber, how many of its handlers run, and its counts, if there are any.
   public var description: String {
     var parts = ["running \(running)"]
     if counts.total > 0 { parts.append("\(counts)") }
@@ -129,7 +129,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     return "\(subscriber), subscribed at \(site): " + parts.joined(separator: ", ")
   }
 
-  /// Whether it has done nothing that is counted.
+  /// Whether all its counts are zero.
   fileprivate var isBlank: Bool {
     running == 0 && counts.total == 0 && questions == .init()
   }
@@ -162,8 +162,8 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     posted: Int, addressed: Int
   ) {
     var counts = DelegateHub.Statistics.Counts(
-      accounts.reduce(into: overview.closed) { $0 += $1.account })
-    // What was posted since the subscribers were looked at waits.
+      accounts.reduce(into: overview.finished) { $0 += $1.account })
+    // Notifications that were posted after the accounts were taken are waiting.
     counts.waiting = 0
     counts.waiting = addressed - counts.total
     self.init(

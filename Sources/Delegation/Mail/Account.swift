@@ -1,6 +1,6 @@
 /// What became of the notifications that were addressed to one subscription, or to several.
 ///
-/// Of an account that is taken at one moment, the sum of all counts is what was addressed.
+/// In an account that is taken at one moment, the sum of all counts is the number that was addressed.
 struct Account: Sendable, Hashable {
   /// Their handlers returned.
   var handled = 0
@@ -10,11 +10,11 @@ struct Account: Sendable, Hashable {
   var expired = 0
   /// The subscriber's mailbox was full.
   var dropped = 0
-  /// The subscription was ended before it got to them.
+  /// The subscription was cancelled before it got to them.
   var cancelled = 0
-  /// They wait.
+  /// They are pending.
   var waiting = 0
-  /// Their handlers are running, or about to.
+  /// Their handlers are running, or about to run.
   var handling = 0
 
   var total: Int { handled + failed + expired + dropped + cancelled + waiting + handling }

@@ -1,12 +1,12 @@
-/// What waits in a mailbox with a limit.
+/// The pending notifications of a mailbox with a limit.
 ///
-/// Such a mailbox takes notifications out of the chain as they are posted, so that the chain is not kept
-/// for its sake. One that had a limit once keeps its backlog, and the count of what it dropped.
+/// Such a mailbox takes notifications out of the chain as they are posted, so that it does not keep the
+/// chain. A mailbox that once had a limit keeps its backlog, and the count of what it dropped.
 ///
-/// Invariant: `stored` has no more elements than the limit; what was more than that is in `refuse`
-/// until somebody releases it, and counted in `dropped` for good.
+/// Invariant: `stored` has no more elements than the limit. What was dropped is in `overflow` until it is
+/// released, and counted in `dropped` for good.
 struct Backlog: Sendable {
-  /// A notification that waits.
+  /// A pending notification.
   struct Stored: Sendable {
     var number: Int
     var content: Notification.Content
@@ -14,18 +14,18 @@ struct Backlog: Sendable {
 
   private(set) var policy: DelegateHub.MailboxPolicy
   private(set) var dropped = 0
-  /// How many of `dropped` have been told.
-  private var told = 0
-  /// It has dropped something since it last came to rest.
+  /// How many of `dropped` have been reported.
+  private var reported = 0
+  /// Whether it has dropped something since it was last idle with nothing pending.
   private var isDropping = false
-  /// It has begun to drop, and that has not been told.
-  private var hasNews = false
-  /// The number of the notification that was taken last, whether from here or from the chain.
+  /// Whether it has begun to drop, and that has not been reported.
+  private var isReportDue = false
+  /// The number of the notification that was taken last, from here or from the chain.
   var latest = -1
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
-  /// What was dropped and not yet released.
-  private var refuse: [Notification.Content] = []
+  /// The dropped notifications that have not been released yet.
+  private var overflow: [Notification.Content] = []
 
   init(policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
@@ -33,7 +33,7 @@ struct Backlog: Sendable {
 
   var count: Int { stored.count }
 
-  /// Adds the notification posted last, for which another one may be dropped.
+  /// Adds the notification that was posted last; at the limit, it or the oldest one is dropped.
   ///
   /// - Complexity: O(1), amortised.
   mutating func add(_ content: Notification.Content, number: Int) {
@@ -41,10 +41,10 @@ struct Backlog: Sendable {
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
     noteDropped(1)
     if policy.dropsOldest, let oldest = stored.popFirst() {
-      refuse.append(oldest.content)
+      overflow.append(oldest.content)
       stored.append(one)
     } else {
-      refuse.append(content)
+      overflow.append(content)
     }
   }
 
@@ -58,7 +58,7 @@ struct Backlog: Sendable {
     stored.contains { $0.number == number }
   }
 
-  /// Changes the limit; it holds for those that wait already.
+  /// Changes the policy, also for the notifications that are pending already.
   mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
@@ -67,48 +67,48 @@ struct Backlog: Sendable {
     let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
     let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
     for one in kept { stored.append(one) }
-    refuse += lost.map(\.content)
+    overflow += lost.map(\.content)
     noteDropped(excess)
   }
 
-  /// Takes over what waits elsewhere, before anything has been added here.
+  /// Takes over the pending notifications of another backlog, before anything has been added to this one.
   mutating func takeOver(from other: inout Backlog) {
     stored = other.stored
-    refuse = other.refuse
+    overflow = other.overflow
     other.stored = Queue()
-    other.refuse = []
+    other.overflow = []
     setPolicy(policy)
   }
 
   private mutating func noteDropped(_ count: Int) {
     dropped += count
-    if !isDropping { hasNews = true }
+    if !isDropping { isReportDue = true }
     isDropping = true
   }
 
-  /// How many were dropped and have not been told, if it has just begun to drop; otherwise 0.
-  mutating func takeDropped() -> Int {
-    guard hasNews else { return 0 }
-    hasNews = false
-    defer { told = dropped }
-    return dropped - told
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  mutating func takeUnreportedDrops() -> Int {
+    guard isReportDue else { return 0 }
+    isReportDue = false
+    defer { reported = dropped }
+    return dropped - reported
   }
 
-  /// Notes that the subscriber has nothing to do, be it for a moment: if nothing waits, what is dropped
-  /// after that is told anew.
-  mutating func cameToRest() {
+  /// Notes that no worker attends the mailbox any more: if nothing is pending, later drops are reported
+  /// again.
+  mutating func becameIdle() {
     if stored.isEmpty { isDropping = false }
   }
 
-  /// What was dropped since the last time, for the caller to release outside the lock.
-  mutating func takeRefuse() -> [Notification.Content] {
-    guard !refuse.isEmpty else { return [] }
-    defer { refuse = [] }
-    return refuse
+  /// Takes out what was dropped, for the caller to release outside the lock.
+  mutating func takeOverflow() -> [Notification.Content] {
+    guard !overflow.isEmpty else { return [] }
+    defer { overflow = [] }
+    return overflow
   }
 
-  /// All there is to release, for the caller to do so outside the lock.
+  /// Takes out everything, for the caller to release outside the lock.
   mutating func takeAll() -> [Notification.Content] {
-    takeRefuse() + stored.takeAll().map(\.content)
+    takeOverflow() + stored.takeAll().map(\.content)
   }
 }

@@ -1,35 +1,37 @@
-/// One mailbox in the place of another: who takes over an id takes over what waits, and an object that
-/// subscribes anew while its former subscription's handler is running is held until that has returned.
+/// One mailbox takes the place of another.
 ///
-/// The successor begins shut. So nothing needs a lock that two mailboxes share: what waits may go from
-/// one to the other while both are posted to and worked on.
+/// A subscription that takes over an id takes over the pending notifications. An object that subscribes
+/// again while a handler of its former subscription runs is held until that handler has returned.
+///
+/// The successor begins shut. So the two mailboxes need no common lock: notifications are handed over
+/// while both are posted to and attended.
 extension Mailbox {
-  /// What waited for one subscription and is to be handled by its successor.
-  struct Inheritance: Sendable {
+  /// The pending notifications of a subscription, on the way to its successor.
+  struct HandOver: Sendable {
     fileprivate var backlog: [Backlog]
     fileprivate var next: Notification?
     fileprivate var position: Int
   }
 
-  /// What comes of an inheritance.
-  enum Reception: Sendable {
-    /// It waits in this mailbox; a worker is to be asked for if `isDue`.
-    case kept(isDue: Bool)
-    /// This subscription has ended, and this is what waited for it.
-    case refused(Remains)
-    /// This subscription has been succeeded meanwhile: it is for the successor.
-    case passedOn(Inheritance)
+  /// What becomes of notifications that were handed over.
+  enum TakeOverResult: Sendable {
+    /// They are pending in this mailbox; `needsWorker` says whether a worker has to be requested.
+    case kept(needsWorker: Bool)
+    /// This subscription was terminated, and they are to be discarded.
+    case discarded(PendingNotifications)
+    /// This subscription has a successor by now, which is to have them.
+    case forwarded(HandOver)
   }
 
-  /// Ends this mailbox where it stands and gives what waits to a successor.
+  /// Terminates this mailbox, and hands the pending notifications over to a successor.
   ///
-  /// - Returns: what waits; `nil` if this mailbox expects an inheritance itself, which it will pass on.
-  mutating func handOver() -> Inheritance? {
-    guard ending == nil else { return nil }
-    ending = .cancelled
+  /// - Returns: the notifications; `nil` if this mailbox itself awaits some, which it will forward.
+  mutating func handOver() -> HandOver? {
+    guard termination == nil else { return nil }
+    termination = .cancelled
     defer { next = nil }
-    if flags.contains(.expectant) {
-      flags.insert(.passesOn)
+    if flags.contains(.awaitingHandOver) {
+      flags.insert(.forwarding)
       return nil
     }
     start += storedCount
@@ -38,45 +40,45 @@ extension Mailbox {
       stored = [Backlog(policy: .unbounded)]
       stored[0].takeOver(from: &backlog[0])
     }
-    return Inheritance(backlog: stored, next: next, position: position)
+    return HandOver(backlog: stored, next: next, position: position)
   }
 
-  /// Takes over what waited for the predecessor.
+  /// Takes over the pending notifications of the predecessor.
   ///
   /// - Parameters:
-  ///   - inheritance: what waited.
+  ///   - handedOver: the notifications.
   ///   - published: as with ``attend(published:)``.
-  /// - Returns: what comes of it.
-  mutating func inherit(_ inheritance: Inheritance, published: Int?) -> Reception {
-    flags.remove(.expectant)
-    if flags.remove(.passesOn) != nil { return .passedOn(inheritance) }
-    let length = position - inheritance.position
-    start -= length + (inheritance.backlog.first?.count ?? 0)
-    if ending != nil {
-      var remains = Remains(chain: inheritance.next, length: length)
-      if var backlog = inheritance.backlog.first { remains.stored = backlog.takeAll() }
-      return .refused(remains)
+  /// - Returns: what becomes of them.
+  mutating func takeOver(_ handedOver: HandOver, published: Int?) -> TakeOverResult {
+    flags.remove(.awaitingHandOver)
+    if flags.remove(.forwarding) != nil { return .forwarded(handedOver) }
+    let length = position - handedOver.position
+    start -= length + (handedOver.backlog.first?.count ?? 0)
+    if termination != nil {
+      var pending = PendingNotifications(chain: handedOver.next, length: length)
+      if var backlog = handedOver.backlog.first { pending.stored = backlog.takeAll() }
+      return .discarded(pending)
     }
-    next = inheritance.next
-    position = inheritance.position
-    if var former = inheritance.backlog.first {
+    next = handedOver.next
+    position = handedOver.position
+    if var former = handedOver.backlog.first {
       if backlog.isEmpty { backlog = [Backlog(policy: .unbounded)] }
       backlog[0].takeOver(from: &former)
     }
-    return .kept(isDue: isDue(published))
+    return .kept(needsWorker: needsWorker(published))
   }
 
   /// Opens a mailbox that was held.
   ///
   /// - Parameter published: as with ``attend(published:)``.
-  /// - Returns: whether a worker is to be asked for.
-  mutating func release(published: Int?) -> Bool {
+  /// - Returns: whether a worker has to be requested.
+  mutating func open(published: Int?) -> Bool {
     flags.remove(.held)
-    return isDue(published)
+    return needsWorker(published)
   }
 
-  private func isDue(_ published: Int?) -> Bool {
-    guard let published, ending == nil, flags.isDisjoint(with: .shut) else { return false }
+  private func needsWorker(_ published: Int?) -> Bool {
+    guard let published, termination == nil, flags.isDisjoint(with: .shut) else { return false }
     return hasMore(published)
   }
 }

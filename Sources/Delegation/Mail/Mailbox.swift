@@ -1,17 +1,17 @@
-/// One subscriber's place in its protocol's chain of notifications, and the account of those passed.
+/// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
-/// the lock, reports how that went and gets the next. A worker that finds a mailbox attended leaves a
-/// note and goes on; the attending one serves what the note stands for. So the subscriber handles one
-/// notification at a time, in the chain's order, and no worker waits for another.
+/// the lock, reports the result and takes the next. A worker that finds a mailbox attended sets
+/// ``Flags/recheck`` and goes on to other subscriptions; the attending worker then looks again. So the
+/// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
-/// Invariant: whatever is posted and not taken is seen by a worker to come, either by the attending
-/// one (it has a note, or has not reached its limit) or by the fan-out that the posting asked for; or,
-/// if the mailbox is kept shut, by the worker that is asked for when it is opened.
+/// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
+/// one (`recheck` is set, or its budget is not used up), by the fan-out that the posting requested, or, if
+/// the mailbox is shut, by the worker that is requested when it is opened.
 ///
-/// `published` is everywhere how many notifications had been posted while the subscription was open. It
-/// is `nil` once calls are forbidden: then nothing more is taken, for a successor may be on its way that
-/// is to have it.
+/// The parameter `published` is the number of notifications that had been posted while the subscription
+/// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
+/// to be handed over to a successor.
 struct Mailbox: Sendable {
   /// What became of a notification that was taken.
   enum Fate: Sendable {
@@ -19,66 +19,67 @@ struct Mailbox: Sendable {
     case handled
     /// The handler threw.
     case failed
-    /// The handler was not called: the subscriber had died or its subscription had been closed.
+    /// The handler was not called: the subscriber had died or its subscription had been terminated.
     case skipped
   }
 
   /// What the attending worker does next.
   enum Step: Sendable {
-    /// Run this one's handler, then report with ``advance(after:published:)``.
+    /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// More came and another worker relied on this one: let others run first, then
-    /// ``proceed(published:)``.
+    /// More was posted, and another worker relies on this one: yield, then ``proceed(published:)``.
     case yield
-    /// The rest is to be handled elsewhere: leave the mailbox, which stays attended, to a worker on the
-    /// executor that the subscription has now, which begins with ``proceed(published:)``.
+    /// The subscription has another executor now: leave the mailbox, which stays attended, to a worker
+    /// there, which begins with ``proceed(published:)``.
     case relocate
-    /// Nothing is left to do; the mailbox is no longer attended.
-    case rest
+    /// Nothing is left; the mailbox is no longer attended.
+    case done
   }
 
-  /// What is going on with a mailbox.
+  /// The state of a mailbox.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// A worker is between taking a notification and reporting its fate, or about to take one.
+    /// A worker attends: it runs a handler or is about to take a notification.
     static let attended = Flags(rawValue: 1)
-    /// Another worker came by while nobody could begin.
-    static let calledFor = Flags(rawValue: 2)
-    /// A notification's handler is running, or about to.
+    /// Another worker has found the mailbox attended or shut, and relies on another look.
+    static let recheck = Flags(rawValue: 2)
+    /// A notification's handler is running, or about to run.
     static let handling = Flags(rawValue: 4)
     /// The executor has changed since the attending worker began.
     static let relocated = Flags(rawValue: 8)
-    /// Shut until the object's former subscription has come to rest.
+    /// Shut until no worker attends the object's former subscription.
     static let held = Flags(rawValue: 16)
-    /// Shut until what waited for the predecessor has been handed over.
-    static let expectant = Flags(rawValue: 32)
-    /// It was succeeded before it had what its own predecessor left: that is for the successor, too.
-    static let passesOn = Flags(rawValue: 64)
+    /// Shut until the predecessor's pending notifications have been handed over.
+    static let awaitingHandOver = Flags(rawValue: 32)
+    /// It got a successor before it got its predecessor's notifications, which go to the successor, too.
+    static let forwarding = Flags(rawValue: 64)
 
-    static let shut: Flags = [.held, .expectant]
+    static let shut: Flags = [.held, .awaitingHandOver]
   }
 
-  /// The first notification of the chain that was not taken, or the placeholder; `nil` once terminated.
+  /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
   var next: Notification?
-  /// The number of `next`; once terminated, what it was then.
+  /// The number of `next`; it does not change after termination.
   var position: Int
-  /// How much less than `position` is as many as were addressed to the subscription and do not wait: the
-  /// number at which it began, until it inherits or ends.
+  /// `position - start` is how many were addressed to the subscription, without those of the chain that
+  /// are pending.
+  ///
+  /// It is the number at which the subscription began, until it takes over notifications or ends.
   var start: Int
   private var handled = 0
   private var failed = 0
-  /// None, or one under a policy with a limit, which empties the chain each time it is touched.
+  /// Empty, or one backlog if the mailbox has, or once had, a policy with a limit.
   ///
-  /// An array, so that it is a word with most mailboxes, and a value with all.
+  /// It is an array, so that most mailboxes need one word for it and it still is a value.
   var backlog: [Backlog]
-  /// How many more the attending worker takes before it pauses: a flood cannot hold it for ever.
+  /// How many more the attending worker takes before it yields, so that a flood cannot hold it for ever.
   private var budget: Int32 = 0
-  /// How the subscription ended; `nil` while it is open.
-  var ending: Termination?
+  /// How the subscription was terminated; `nil` before.
+  var termination: Termination?
   var flags: Flags
 
-  /// Whether a notification's handler is running, or about to.
+  /// Whether a notification's handler is running, or about to run.
   var isHandling: Bool { flags.contains(.handling) }
 
   /// The number of the notification whose handler is running, if one is.
@@ -87,19 +88,20 @@ struct Mailbox: Sendable {
     return backlog.isEmpty ? position - 1 : backlog[0].latest
   }
 
-  /// Whether what was addressed to the subscription is accounted for, but for what is being handled.
-  var isSettled: Bool { ending != nil && !flags.contains(.expectant) }
+  /// Whether everything that was addressed to the subscription is accounted for, except what is being
+  /// handled.
+  var isAccountedFor: Bool { termination != nil && !flags.contains(.awaitingHandOver) }
 
-  /// Whether nothing will change any more.
-  var isFinal: Bool { isSettled && !flags.contains(.attended) }
+  /// Whether the account will not change any more.
+  var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
 
-  /// Starts at the end of the chain: what was posted before is for others.
+  /// Makes a mailbox at the end of the chain: what was posted before is not addressed to it.
   ///
   /// - Parameters:
   ///   - placeholder: the end of the chain.
   ///   - number: how many notifications have been posted.
   ///   - policy: what to do when notifications come faster than they are handled.
-  ///   - flags: what the mailbox is kept shut for, if anything.
+  ///   - flags: why the mailbox is shut, if it is.
   init(
     at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded,
     flags: Flags = []
@@ -113,15 +115,15 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// Begins to attend the mailbox if something waits in it and no other worker does.
+  /// Begins to attend the mailbox, if a notification is pending and no other worker attends.
   ///
   /// - Parameter published: how many notifications had been posted while the subscription was open.
-  /// - Returns: whether the caller now attends it, and goes on with ``proceed(published:)``.
+  /// - Returns: whether the caller attends now; if so, it goes on with ``proceed(published:)``.
   mutating func attend(published: Int?) -> Bool {
-    guard ending == nil, let published else { return false }
+    guard termination == nil, let published else { return false }
     store(upTo: published)
     if !flags.isDisjoint(with: Flags.shut.union(.attended)) {
-      flags.insert(.calledFor)
+      flags.insert(.recheck)
       return false
     }
     guard hasMore(published) else { return false }
@@ -129,18 +131,18 @@ struct Mailbox: Sendable {
     return true
   }
 
-  /// Begins a round of attendance, the first one or one after ``Step/yield`` or ``Step/relocate``.
+  /// Begins a round of attendance: the first one, or one after ``Step/yield`` or ``Step/relocate``.
   ///
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?) -> Step {
-    guard ending == nil, let published else { return rest() }
+    guard termination == nil, let published else { return leave() }
     store(upTo: published)
-    guard hasMore(published) else { return rest() }
+    guard hasMore(published) else { return leave() }
     if flags.remove(.relocated) != nil { return .relocate }
-    flags.remove(.calledFor)
+    flags.remove(.recheck)
     budget = Int32(clamping: waitingCount(published))
-    return take().map(Step.handle) ?? rest()
+    return take().map(Step.handle) ?? leave()
   }
 
   /// Reports what became of the notification that was taken.
@@ -156,23 +158,23 @@ struct Mailbox: Sendable {
     case .failed: failed += 1
     case .skipped: break
     }
-    guard ending == nil, let published, hasMore(published) else { return rest() }
+    guard termination == nil, let published, hasMore(published) else { return leave() }
     if flags.remove(.relocated) != nil { return .relocate }
     if budget > 0, let content = take() { return .handle(content) }
-    // Without a note, the fan-out that brings what was posted since has yet to come by.
-    return flags.contains(.calledFor) ? .yield : rest()
+    // If it is not set, the fan-out for what was posted since has yet to look at this mailbox.
+    return flags.contains(.recheck) ? .yield : leave()
   }
 
-  /// Learns that the subscription has another executor: what the attending worker has not taken is to
-  /// be handled there.
+  /// Notes that the subscription has another executor: the notifications that the attending worker has not
+  /// taken are to be handled there.
   mutating func relocate() {
     if flags.contains(.attended) { flags.insert(.relocated) }
   }
 
-  private mutating func rest() -> Step {
+  private mutating func leave() -> Step {
     flags.subtract([.attended, .relocated])
-    if !backlog.isEmpty { backlog[0].cameToRest() }
-    return .rest
+    if !backlog.isEmpty { backlog[0].becameIdle() }
+    return .done
   }
 
   private func waitingCount(_ published: Int) -> Int {
@@ -192,8 +194,10 @@ struct Mailbox: Sendable {
     return takeFromChain()
   }
 
-  /// The last reference to a notification may go here, under the lock; its content and its successor
-  /// live on in what is returned and in `next`, so no user's `deinit` can run.
+  /// Takes the next notification out of the chain.
+  ///
+  /// The last reference to it may be released here, under the lock. Its content is returned and the
+  /// notification after it is kept in `next`, so no user's `deinit` can run.
   private mutating func takeFromChain() -> Notification.Content? {
     let content = next?.content
     next = next?.next
@@ -203,9 +207,9 @@ struct Mailbox: Sendable {
 
   // MARK: Limits
 
-  /// Changes what to do when notifications come faster than they are handled.
+  /// Changes the policy.
   ///
-  /// - Parameter policy: what to do; it holds for those that wait already, once they have been stored.
+  /// - Parameter policy: the new one; it applies to pending notifications once they have been stored.
   mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     if backlog.isEmpty {
       if policy == .unbounded { return }
@@ -221,11 +225,11 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - published: as with ``attend(published:)``.
   ///   - most: how many to move at most.
-  /// - Returns: whether all has been moved that was to be.
+  /// - Returns: whether everything up to `published` has been moved.
   @discardableResult
   mutating func store(upTo published: Int, atMost most: Int = .max) -> Bool {
-    guard ending == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
-      !flags.contains(.expectant)
+    guard termination == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
+      !flags.contains(.awaitingHandOver)
     else { return true }
     let count = min(max(0, published - position), most)
     for _ in 0..<count {
@@ -236,59 +240,62 @@ struct Mailbox: Sendable {
     return position >= published
   }
 
-  /// What was dropped since the last time, for the caller to release outside the lock.
-  mutating func takeRefuse() -> [Notification.Content] {
-    backlog.isEmpty ? [] : backlog[0].takeRefuse()
+  /// Takes out what was dropped, for the caller to release outside the lock.
+  mutating func takeOverflow() -> [Notification.Content] {
+    backlog.isEmpty ? [] : backlog[0].takeOverflow()
   }
 
-  /// How many were dropped, to be told if it has just begun to drop; otherwise 0.
-  mutating func takeDropped() -> Int {
-    backlog.isEmpty ? 0 : backlog[0].takeDropped()
+  /// How many were dropped since the last report, if the mailbox has begun to drop; otherwise 0.
+  mutating func takeUnreportedDrops() -> Int {
+    backlog.isEmpty ? 0 : backlog[0].takeUnreportedDrops()
   }
 
   // MARK: Ending
 
-  /// Ends the subscription: what waits will not be handled.
+  /// Terminates the mailbox: pending notifications will not be handled.
   ///
   /// - Parameters:
-  ///   - number: how many notifications had been posted when the subscription ended.
-  ///   - reason: how it ended.
-  /// - Returns: what waited.
-  mutating func terminate(at number: Int, as reason: Termination) -> Remains {
-    guard ending == nil else { return Remains() }
-    ending = reason
+  ///   - number: how many notifications had been posted when the termination began.
+  ///   - reason: how the subscription was terminated.
+  /// - Returns: the pending notifications.
+  mutating func terminate(at number: Int, as reason: Termination) -> PendingNotifications {
+    guard termination == nil else { return PendingNotifications() }
+    termination = reason
     defer { next = nil }
     let length = max(0, number - position)
     start -= length
-    return Remains(
+    return PendingNotifications(
       stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, length: length)
   }
 
   // MARK: Looking in
 
-  /// Whether a notification was addressed to this subscription and has not been passed.
-  func owes(_ number: Int) -> Bool {
+  /// Whether a notification was addressed to this subscription, which has not passed it.
+  func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
-    guard ending == nil else { return false }
-    // What it expects may be among it.
-    return flags.contains(.expectant) || number >= position
+    guard termination == nil else { return false }
+    // It may be among those that will be handed over.
+    return flags.contains(.awaitingHandOver) || number >= position
       || !backlog.isEmpty && backlog[0].contains(number)
   }
 
-  /// The account of this subscription when that many notifications have been posted.
+  /// The account of this subscription.
+  ///
+  /// - Parameter published: how many notifications have been posted, or had been when it was terminated.
+  /// - Returns: the account.
   func account(published: Int) -> Account {
     var account = Account()
     account.handled = handled
     account.failed = failed
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
     account.handling = isHandling ? 1 : 0
-    let settled = handled + failed + account.dropped + account.handling
-    guard let ending else {
-      account.waiting = published - start - settled
+    let accounted = handled + failed + account.dropped + account.handling
+    guard let termination else {
+      account.waiting = published - start - accounted
       return account
     }
-    let lost = position - start - settled
-    switch ending {
+    let lost = position - start - accounted
+    switch termination {
     case .cancelled: account.cancelled = lost
     case .expired: account.expired = lost
     }

@@ -1,7 +1,7 @@
 extension DelegateHub {
   /// What becomes of notifications when they come faster than a subscriber handles them.
   ///
-  /// Those that wait are counted, the one being handled is not. Whatever is dropped is counted as
+  /// A limit counts the notifications that wait, not the one being handled. What is dropped is counted as
   /// dropped, for the subscriber and for its protocol. A limit bounds the hub's memory even if the
   /// subscriber hangs for ever.
   ///

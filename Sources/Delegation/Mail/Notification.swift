@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// One notification, shared by all who are to handle it, and a link to the one posted after it.
+/// One notification, shared by all subscriptions that it is addressed to, and a link to the next one.
 ///
 /// The notifications of a protocol form a chain that ends in an empty placeholder. Posting fills the
-/// placeholder and hangs a new one behind it; each subscriber keeps a reference to the first one it
-/// has not handled (at rest: the placeholder). So a notification is stored once however many wait for
-/// it, a subscriber that lags costs the others nothing, and when the last one moves on, the
-/// notification and what its handler captured are released.
+/// placeholder and appends a new one. Each subscription keeps a reference to the first notification that
+/// it has not handled, or to the placeholder. So a notification is stored once for all subscriptions, one
+/// that lags costs the others nothing, and when the last one moves on, the notification and its handler's
+/// captures are released.
 ///
-/// `@unchecked Sendable`: `content` and `next` are written once, under the inbox's lock and before
-/// the topic's `published` counts the notification; they are read only by those who have seen that
-/// count, or by the last owner.
+/// `@unchecked Sendable`: `content` and `next` are written once, under the inbox's lock and before the
+/// topic's `published` counts the notification. They are read only after a load of `published` that
+/// includes the notification, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
-  /// What to do with each subscriber.
+  /// The closure that is called with each subscriber.
   ///
   /// Both return `false` if the subscriber was found dead.
   @usableFromInline
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// For those alone that conform to a further protocol.
+    /// For subscribers that conform to a further protocol only.
     case narrowed(Narrowed)
   }
 
-  /// A handler that is given a subscriber as a further protocol.
+  /// A handler that is called with a subscriber as a further protocol.
   @usableFromInline
   final class Narrowed: Sendable {
     let handler: Handler
@@ -39,15 +39,15 @@ final class Notification: @unchecked Sendable {
   @usableFromInline
   typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Bool
 
-  /// Runs in the worker's place, without a hop of its own.
+  /// Runs in the worker's task without an executor hop.
   @usableFromInline
   typealias Asynchronous =
     nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Bool
 
-  /// What a notification brings.
+  /// What a notification carries.
   struct Content: Sendable {
     var handler: Handler
-    /// Passed once by every subscription that the notification was addressed to, if anybody waits.
+    /// Counts the subscriptions that have yet to pass the notification; `nil` if no caller waits for that.
     var receipt: Receipt?
   }
 
@@ -67,7 +67,7 @@ final class Notification: @unchecked Sendable {
     var rest = next
     next = nil
     while isKnownUniquelyReferenced(&rest) {
-      // The look is relaxed: what the others did to the link before they released it is seen from here.
+      // The uniqueness check is relaxed; the fence makes what other owners did before their release visible.
       atomicMemoryFence(ordering: .acquiring)
       let following = rest?.next
       rest?.next = nil
@@ -77,7 +77,7 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
-  /// The handler for those alone that conform to a further protocol.
+  /// The handler for subscribers that conform to a further protocol only.
   @usableFromInline
   func narrowed(by narrowing: Narrowing?) -> Self {
     narrowing.map { .narrowed(Notification.Narrowed(self, for: $0)) } ?? self

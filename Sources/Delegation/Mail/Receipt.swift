@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// How many subscriptions have yet to pass a notification that somebody waits for.
+/// How many subscriptions have yet to pass a notification that a caller waits for.
 ///
-/// A subscription passes it once: by handling it, by failing, or by never getting to it.
+/// A subscription passes it once: when its handler has returned or thrown, or when the notification is
+/// dropped or discarded.
 final class Receipt: Sendable {
-  /// Which notification this is for.
+  /// The notification that this is for.
   struct Place: Sendable {
-    /// What the subscriptions that it was posted to share; two hubs never share one, whatever the
-    /// protocol.
-    var topic: any AnyObject & Sendable
+    /// The number of the topic, which no other hub's has.
+    var topic: Int
     var number: Int
   }
 
-  /// Set once, under the inbox's lock, before anyone can pass; `nil` if it was posted to nobody.
+  /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
   private let postedAt = Lock<Place?>(nil)
   let outstanding = AwaitedCount()
 
-  /// Sets what there is to wait for.
+  /// Sets what to wait for.
   ///
-  /// Called under the inbox's lock, before anyone can pass.
-  func open(number: Int, to topic: any AnyObject & Sendable, addressees: Int) {
+  /// Called under the inbox's lock, before a subscription can pass.
+  func open(number: Int, to topic: Int, addressees: Int) {
     postedAt.withLock { $0 = Place(topic: topic, number: number) }
     outstanding.rise(by: addressees)
   }
 
-  /// Counts one subscription that has passed.
+  /// Counts off one subscription.
   ///
   /// Must not be called under a lock.
   func pass() {

@@ -1,4 +1,4 @@
-/// How a subscription ends.
+/// How a subscription is terminated.
 @usableFromInline
 enum Termination: Sendable {
   /// It was cancelled, unsubscribed, or its hub was released.

@@ -1,8 +1,7 @@
-/// What few subscriptions have: what the user gave for one, and what has come to light about its
-/// subscriber; released when the subscription ends, but for how often it gave no answer.
+/// What only few subscriptions have: options that the user named, and facts that the library has recorded.
 ///
-/// One word if it is nothing, as with most subscriptions; what has come to light costs only those that it
-/// is about.
+/// All of it is released when the subscription is terminated, except the count of missed answers. It takes
+/// one word if it is empty, as in most subscriptions.
 struct Attachments: Sendable {
   private final class Contents: Sendable {
     let subscriber: (any Sendable)?
@@ -16,11 +15,11 @@ struct Attachments: Sendable {
     }
   }
 
-  /// What has come to light.
+  /// What the library has recorded about a subscriber.
   private struct Record: Sendable {
-    /// Since when each option has been as it is, if the object has subscribed again.
+    /// The version of each option, if the object has subscribed again.
     var versions = OptionVersions()
-    /// One for each further protocol that it was called by; there are few.
+    /// One for each further protocol of a call; there are few.
     var conformances: [Conformance] = []
     /// How often the subscriber gave no answer.
     var misses = Misses()
@@ -57,24 +56,24 @@ struct Attachments: Sendable {
     set { storage = .extended(Extended(contents, newValue)) }
   }
 
-  /// Nothing, or nothing but what is left when the subscription has ended.
+  /// Makes attachments without options, as a new or a terminated subscription has.
   init(misses: Misses = Misses()) {
     storage = .nothing
     if misses != Misses() { self.misses = misses }
   }
 
-  /// What the options of a new subscription name.
+  /// Makes the attachments of a new subscription from its options.
   init(_ options: SubscriptionOptions) {
     let isNothing = options.held == nil && options.id == nil && options.executor == nil
     storage =
       isNothing ? .nothing : .contents(Contents(options.held, options.id, options.executor))
   }
 
-  /// The subscriber itself if the hub is to keep it alive.
+  /// The subscriber, if the hub keeps it alive.
   var subscriber: (any Sendable)? { contents?.subscriber }
-  /// Who this is, if not the object.
+  /// The id, if one was given.
   var id: Identity? { contents?.id }
-  /// Where its handlers run, if not where the hub says.
+  /// The executor of its handlers, if one was named.
   var executor: (any TaskExecutor)? { contents?.executor }
 
   /// How often the subscriber gave no answer.
@@ -83,12 +82,12 @@ struct Attachments: Sendable {
     set { record.misses = newValue }
   }
 
-  /// Changes what options name, unless newer ones have named it.
+  /// Applies options, except those that were changed by a newer version.
   ///
   /// - Parameters:
-  ///   - options: what was said when the object subscribed again.
-  ///   - version: the order in which options were given.
-  /// - Returns: those of the options that no newer ones have named.
+  ///   - options: the options of a repeated subscription.
+  ///   - version: its position in the order in which options were given.
+  /// - Returns: the options that were applied.
   mutating func change(by options: SubscriptionOptions, version: Int) -> SubscriptionOptions {
     var changed = record
     let newest = changed.versions.admit(options, version: version)
@@ -98,29 +97,29 @@ struct Attachments: Sendable {
     return newest
   }
 
-  /// What has been found out about the subscriber and a protocol.
+  /// Whether the subscriber conforms to a protocol, if that has been looked up.
   func conformance(for key: ObjectIdentifier) -> Conformance? {
     guard case .extended(let extended) = storage else { return nil }
     return extended.record.conformances.first { $0.key == key }
   }
 
-  /// Keeps what has been found out, unless somebody else has found it out meanwhile.
+  /// Adds a conformance, unless another thread has added it meanwhile.
   mutating func add(_ conformance: Conformance) {
     guard self.conformance(for: conformance.key) == nil else { return }
     record.conformances.append(conformance)
   }
 }
 
-/// In which order a subscription's options were given, for they may come in another one.
+/// The newest version of each option of a subscription, because options may be applied out of order.
 private struct OptionVersions: Sendable {
   private var id = 0
   private var hold = 0
   private var policy = 0
   private var executor = 0
 
-  /// Notes that options have come.
+  /// Records the version of options.
   ///
-  /// - Returns: those that are newer than what has come before.
+  /// - Returns: the options that are newer than what was recorded before.
   mutating func admit(_ options: SubscriptionOptions, version: Int) -> SubscriptionOptions {
     var newest = options
     func admit<Option>(_ option: inout Option?, _ latest: inout Int) {

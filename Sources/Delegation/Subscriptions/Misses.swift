@@ -2,6 +2,6 @@
 struct Misses: Sendable, Hashable {
   /// Its handler threw.
   var failed = 0
-  /// It had not answered at the deadline.
+  /// It had not answered at a deadline.
   var late = 0
 }

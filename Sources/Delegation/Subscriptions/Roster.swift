@@ -2,38 +2,39 @@
 protocol RosterMember: AnyObject, SendableMetatype {
   /// Higher is served first.
   ///
-  /// Changed by the roster alone: its order rests on it.
+  /// Only the roster changes it, because its order depends on it.
   var rank: Int { get set }
   /// The order of subscription, for ties.
   var serial: Int { get }
-  /// The subscription has ended.
-  var isGone: Bool { get }
-  /// Nothing of it is being handled, so its account is final once it is gone.
-  var isAtRest: Bool { get }
+  /// Whether the subscription was terminated.
+  var isTerminated: Bool { get }
+  /// Whether none of its handlers runs and its account is final, once it is terminated.
+  var isIdle: Bool { get }
 }
 
 /// The subscriptions of one protocol in the order in which they are served.
 ///
-/// Adding is O(1); sorting and removing wait until somebody asks for ``snapshot()``, whose user goes
-/// through all members anyway, or until half of the members are gone.
+/// Adding is O(1). Sorting and removing are deferred to ``snapshot()``, whose caller goes through all
+/// members anyway, or until half of the members are terminated.
+///
+/// A terminated member is *finishing* while a handler of it runs, and then *finished*.
 struct Roster<Member: RosterMember> {
   /// Sorted by rank (descending), then serial, unless `isSorted` is false.
   private var members: [Member] = []
   private var isSorted = true
-  /// How many of `members` are gone, at most.
-  private var departures = 0
-  /// Gone, but when they were last looked at, a handler of theirs was still running: their accounts are
-  /// not final.
-  private(set) var leaving = Queue<Member>()
-  /// Gone and at rest, to be collected with ``takeDeparted()``.
-  private var departed: [Member] = []
+  /// How many of `members` are terminated, at most.
+  private var terminatedCount = 0
+  /// Terminated members a handler of which was still running at the last check: their accounts are not
+  /// final.
+  private(set) var finishing = Queue<Member>()
+  /// Terminated members with final accounts, to be collected with ``takeFinished()``.
+  private var finished: [Member] = []
 
-  /// How many that are leaving are looked at, in rotation, and found to have handlers running, each time
-  /// that somebody asks.
+  /// How many finishing members, in rotation, each call of ``takeFinished()`` may check in vain.
   private static var patience: Int { 4 }
 
-  /// All whose account is not settled yet, first those that are not gone, in order.
-  mutating func everyone() -> [Member] { snapshot() + leaving.all + departed }
+  /// All members whose accounts have not been collected; first those that are not terminated, in order.
+  mutating func allMembers() -> [Member] { snapshot() + finishing.all + finished }
 
   /// Adds a member.
   mutating func add(_ member: Member) {
@@ -41,17 +42,17 @@ struct Roster<Member: RosterMember> {
     members.append(member)
   }
 
-  /// Adds a member in the place of one that is gone.
+  /// Adds a member in the place of one that was terminated.
   ///
-  /// - Complexity: O(log *n*) if they have one rank and the order has not changed otherwise.
+  /// - Complexity: O(log *n*) if both have the same rank and the order has not changed otherwise.
   mutating func replace(_ former: Member, by member: Member) {
     if isSorted, former.rank == member.rank, let index = index(of: former) {
       members[index] = member
-      sortOut([former])
+      moveOut([former])
     } else {
-      // It may have been removed already, with others that were gone.
+      // The former one may have been removed already.
       add(member)
-      remove(count: 1)
+      noteTerminated(count: 1)
     }
   }
 
@@ -62,18 +63,18 @@ struct Roster<Member: RosterMember> {
     isSorted = false
   }
 
-  /// Learns that members are gone.
-  mutating func remove(count: Int) {
-    departures += count
-    if departures * 2 > members.count { compact() }
+  /// Notes that members were terminated.
+  mutating func noteTerminated(count: Int) {
+    terminatedCount += count
+    if terminatedCount * 2 > members.count { compact() }
   }
 
-  /// The members that are not gone, in order.
+  /// The members that are not terminated, in order.
   ///
-  /// - Complexity: O(1) if nothing has changed since the last time, otherwise O(*n*), or
-  ///   O(*n* log *n*) if the order of ranks has.
+  /// - Complexity: O(1) if nothing has changed since the last call, otherwise O(*n*), or O(*n* log *n*)
+  ///   if members have to be sorted.
   mutating func snapshot() -> [Member] {
-    if departures > 0 { compact() }
+    if terminatedCount > 0 { compact() }
     if !isSorted {
       members.sort(by: Self.precedes)
       isSorted = true
@@ -81,33 +82,33 @@ struct Roster<Member: RosterMember> {
     return members
   }
 
-  /// Whether ``takeDeparted()`` may have any to give.
-  var hasDepartures: Bool { !leaving.isEmpty || !departed.isEmpty }
+  /// Whether ``takeFinished()`` may return any members.
+  var mayHaveFinished: Bool { !finishing.isEmpty || !finished.isEmpty }
 
-  /// Those that are gone for good since the last time, for their accounts to be added up.
+  /// Takes out members that have finished since the last call, for their accounts to be added up.
   ///
-  /// It need not find all of them, but will if it is asked often enough.
+  /// One call need not find all of them; repeated calls do.
   ///
-  /// - Complexity: O(*d*) in the *d* that it returns, however many are leaving.
-  mutating func takeDeparted() -> [Member] {
-    var patience = min(Self.patience, leaving.count)
-    while patience > 0, let member = leaving.popFirst() {
-      if member.isAtRest {
-        departed.append(member)
+  /// - Complexity: O(*d*) in the *d* that it returns, however many are finishing.
+  mutating func takeFinished() -> [Member] {
+    var patience = min(Self.patience, finishing.count)
+    while patience > 0, let member = finishing.popFirst() {
+      if member.isIdle {
+        finished.append(member)
       } else {
-        leaving.append(member)
+        finishing.append(member)
         patience -= 1
       }
     }
-    defer { departed = [] }
-    return departed
+    defer { finished = [] }
+    return finished
   }
 
   private static func precedes(_ one: Member, _ other: Member) -> Bool {
     one.rank == other.rank ? one.serial < other.serial : one.rank > other.rank
   }
 
-  /// Where a member is; for when they are sorted.
+  /// The index of a member, if the members are sorted.
   private func index(of member: Member) -> Int? {
     var (low, high) = (0, members.count)
     while low < high {
@@ -119,19 +120,19 @@ struct Roster<Member: RosterMember> {
 
   private mutating func compact() {
     var kept: [Member] = []
-    kept.reserveCapacity(Swift.max(0, members.count - departures))
-    var gone: [Member] = []
+    kept.reserveCapacity(Swift.max(0, members.count - terminatedCount))
+    var terminated: [Member] = []
     for member in members {
-      if member.isGone { gone.append(member) } else { kept.append(member) }
+      if member.isTerminated { terminated.append(member) } else { kept.append(member) }
     }
     members = kept
-    departures = 0
-    sortOut(gone)
+    terminatedCount = 0
+    moveOut(terminated)
   }
 
-  private mutating func sortOut(_ gone: [Member]) {
-    for member in gone {
-      if member.isAtRest { departed.append(member) } else { leaving.append(member) }
+  private mutating func moveOut(_ terminated: [Member]) {
+    for member in terminated {
+      if member.isIdle { finished.append(member) } else { finishing.append(member) }
     }
   }
 }

@@ -1,7 +1,7 @@
-/// Who a subscriber is, for people; put into words when somebody reads it.
+/// The name of a subscriber, for people; its text is made each time it is read.
 struct SubscriberName: Sendable, CustomStringConvertible {
   let type: any AnyObject.Type
-  /// Who it is, if not the object.
+  /// The id, if one was given.
   let id: Identity?
 
   var description: String {

@@ -2,28 +2,27 @@ internal import Synchronization
 
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
-  /// Begins to attend the mailbox, if something waits in it and no other worker does.
+  /// Begins to attend the mailbox, if a notification is pending and no other worker attends.
   ///
-  /// - Returns: what the worker does next; `relocate` as well if its handlers do not run where the hub
-  ///   says.
+  /// - Returns: what the worker does next; `relocate` also if the subscription has an executor of its own.
   func attendAndProceed() -> Mailbox.Step {
-    guard isOpen else { return .rest }
+    guard isOpen else { return .done }
     let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32?) in
-      guard attend(&contents.mailbox, published) else { return (.rest, nil) }
+      guard attend(&contents.mailbox, published) else { return (.done, nil) }
       if contents.attachments.executor != nil { return (.relocate, 0) }
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step))
     }
     guard let word else { return step }
-    return noticed(step, word)
+    return finishUpdate(step, word)
   }
 
   /// Called under the lock of the contents.
   func attend(_ mailbox: inout Mailbox, _ published: Int?) -> Bool {
     guard mailbox.attend(published: published) else { return false }
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
-    if word & Bits.closed == 0 { return true }
-    // Whoever ended the subscription meanwhile has found it unattended.
+    if word & Bits.terminated == 0 { return true }
+    // The thread that terminated the subscription meanwhile has found it unattended.
     _ = leave(after: mailbox.proceed(published: nil))
     return false
   }
@@ -34,7 +33,7 @@ extension SubscriptionNode {
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step))
     }
-    return noticed(step, word)
+    return finishUpdate(step, word)
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
@@ -43,28 +42,30 @@ extension SubscriptionNode {
       let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
       return (step, leave(after: step))
     }
-    return noticed(step, word)
+    return finishUpdate(step, word)
   }
 
-  /// Has another worker go on with the mailbox, instead of the one that attends it.
+  /// Notes that another worker is to go on with the mailbox, instead of the one that attends it.
   func relocate() {
     contents.withLock { $0.mailbox.relocate() }
   }
 
-  /// Notes that the mailbox is no longer attended, if that is so.
+  /// Clears `attended` if the step says that the mailbox is no longer attended.
   ///
   /// Called under the lock of the contents.
   ///
-  /// - Returns: the state that was left, for ``noticed(_:_:)``.
+  /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
   private func leave(after step: Mailbox.Step) -> UInt32 {
-    guard case .rest = step else { return 0 }
+    guard case .done = step else { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// Tells those who wait for this subscription's handlers that one has ended, and, if the mailbox was
-  /// left after the subscription had ended, releases who is held for it.
-  private func noticed(_ step: Mailbox.Step, _ left: UInt32) -> Mailbox.Step {
-    if left & Bits.closed != 0 { releaseHeir() }
+  /// Does what follows an update of the mailbox, outside the lock.
+  ///
+  /// It resumes the tasks that wait for this subscription's handlers, and, if the worker has left the
+  /// mailbox of a terminated subscription, opens the subscription that is held for it.
+  private func finishUpdate(_ step: Mailbox.Step, _ left: UInt32) -> Mailbox.Step {
+    if left & Bits.terminated != 0 { releaseHeld() }
     if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
       resumeWaiters()
     }

@@ -1,6 +1,7 @@
 extension SubscriptionNode {
-  /// The subscriber as a further protocol, for a question; `nil` if it does not conform or has died, in
-  /// which case the subscription ends as expired.
+  /// The subscriber as a further protocol, for a question.
+  ///
+  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
   @inlinable
   @inline(never)
   func subscriber<P>(
@@ -15,18 +16,19 @@ extension SubscriptionNode {
     return nil
   }
 
-  /// How the subscriber is referred to as a further protocol, or `nil` if it does not conform or has
-  /// died, in which case the subscription ends as expired.
+  /// A reference to the subscriber as a further protocol.
   ///
-  /// Each protocol is looked up once in the life of a subscription, or a few times if several ask for it
-  /// at the same moment for the first time. Must not be called under a lock or on the hub's actor.
+  /// Each protocol is looked up once in the life of a subscription, or a few times if the first lookups
+  /// are simultaneous. Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
   @usableFromInline
   func reference(as narrowing: Narrowing, for call: CallKind? = nil) -> SharedReference? {
     var found: SharedReference?
     for step in narrowing.steps {
       let known = contents.withLock { $0.attachments.conformance(for: step.key) }
       guard let reference = (known ?? findOut(step, for: call))?.reference else { return nil }
-      // The first step is the last protocol, as which the subscriber is called.
+      // The first step is the innermost protocol, as which the subscriber is called.
       if found == nil { found = reference }
     }
     return found
@@ -39,7 +41,7 @@ extension SubscriptionNode {
     }
     let conformance = narrowing.conformance(of: object)
     contents.withLock { contents in
-      // What has ended keeps nothing; it ends before its attachments are taken.
+      // A terminated subscription keeps nothing: it ceases to be open before its attachments are taken.
       if isOpen { contents.attachments.add(conformance) }
     }
     return conformance

@@ -1,26 +1,26 @@
 public import Synchronization
 
 extension SubscriptionNode {
-  /// Reports what went wrong with this subscription.
+  /// Reports an incident of this subscription.
   ///
   /// Takes the lock of the contents; must not be called under a lock.
-  func report(_ mishap: Mishap, in call: CallKind) {
-    topic.owner.report(mishap, in: call, of: self, named: name)
+  func report(_ cause: IncidentCause, in call: CallKind) {
+    topic.owner.report(cause, in: call, of: self, named: name)
   }
 
   /// How often the subscriber gave no answer to a question.
   var misses: Misses { contents.withLock { $0.attachments.misses } }
 
-  /// Notes that the handler of a question threw an error that its caller is told.
+  /// Notes that the handler of a question threw an error that its caller receives.
   ///
-  /// Called in the handler's task: what it throws when it was cancelled is not its failure.
+  /// Called in the handler's task: an error after its cancellation does not count as a failure.
   @usableFromInline
   func noteFailure() {
     guard !Task.isCancelled else { return }
     contents.withLock { $0.attachments.misses.failed += 1 }
   }
 
-  /// Notes that the handler of a question threw an error that its caller is not told.
+  /// Notes that the handler of a question threw an error that its caller does not receive.
   ///
   /// Called in the handler's task, as ``noteFailure()``.
   @usableFromInline
@@ -40,7 +40,7 @@ extension SubscriptionNode {
 
   /// Notes that the subscriber is called by a question.
   ///
-  /// A look, except for the first time.
+  /// Except for the first time, it only loads the state.
   @inlinable
   @inline(__always)
   func noteHeard() {
@@ -49,12 +49,12 @@ extension SubscriptionNode {
     }
   }
 
-  /// Reports a subscriber that was found dead, if it was never called though it should have been.
+  /// Reports a subscriber that was found dead, if calls were made and none reached it.
   ///
   /// - Parameters:
   ///   - account: what became of its notifications.
   ///   - call: the call that found it; `nil` if none did.
-  ///   - id: who it was, if not the object.
+  ///   - id: its id, if one was given.
   func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
       account.handled == 0, account.failed == 0,

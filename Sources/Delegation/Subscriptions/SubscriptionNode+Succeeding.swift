@@ -1,45 +1,45 @@
 extension SubscriptionNode {
-  /// Ends the mailbox where it stands and gives what waits to a successor, which expects it.
+  /// Terminates the mailbox, and hands its pending notifications over to a successor, which awaits them.
   ///
   /// Must not be called under a lock.
   func handOver(to successor: SubscriptionNode) {
-    let inheritance = contents.withLock { contents in
-      let inheritance = contents.mailbox.handOver()
-      if inheritance == nil {
-        topic.succession.withLock { $0.pass(inheritanceOf: self, to: successor) }
+    let handedOver = contents.withLock { contents in
+      let handedOver = contents.mailbox.handOver()
+      if handedOver == nil {
+        topic.succession.withLock { $0.forward(handOverTo: self, to: successor) }
       }
-      return inheritance
+      return handedOver
     }
-    if let inheritance { successor.inherit(inheritance) }
+    if let handedOver { successor.takeOver(handedOver) }
   }
 
-  /// Takes over what waited for the predecessor.
-  private func inherit(_ inheritance: Mailbox.Inheritance) {
+  /// Takes over the predecessor's pending notifications.
+  private func takeOver(_ handedOver: Mailbox.HandOver) {
     let reception = contents.withLock { contents in
-      defer { markSettled(contents.mailbox) }
-      return contents.mailbox.inherit(inheritance, published: publishedWhileOpen)
+      defer { markAccountedFor(contents.mailbox) }
+      return contents.mailbox.takeOver(handedOver, published: publishedWhileOpen)
     }
     switch reception {
-    case .kept(let isDue):
-      // By the limit that holds here.
+    case .kept(let needsWorker):
+      // Applies this mailbox's limit.
       touch { _, _ in }
-      if isDue { topic.owner.summonWorker(for: self) }
-    case .refused(let remains):
-      remains.discard()
-    case .passedOn(let inheritance):
-      topic.succession.withLock { $0.takeRecipient(of: self) }?.inherit(inheritance)
+      if needsWorker { topic.owner.requestWorker(for: self) }
+    case .discarded(let pending):
+      pending.discard()
+    case .forwarded(let handedOver):
+      topic.succession.withLock { $0.takeRecipient(of: self) }?.takeOver(handedOver)
     }
   }
 
-  /// Releases the subscription that was held for this one, which a worker has left.
-  func releaseHeir() {
-    guard let heir = topic.succession.withLock({ $0.forget(self) }) else { return }
-    let isDue = heir.contents.withLock { $0.mailbox.release(published: heir.publishedWhileOpen) }
-    if isDue { topic.owner.summonWorker(for: heir) }
+  /// Opens the subscription that was held for this one, which no worker attends any more.
+  func releaseHeld() {
+    guard let held = topic.succession.withLock({ $0.forget(self) }) else { return }
+    let needsWorker = held.contents.withLock { $0.mailbox.open(published: held.publishedWhileOpen) }
+    if needsWorker { topic.owner.requestWorker(for: held) }
   }
 
   /// The subscription that is held for this one.
-  var heir: SubscriptionNode? {
-    isOpen ? nil : topic.succession.withLock { $0.heir(of: self) }
+  var heldSubscription: SubscriptionNode? {
+    isOpen ? nil : topic.succession.withLock { $0.held(for: self) }
   }
 }

@@ -1,46 +1,44 @@
 public import Synchronization
 
-/// One subscription: who, to what, and how far.
+/// One subscription: its subscriber, its topic, and its mailbox.
 ///
-/// Two independent pieces of state: `state`, one atomic word that says whether calls may start and
-/// how many votes are being answered, and `contents`, under its own lock, for notifications and what
-/// the caller gave us. Neither this lock nor the inbox's is ever taken under the other: posters wait for
-/// the inbox's, and what is done to a mailbox may take long.
+/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start
+/// and how many questions are being answered. `contents` is under a lock of its own, and has the mailbox
+/// and the attachments. Neither this lock nor the inbox's is ever taken under the other: posters wait for
+/// the inbox's, and changes of a mailbox may take long.
 ///
-/// There may be a hundred thousand of them: the fields are in an order that leaves few gaps.
+/// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
 final class SubscriptionNode: Sendable {
   /// The bits of `state`.
   @usableFromInline
   enum Bits {
-    /// No further call may start.
+    /// No further call may start: the termination has begun.
     ///
     /// Set once, under the inbox's lock; never cleared.
     @inlinable
-    static var closed: UInt32 { 1 }
-    /// Somebody waits for this subscription's calls to end.
+    static var terminated: UInt32 { 1 }
+    /// A task waits for this subscription's handlers to end.
     @inlinable
     static var awaited: UInt32 { 2 }
     /// There is an executor among the attachments.
     ///
     /// Written under the lock of the contents.
     @inlinable
-    static var elsewhere: UInt32 { 4 }
+    static var hasExecutor: UInt32 { 4 }
     /// A worker attends the mailbox.
     ///
-    /// Written under the lock of the contents, as the mailbox's own mark is, and here so that it and
-    /// `closed` come in one order.
+    /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
+    /// that it and `terminated` have one order.
     static var attended: UInt32 { 8 }
-    /// What was addressed to the subscription is accounted for, but for what is being handled.
+    /// All that was addressed to the subscription is accounted for, except what is being handled.
     ///
     /// Set once, under the lock of the contents.
-    static var settled: UInt32 { 16 }
+    static var accountedFor: UInt32 { 16 }
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt32 { 32 }
-    /// One call of the asking kind.
-    ///
-    /// The rest of the word counts them.
+    /// One running question; the rest of the word counts them.
     @inlinable
     static var call: UInt32 { 64 }
   }
@@ -55,12 +53,12 @@ final class SubscriptionNode: Sendable {
   let subscriberType: any AnyObject.Type
   /// Higher is served first.
   ///
-  /// Written and read by the hub's actor alone, as it learns of changes: while it sorts, nothing moves.
+  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
   let priority: Atomic<Int>
-  /// The order of subscription: the inbox's running number.
+  /// The order of subscription, a running number of the inbox.
   let serial: Int
 
-  /// What is under the lock.
+  /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
     var attachments: Attachments
@@ -73,7 +71,7 @@ final class SubscriptionNode: Sendable {
   ) {
     self.reference = reference
     self.topic = topic
-    state = Atomic(attachments.executor == nil ? 0 : Bits.elsewhere)
+    state = Atomic(attachments.executor == nil ? 0 : Bits.hasExecutor)
     contents = Lock(Contents(mailbox: mailbox, attachments: attachments))
     self.subscriberType = subscriberType
     self.site = site
@@ -89,53 +87,59 @@ final class SubscriptionNode: Sendable {
   @usableFromInline
   var isActive: Bool { isOpen && reference.isAlive }
 
-  /// Whether calls may still start.
-  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.closed == 0 }
+  /// Whether calls may still start: the subscription was not terminated.
+  var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
-  /// Ends the subscription, if nobody has yet.
+  /// Terminates the subscription, unless that has been done.
   ///
   /// Must not be called under a lock or on the hub's actor.
   ///
   /// - Parameters:
-  ///   - termination: how it ends.
+  ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
   func terminate(as termination: Termination, in call: CallKind? = nil) {
     topic.owner.terminate(self, as: termination, in: call)
   }
 
-  /// Forbids further calls, the first half of a termination.
+  /// The first half of a termination: no further call may start.
   ///
   /// Called under the inbox's lock and the succession's.
   ///
-  /// - Returns: whether a worker attends the mailbox; it will tell when it leaves.
-  func forbidCalls() -> Bool {
-    let word = state.bitwiseOr(Bits.closed, ordering: .sequentiallyConsistent).oldValue
+  /// - Returns: whether a worker attends the mailbox; if so, it calls ``releaseHeld()`` when it leaves.
+  func beginTermination() -> Bool {
+    let word = state.bitwiseOr(Bits.terminated, ordering: .sequentiallyConsistent).oldValue
     return word & Bits.attended != 0
   }
 
-  /// Accounts for what waits, and releases what was given to us: the second half of a termination.
+  /// The second half of a termination: accounts for the pending notifications, and releases them and the
+  /// attachments.
   ///
-  /// User code may run here, in `deinit`s: must not be called under a lock or on the hub's actor.
-  func settle(at end: Int, as termination: Termination, in call: CallKind? = nil) {
-    let (remains, attachments, account) = contents.withLock { contents in
-      let remains = contents.mailbox.terminate(at: end, as: termination)
+  /// That may run user code, in `deinit`s: must not be called under a lock or on the hub's actor.
+  func finishTermination(at end: Int, as termination: Termination, in call: CallKind? = nil) {
+    let (pending, attachments, account) = contents.withLock { contents in
+      let pending = contents.mailbox.terminate(at: end, as: termination)
       defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
-      markSettled(contents.mailbox)
-      return (remains, contents.attachments, contents.mailbox.account(published: end))
+      markAccountedFor(contents.mailbox)
+      return (pending, contents.attachments, contents.mailbox.account(published: end))
     }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
-    remains.discard()
+    pending.discard()
     withExtendedLifetime(attachments) {}
   }
 
+  /// Sets `accountedFor` if the mailbox says so.
+  ///
   /// Called under the lock of the contents.
-  func markSettled(_ mailbox: Mailbox) {
-    if mailbox.isSettled { state.bitwiseOr(Bits.settled, ordering: .sequentiallyConsistent) }
+  func markAccountedFor(_ mailbox: Mailbox) {
+    if mailbox.isAccountedFor {
+      state.bitwiseOr(Bits.accountedFor, ordering: .sequentiallyConsistent)
+    }
   }
 
-  /// The subscriber, for a question; `nil` if it has died, in which case the subscription ends as
-  /// expired.
+  /// The subscriber, for a question.
+  ///
+  /// - Returns: `nil` if it has died, which terminates the subscription.
   @inlinable
   @inline(__always)
   func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
@@ -147,118 +151,119 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Gives the subscription what options name, unless it has ended; what they do not name, or newer ones
-  /// have named, stays as it is.
+  /// Applies options, unless the subscription was terminated.
+  ///
+  /// Options that are not named, or that a newer version has changed, stay as they are.
   ///
   /// - Parameters:
-  ///   - options: what was said when the object subscribed again.
-  ///   - version: the order in which options were given; they may come in another one.
+  ///   - options: the options of a repeated subscription.
+  ///   - version: its position in the order in which options were given; they may be applied in another.
   func setOptions(_ options: SubscriptionOptions, version: Int) {
     let former = contents.withLock { contents -> Attachments? in
-      guard contents.mailbox.ending == nil else { return nil }
+      guard contents.mailbox.termination == nil else { return nil }
       let former = contents.attachments
       let newest = contents.attachments.change(by: options, version: version)
       if let policy = newest.policy { contents.mailbox.setPolicy(policy) }
       if former.executor !== contents.attachments.executor {
         contents.mailbox.relocate()
-        state.bitwiseOr(Bits.elsewhere, ordering: .relaxed)
+        state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
       }
       return former
     }
-    // What waits already goes by the new limit.
+    // Applies the new limit to what is pending.
     touch { _, _ in }
     withExtendedLifetime(former) {}
   }
 
-  /// Who this is, if not the object.
+  /// The id, if one was given.
   var identity: Identity? { contents.withLock { $0.attachments.id } }
 
   /// Whether there is an executor among the attachments.
   @inlinable
-  var isElsewhere: Bool { state.load(ordering: .relaxed) & Bits.elsewhere != 0 }
+  var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
 
-  /// Where its handlers run, if not where the hub says.
+  /// The executor of its handlers, if one was named.
   var executor: (any TaskExecutor)? {
-    // The look spares most subscriptions the lock.
-    isElsewhere ? contents.withLock { $0.attachments.executor } : nil
+    // The bit spares most subscriptions the lock.
+    hasExecutor ? contents.withLock { $0.attachments.executor } : nil
   }
 
   // MARK: Calls
 
-  /// Counts a call of the asking kind, unless none may start.
+  /// Counts a running question, unless none may start.
   @inlinable
   func beginCall() -> Bool {
     let word = state.wrappingAdd(Bits.call, ordering: .sequentiallyConsistent).oldValue
-    guard word & Bits.closed == 0 else {
+    guard word & Bits.terminated == 0 else {
       endCall()
       return false
     }
     return true
   }
 
-  /// Ends what ``beginCall()`` began.
+  /// Counts off a question that ``beginCall()`` counted.
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
     if word & Bits.awaited != 0 { resumeWaiters() }
   }
 
-  /// Lets those go on who wait for this subscription's handlers.
+  /// Resumes the tasks that wait for this subscription's handlers, if they may go on.
   @usableFromInline
   func resumeWaiters() {
     topic.resumeWaiters(for: self)
   }
 
-  /// Whether a notification was addressed to this subscription and has not been passed.
+  /// Whether a notification was addressed to this subscription, which has not passed it.
   ///
-  /// What is addressed to a subscription that is held for this one waits for this one's handler.
-  func owes(_ number: Int) -> Bool {
-    if contents.withLock({ $0.mailbox.owes(number) }) { return true }
-    return heir?.owes(number) ?? false
+  /// A subscription that is held for this one counts, too: its notifications wait for this one's handler.
+  func hasPending(_ number: Int) -> Bool {
+    if contents.withLock({ $0.mailbox.hasPending(number) }) { return true }
+    return heldSubscription?.hasPending(number) ?? false
   }
 
-  /// Whether the notification of a receipt was addressed to this subscription and has not been passed.
-  func owes(_ receipt: Receipt) -> Bool {
-    guard let place = receipt.place, place.topic === topic else { return false }
-    return owes(place.number)
+  /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
+  func hasPending(_ receipt: Receipt) -> Bool {
+    guard let place = receipt.place, place.topic == topic.number else { return false }
+    return hasPending(place.number)
   }
 
-  /// How many notifications have been posted, or `nil` if the subscription is closed.
+  /// How many notifications have been posted; `nil` if the subscription is not open.
   ///
-  /// To be read under the mailbox's lock: whoever left a note in the mailbox had seen what it stands
-  /// for, so a count that was read before the lock could miss it. The count is read before the look at
-  /// the state: it includes nothing that was posted after the subscription was closed, and so was not
-  /// addressed to it.
+  /// To be read under the lock of the contents: a worker that set ``Mailbox/Flags/recheck`` had seen the
+  /// notifications that it set it for, and a count that was read before the lock could miss them. The
+  /// count is loaded before the state, so that it includes nothing that was posted after the termination
+  /// and so was not addressed to the subscription.
   var publishedWhileOpen: Int? {
     let published = topic.published.load(ordering: .acquiring)
     return isOpen ? published : nil
   }
 
-  /// How many notifications are moved into a mailbox with a limit at once, while nobody else can do
-  /// anything to it.
+  /// How many notifications are moved into a mailbox with a limit in one lock section.
   private static var storedAtOnce: Int { 1024 }
 
-  /// Does something to the contents, after storing what a mailbox with a limit has to store, and releases
-  /// what was dropped by that.
+  /// Changes the contents, after a mailbox with a limit has stored what was posted.
+  ///
+  /// It reports and releases what was dropped, outside the lock.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     while true {
-      let (result, refuse, dropped) = contents.withLock {
+      let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, [Notification.Content], Int) in
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
         return (
-          isStored ? body(&contents, published) : nil, contents.mailbox.takeRefuse(),
-          contents.mailbox.takeDropped()
+          isStored ? body(&contents, published) : nil, contents.mailbox.takeOverflow(),
+          contents.mailbox.takeUnreportedDrops()
         )
       }
       if dropped > 0 { report(.dropped(dropped), in: .notify) }
-      for content in refuse { content.receipt?.pass() }
+      for content in overflow { content.receipt?.pass() }
       if let result { return result }
     }
   }
 
-  /// How many of this subscription's handlers are running or about to.
+  /// How many of this subscription's handlers are running, or about to run.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
     return asked + (contents.withLock { $0.mailbox.isHandling } ? 1 : 0)
@@ -266,16 +271,16 @@ final class SubscriptionNode: Sendable {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    // Read under the lock, lest more has been accounted for than had been posted.
+    // Loaded under the lock, so that no more is accounted for than was posted.
     touch { contents, _ in
       contents.mailbox.account(published: topic.published.load(ordering: .acquiring))
     }
   }
 
-  /// Makes the ends of calls be told to those who wait, or no longer.
+  /// Sets or clears `awaited`, by which the ends of handlers resume waiters.
   ///
   /// Called under the lock of the topic's waiters.
-  func announceEnds(_ isAwaited: Bool) {
+  func setAwaited(_ isAwaited: Bool) {
     if isAwaited {
       state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
     } else {
@@ -296,9 +301,9 @@ extension SubscriptionNode: RosterMember {
     get { priority.load(ordering: .relaxed) }
     set { priority.store(newValue, ordering: .relaxed) }
   }
-  var isGone: Bool { !isOpen }
-  var isAtRest: Bool {
+  var isTerminated: Bool { !isOpen }
+  var isIdle: Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
-    return word & Bits.settled != 0 && word & Bits.attended == 0 && word < Bits.call
+    return word & Bits.accountedFor != 0 && word & Bits.attended == 0 && word < Bits.call
   }
 }

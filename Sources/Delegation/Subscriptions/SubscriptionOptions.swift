@@ -1,6 +1,6 @@
-/// What somebody who subscribes says about it; `nil` for what was not named.
+/// The options of one call of `subscribe`; `nil` for those that were not named.
 struct SubscriptionOptions: Sendable {
-  /// Kept if that is what `hold` says.
+  /// Kept alive if `hold` is `strongly`.
   let subscriber: any Sendable
   var priority: Int?
   var id: Identity?
@@ -21,10 +21,10 @@ struct SubscriptionOptions: Sendable {
     self.executor = executor
   }
 
-  /// The subscriber, if the hub is to keep it alive.
+  /// The subscriber, if the hub keeps it alive.
   var held: (any Sendable)? { hold == .strongly ? subscriber : nil }
 
-  /// Whether anything is named that the subscription keeps itself.
+  /// Whether an option is named that the node keeps itself.
   var namesAttachmentsOrPolicy: Bool {
     id != nil || hold != nil || policy != nil || executor != nil
   }

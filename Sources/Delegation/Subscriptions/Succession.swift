@@ -1,31 +1,31 @@
-/// Which subscriptions of a protocol follow others, as long as that matters.
+/// Which subscriptions of a protocol succeed others, as long as that matters.
 ///
-/// Of one protocol an object handles one notification at a time, by whichever of its subscriptions: who
-/// subscribes anew while a worker still attends the mailbox of a former subscription is *held* until that
-/// worker is done.
+/// An object handles one notification of a protocol at a time, even if it has had several subscriptions.
+/// If it subscribes again while a worker still attends the mailbox of its former subscription, the new
+/// one is *held* until that worker leaves.
 ///
-/// Invariant: `ended` has an entry for each subscription that was being attended when it ended, until the
-/// worker has left it. Both are told by the subscription's `state` word: either the one who ends it
-/// finds it attended, or the worker that leaves finds it closed.
+/// Invariant: `ended` has an entry for each subscription that was attended when it was terminated, until
+/// the worker has left it. The subscription's `state` word orders the two: either the termination finds
+/// it attended, or the worker that leaves finds it terminated.
 struct Succession: Sendable {
   private struct Entry: Sendable {
     let node: SubscriptionNode
-    /// The open subscription of the same object that is held meanwhile, if there is one.
-    var heir: SubscriptionNode?
+    /// The subscription of the same object that is held meanwhile, if there is one.
+    var held: SubscriptionNode?
   }
 
-  /// By the subscriber's address.
+  /// Terminated subscriptions that are still attended, by the subscriber's address.
   private var ended = GradualTable<ObjectIdentifier, Entry>()
-  /// Who is to have what a subscription inherits that has been succeeded itself meanwhile.
-  private var passing: [ObjectIdentifier: SubscriptionNode] = [:]
+  /// The successors of subscriptions that themselves still awaited a hand-over, by those.
+  private var forwarding: [ObjectIdentifier: SubscriptionNode] = [:]
 
-  /// Remembers a subscription that has ended and is still being attended.
+  /// Adds a subscription that was terminated and is still attended.
   mutating func remember(_ node: SubscriptionNode) {
-    // One that is there can only be that of a dead object: an object's own would have held this one.
+    // A present entry can only be of a dead object: one of the same object would have held this one.
     ended[node.reference.identity] = Entry(node: node)
   }
 
-  /// Whether a subscription of an object is still being attended though it has ended.
+  /// Whether a terminated subscription of an object is still attended.
   ///
   /// - Parameter object: the object, which the caller keeps alive.
   /// - Returns: whether one is.
@@ -33,38 +33,38 @@ struct Succession: Sendable {
     ended[ObjectIdentifier(object)]?.node.reference.refers(to: object) ?? false
   }
 
-  /// Sets who is to be released when the ended subscription of its object has been left.
-  mutating func setHeir(_ heir: SubscriptionNode) {
-    ended.update(heir.reference.identity) { $0?.heir = heir }
+  /// Sets the subscription that is to be opened when the worker has left the terminated one.
+  mutating func setHeld(_ held: SubscriptionNode) {
+    ended.update(held.reference.identity) { $0?.held = held }
   }
 
-  /// The subscription that is held for one that has ended.
-  func heir(of node: SubscriptionNode) -> SubscriptionNode? {
+  /// The subscription that is held for a terminated one.
+  func held(for node: SubscriptionNode) -> SubscriptionNode? {
     guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
-    return entry.heir
+    return entry.held
   }
 
-  /// Forgets a subscription that is attended no longer.
+  /// Removes a subscription that is no longer attended.
   ///
-  /// - Returns: the one that was held for it, to be released.
+  /// - Returns: the one that was held for it, to be opened.
   mutating func forget(_ node: SubscriptionNode) -> SubscriptionNode? {
     guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
     ended[node.reference.identity] = nil
-    return entry.heir
+    return entry.held
   }
 
-  // MARK: Inheritances
+  // MARK: Handing over
 
-  /// Notes who is to have what a subscription has yet to inherit.
-  mutating func pass(inheritanceOf node: SubscriptionNode, to heir: SubscriptionNode) {
-    passing[ObjectIdentifier(node)] = heir
+  /// Sets the successor to which a subscription forwards the notifications that it still awaits.
+  mutating func forward(handOverTo node: SubscriptionNode, to successor: SubscriptionNode) {
+    forwarding[ObjectIdentifier(node)] = successor
   }
 
-  /// Who is to have what a subscription has inherited too late.
+  /// Takes out the successor to which a subscription forwards notifications.
   mutating func takeRecipient(of node: SubscriptionNode) -> SubscriptionNode? {
-    passing.removeValue(forKey: ObjectIdentifier(node))
+    forwarding.removeValue(forKey: ObjectIdentifier(node))
   }
 
-  /// How many ended subscriptions are remembered.
+  /// How many terminated subscriptions are still attended.
   var count: Int { ended.count }
 }

@@ -2,58 +2,64 @@ internal import Synchronization
 
 /// The inbox, as subscriptions know it.
 protocol SubscriptionOwner: AnyObject, Sendable {
-  /// Ends a subscription, if nobody has yet.
+  /// Terminates a subscription, unless that has been done.
   ///
-  /// Releases what the user gave for it: must not be called under a lock or on the hub's actor.
+  /// It releases what the user gave: must not be called under a lock or on the hub's actor.
   ///
   /// - Parameters:
   ///   - node: the subscription.
-  ///   - termination: how it ends.
+  ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
   func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?)
 
-  /// Tells the user of what went wrong with a subscription, without waiting for that.
+  /// Reports an incident of a subscription to the user, without waiting.
   ///
   /// Must not be called under a lock.
   func report(
-    _ mishap: Mishap, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName)
+    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
+  )
 
-  /// Sees to it that a worker comes by at a subscription that something waits for.
-  func summonWorker(for node: SubscriptionNode)
+  /// Requests a worker for a subscription that has pending notifications.
+  func requestWorker(for node: SubscriptionNode)
 }
 
-/// What the subscriptions of one protocol share without the inbox's lock.
+/// What the subscriptions of one protocol share, outside of the inbox's lock.
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
   /// Its `ObjectIdentifier`.
   let key: ObjectIdentifier
+  /// A number that no other topic ever has, not even that of another hub with the same protocol.
+  let number: Int
+
+  private static let numbers = Atomic<Int>(0)
 
   /// How many notifications have been posted so far, which is also the number of the next one.
   ///
-  /// Grows under the inbox's lock only, after the notification was filled in; whoever reads a count
-  /// may read the notifications below it.
+  /// It is raised under the inbox's lock only, after the notification was filled: after a load of a count
+  /// the notifications with lower numbers may be read.
   let published = Atomic<Int>(0)
   /// The hub's inbox.
   ///
-  /// They refer to each other until the hub is released.
+  /// Inbox and topic refer to each other until the hub is released.
   let owner: any SubscriptionOwner
 
-  /// Which subscriptions follow others.
+  /// Which subscriptions succeed others.
   ///
-  /// Under a lock of its own, within which nothing is locked: it may be taken under any other.
+  /// No other lock is taken under its lock, so it may be taken under any other.
   let succession = Lock(Succession())
 
-  /// Those who wait for the handlers of a subscription to end, by the subscription.
+  /// The waiters for the handlers of a subscription to end, by the subscription.
   ///
-  /// Invariant: a subscription with an entry has its `awaited` bit set from before the entry's first
-  /// look at the subscription's handlers until after the last waiter has gone.
+  /// Invariant: the `awaited` bit of a subscription is set before its first waiter counts the running
+  /// handlers, and is cleared only when its last waiter is removed.
   private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
 
   init(_ type: Any.Type, owner: any SubscriptionOwner) {
     self.type = type
     self.owner = owner
     key = ObjectIdentifier(type)
+    number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
   /// The protocol's name.
@@ -61,21 +67,21 @@ final class Topic: Sendable {
 
   // MARK: Waiting for a subscription's handlers
 
-  /// Adds one who waits for the handlers of a subscription to end.
+  /// Adds a waiter for the handlers of a subscription to end.
   func add(_ waiter: Waiter, for node: SubscriptionNode) {
     endWaiters.withLock { waiters in
       waiters[ObjectIdentifier(node), default: WaitList()].add(waiter)
-      node.announceEnds(true)
+      node.setAwaited(true)
     }
     _ = waiter.tryFulfil { node.runningCalls }
   }
 
-  /// Removes one who has gone on.
+  /// Removes a waiter that has been resumed.
   func remove(_ waiter: Waiter, for node: SubscriptionNode) {
     update(node) { $0.remove(CollectionOfOne(waiter)) }
   }
 
-  /// Lets those go on who waited for a handler that has ended.
+  /// Resumes the waiters that need not wait any more now that a handler has ended.
   func resumeWaiters(for node: SubscriptionNode) {
     let running = node.runningCalls
     let fulfilled = endWaiters.withLock {
@@ -89,7 +95,7 @@ final class Topic: Sendable {
       guard var list = waiters.removeValue(forKey: ObjectIdentifier(node)) else { return }
       change(&list)
       if list.isEmpty {
-        node.announceEnds(false)
+        node.setAwaited(false)
       } else {
         waiters[ObjectIdentifier(node)] = list
       }

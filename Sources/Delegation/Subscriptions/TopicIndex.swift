@@ -1,28 +1,28 @@
 internal import Synchronization
 
-/// One protocol's part of the inbox: the end of its chain, and who is subscribed.
+/// One protocol's part of the inbox: the end of its chain, and its open subscriptions.
 ///
-/// Everything in here is done under the inbox's lock and takes a time that does not grow.
+/// Everything in here is done under the inbox's lock and takes constant time.
 ///
-/// Invariant: `members` holds exactly the open subscriptions, no two of them at one address, so that
-/// `population` is the number that a notification posted now is addressed to.
+/// Invariant: `members` has exactly the open subscriptions, and no two of one address. So `population` is
+/// the number of subscriptions that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
-  /// What the hub's actor has to learn about a protocol, in the order in which it is to be applied.
+  /// The changes of one protocol that the hub's actor has to apply, in this order.
   struct Changes: Sendable {
     var topic: Topic
-    var joined: [SubscriptionNode] = []
-    /// Subscriptions whose places others have taken.
+    var added: [SubscriptionNode] = []
+    /// Subscriptions whose places successors have taken.
     var replaced: [(former: SubscriptionNode, successor: SubscriptionNode)] = []
     var ranked: [(node: SubscriptionNode, rank: Int)] = []
-    var left = 0
+    var terminated = 0
 
-    /// How many there are.
-    var count: Int { joined.count + replaced.count + ranked.count + left }
+    /// How many changes there are.
+    var count: Int { added.count + replaced.count + ranked.count + terminated }
   }
 
-  /// A subscription under an id.
+  /// A subscription with an id.
   ///
-  /// Two are the same if the `Identity` is the same object: each call of `subscribe` makes one.
+  /// Two are the same only if the `Identity` is the same object: each call of `subscribe` makes one.
   struct Named: Sendable {
     let node: SubscriptionNode
     let identity: Identity
@@ -35,21 +35,21 @@ struct TopicIndex: Sendable {
   private var placeholder = Notification()
   /// Subscriptions by the subscriber's address.
   ///
-  /// An entry may be of a dead one until it is found out.
+  /// The subscriber of an entry may have died unnoticed.
   private(set) var members = GradualTable<ObjectIdentifier, SubscriptionNode>()
-  /// The ids of those that were subscribed with one, likewise.
+  /// The ids, of the subscriptions that have one, by the subscriber's address.
   private var identities = GradualTable<ObjectIdentifier, Identity>()
-  /// These by their ids' hashes.
+  /// The subscriptions with ids, by the ids' hashes.
   private var named = GradualTable<Int, [Named]>()
   private(set) var posted = 0
-  /// Notifications times the subscribers each was addressed to.
+  /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
   private(set) var changes: Changes
-  /// The inbox has noted that there are changes.
+  /// Whether the inbox has noted that there are changes.
   private var isChanged = false
-  /// Which wake is to fan out what was posted.
+  /// The number of the wake that is to fan out what was posted.
   private var pendingWake = -1
 
   private static let smallestSweep = 512
@@ -63,10 +63,10 @@ struct TopicIndex: Sendable {
 
   // MARK: Telling
 
-  /// Appends a notification, unless there is nobody to hear it.
+  /// Appends a notification, unless nobody is subscribed.
   ///
-  /// - Returns: the notification, for the caller to release outside the lock: if nobody is left to hold
-  ///   it, its captures die with it.
+  /// - Returns: the notification, for the caller to release outside the lock: that may be the last
+  ///   reference, and release the handler's captures.
   mutating func postIfHeard(
     _ content: Notification.Content, followedBy next: Notification
   ) -> Notification? {
@@ -79,7 +79,7 @@ struct TopicIndex: Sendable {
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, to: topic, addressees: population)
+    content.receipt?.open(number: posted, to: topic.number, addressees: population)
     placeholder = next
     posted += 1
     addressed += population
@@ -90,7 +90,7 @@ struct TopicIndex: Sendable {
   /// Notes that a wake is to fan out what was posted.
   ///
   /// - Parameter wake: the wake's number.
-  /// - Returns: whether it was not to do so before.
+  /// - Returns: whether that was not noted before.
   mutating func markPending(for wake: Int) -> Bool {
     defer { pendingWake = wake }
     return pendingWake != wake
@@ -98,12 +98,12 @@ struct TopicIndex: Sendable {
 
   // MARK: Subscriptions
 
-  /// A mailbox that begins with what is posted next.
+  /// Makes a mailbox that begins with the next notification.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
     Mailbox(at: placeholder, number: posted, policy: policy, flags: flags)
   }
 
-  /// The subscription of the object that lives at an address, or of one that did.
+  /// The subscription of the object at an address, which may be dead.
   func subscription(at address: ObjectIdentifier) -> SubscriptionNode? { members[address] }
 
   /// The subscriptions with an id of that hash.
@@ -112,22 +112,22 @@ struct TopicIndex: Sendable {
   /// The id that an open subscription has.
   func identity(of node: SubscriptionNode) -> Identity? { identities[node.reference.identity] }
 
-  /// Adds a subscription at whose address there is none.
+  /// Adds a subscription, at whose address there must be none.
   ///
   /// - Parameters:
   ///   - node: the subscription.
   ///   - identity: its id.
-  ///   - former: the one that has just been terminated and whose place it takes.
+  ///   - former: the subscription that was just terminated and whose place it takes.
   mutating func insert(
     _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
   ) {
     members[node.reference.identity] = node
     if let identity { name(node, identity) }
     if let former {
-      changes.left -= 1
+      changes.terminated -= 1
       changes.replaced.append((former, node))
     } else {
-      changes.joined.append(node)
+      changes.added.append(node)
     }
   }
 
@@ -140,31 +140,32 @@ struct TopicIndex: Sendable {
     return former
   }
 
-  /// Notes that a subscription is to be served in another order.
+  /// Notes that a subscription has another priority.
   mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
     changes.ranked.append((node, rank))
   }
 
-  /// What the end of a subscription leaves.
-  struct Departure: Sendable {
-    /// How many notifications had been posted by then.
+  /// What is left of the entry of a terminated subscription.
+  struct TerminatedEntry: Sendable {
+    /// How many notifications had been posted when the termination began.
     var end: Int
     /// For the caller to release outside the lock.
     var identity: Identity?
   }
 
-  /// Ends an open subscription: from now on it is not posted to, and no call starts on it.
+  /// Begins the termination of a subscription: no further notification is addressed to it, and no call
+  /// starts on it.
   ///
-  /// - Returns: what that leaves; `nil` if it had ended before.
-  mutating func terminate(_ node: SubscriptionNode) -> Departure? {
+  /// - Returns: what is left of its entry; `nil` if it was not open.
+  mutating func terminate(_ node: SubscriptionNode) -> TerminatedEntry? {
     guard node.isOpen else { return nil }
     let address = node.reference.identity
     if members[address] === node { members[address] = nil }
-    let departure = Departure(end: posted, identity: unname(node))
-    // In one section: the worker that leaves the mailbox looks for the entry.
-    topic.succession.withLock { if node.forbidCalls() { $0.remember(node) } }
-    changes.left += 1
-    return departure
+    let entry = TerminatedEntry(end: posted, identity: unname(node))
+    // In one lock section: the worker that leaves the mailbox looks for the entry.
+    topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
+    changes.terminated += 1
+    return entry
   }
 
   private mutating func name(_ node: SubscriptionNode, _ identity: Identity) {
@@ -199,17 +200,17 @@ struct TopicIndex: Sendable {
     return changes
   }
 
-  /// Whether the actor should be woken for the sake of memory alone.
+  /// Whether there are so many changes that the actor should be woken to free their memory.
   var isHeavy: Bool { changes.count >= Self.smallestSweep }
 
-  /// Whether it is time to look for dead subscribers; says so once until ``didSweep()``.
+  /// Whether it is time to look for dead subscribers; true once until ``didSweep()``.
   mutating func takeSweep() -> Bool {
     guard population >= sweepPopulation else { return false }
     sweepPopulation = .max
     return true
   }
 
-  /// Sets the next time to look so that the work stays proportional to the subscriptions made.
+  /// Sets the next population to look at, so that the work is proportional to the subscriptions made.
   mutating func didSweep() {
     sweepPopulation = Swift.max(Self.smallestSweep, population * 2)
   }

@@ -1,49 +1,49 @@
-/// What the hub's actor keeps of one protocol: who is subscribed, as of the last settling, and the
-/// accounts of those that were.
+/// What the hub's actor keeps of one protocol: its subscriptions, as of the last applied changes, and the
+/// sum of the accounts of finished ones.
 struct TopicRoster {
   let topic: Topic
   private var roster = Roster<SubscriptionNode>()
-  /// The accounts of the subscriptions that have left the roster.
-  private var closed = Account()
+  /// The sum of the accounts of the subscriptions that have left the roster.
+  private var finished = Account()
 
   init(topic: Topic) {
     self.topic = topic
   }
 
-  /// Takes over what the inbox has heard.
+  /// Applies changes from the inbox.
   mutating func apply(_ changes: TopicIndex.Changes) {
-    for node in changes.joined { roster.add(node) }
+    for node in changes.added { roster.add(node) }
     for (former, successor) in changes.replaced { roster.replace(former, by: successor) }
     for (node, rank) in changes.ranked { roster.rank(node, rank) }
-    if changes.left > 0 { roster.remove(count: changes.left) }
-    addUpDeparted()
+    if changes.terminated > 0 { roster.noteTerminated(count: changes.terminated) }
+    addUpFinished()
   }
 
   /// The subscriptions, in order.
   mutating func snapshot() -> [SubscriptionNode] {
     let nodes = roster.snapshot()
-    addUpDeparted()
+    addUpFinished()
     return nodes
   }
 
-  /// Adds up the accounts of those that have left for good, and releases them.
-  private mutating func addUpDeparted() {
-    guard roster.hasDepartures else { return }
-    for node in roster.takeDeparted() { closed += node.account }
+  /// Adds up the accounts of finished subscriptions, and releases these.
+  private mutating func addUpFinished() {
+    guard roster.mayHaveFinished else { return }
+    for node in roster.takeFinished() { finished += node.account }
   }
 
-  /// What there is to look into.
+  /// A copy of the roster, to be inspected off the actor.
   struct Overview: Sendable {
     var topic: Topic
-    /// The accounts of those that are gone.
-    var closed: Account
-    /// All others, those that are leaving included.
+    /// The sum of the accounts of finished subscriptions.
+    var finished: Account
+    /// All others, including those that are finishing.
     var nodes: [SubscriptionNode]
   }
 
-  /// What there is to look into, for the caller to look off the actor.
+  /// The subscriptions and the sum of the accounts of finished ones.
   mutating func overview() -> Overview {
-    let nodes = roster.everyone()
-    return Overview(topic: topic, closed: closed, nodes: nodes)
+    let nodes = roster.allMembers()
+    return Overview(topic: topic, finished: finished, nodes: nodes)
   }
 }

@@ -1,13 +1,17 @@
 internal import Synchronization
 
-/// How many workers a hub has, those on their way included.
+/// How many workers a hub has, including those that were requested and have not started.
 ///
-/// Invariant: while a notification waits or a handler runs, at least one worker is counted. A worker is
-/// counted from the moment it is asked for.
+/// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
+/// is counted from the moment it is requested.
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
-  /// How many of these are no workers but the user's own, which delay a drain.
+  /// How many handlers have returned, or gone on, while a wait had them in its chain.
+  ///
+  /// When it changes, what the wait graph has counted may be out of date.
+  let returns = Atomic<Int>(0)
+  /// How many of these are not workers but the user's own closures, which delay a drain.
   let delays = Atomic<Int>(0)
 
   /// Counts a worker.
@@ -15,7 +19,7 @@ final class Activity: Sendable {
     workers.rise()
   }
 
-  /// Counts a worker off, and lets those go on who waited for the hub to come to rest.
+  /// Counts a worker off, and resumes the tasks that wait for the hub to become idle.
   ///
   /// Must not be called under a lock.
   func end() {

@@ -1,10 +1,10 @@
-/// What is to be done at which deadline, and until when somebody sleeps.
+/// The actions of deadlines, and the times at which sleepers wake.
 ///
-/// Invariant: if an alarm is set, there is a sleeper that wakes no later than the earliest of them.
+/// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms<Instant: InstantProtocol>: Sendable {
   /// A binary heap by instant, the earliest first.
   ///
-  /// Alarms that were cancelled are in it until they are more than half of it.
+  /// Cancelled alarms stay in it until they are more than half of it.
   private var heap: [(instant: Instant, number: Int)] = []
   private var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
@@ -13,12 +13,12 @@ struct Alarms<Instant: InstantProtocol>: Sendable {
 
   init() {}
 
-  /// How much is kept.
+  /// How many alarms are in the heap, including cancelled ones.
   ///
   /// For tests.
   var size: Int { heap.count }
 
-  /// How many alarms are set and neither due nor taken back.
+  /// How many alarms are set and neither due nor cancelled.
   ///
   /// For tests.
   var pending: Int { actions.count }
@@ -38,7 +38,7 @@ struct Alarms<Instant: InstantProtocol>: Sendable {
     return (lastNumber, true)
   }
 
-  /// Takes an alarm back.
+  /// Cancels an alarm.
   ///
   /// - Returns: its action, to be released outside the lock.
   mutating func cancel(_ number: Int) -> (@Sendable () -> Void)? {
@@ -50,9 +50,9 @@ struct Alarms<Instant: InstantProtocol>: Sendable {
     return action
   }
 
-  /// Takes out what is due when a sleeper wakes.
+  /// Takes out the due actions when a sleeper wakes.
   ///
-  /// - Returns: the actions that are due, and until when this sleeper sleeps on; `nil` if it need not.
+  /// - Returns: the due actions, and the time until which this sleeper sleeps again; `nil` if it ends.
   mutating func wake(
     at instant: Instant, now: Instant
   ) -> (due: [@Sendable () -> Void], next: Instant?) {

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// A count, and those who wait for it to fall.
+/// A count, and the tasks that wait for it to fall.
 ///
-/// A fall costs two atomic operations as long as nobody can go on by it, however many wait.
+/// A fall that resumes nobody costs two atomic operations, however many tasks wait.
 ///
-/// Invariant: `limit` is that of `waiters`, and written under their lock. A waiter's limit is set before
-/// it looks at the count, and the count falls before the limit is looked at: one of the two sees the
-/// other.
+/// Invariant: `limit` is that of `waiters`, and is written under their lock. A waiter sets its limit
+/// before it reads the count, and a fall lowers the count before it reads the limit: one of the two sees
+/// the other.
 struct AwaitedCount: ~Copyable, Sendable {
   private let count: Atomic<Int>
   private let limit = Atomic<Int>(-1)
@@ -22,7 +22,7 @@ struct AwaitedCount: ~Copyable, Sendable {
     count.wrappingAdd(amount, ordering: .sequentiallyConsistent)
   }
 
-  /// Counts one off, and lets those go on who waited for that.
+  /// Lowers the count by one, and resumes the waiters that waited for that.
   ///
   /// Must not be called under a lock.
   func fall() {
@@ -30,18 +30,18 @@ struct AwaitedCount: ~Copyable, Sendable {
     if now <= limit.load(ordering: .sequentiallyConsistent) { resumeFulfilled() }
   }
 
-  /// Adds a waiter, which goes on at once if it need not wait.
+  /// Adds a waiter, and resumes it at once if it need not wait.
   func add(_ waiter: Waiter) {
     update { $0.add(waiter) }
     _ = waiter.tryFulfil { value }
   }
 
-  /// Removes a waiter that has gone on.
+  /// Removes a waiter that has been resumed.
   func remove(_ waiter: Waiter) {
     update { $0.remove(CollectionOfOne(waiter)) }
   }
 
-  /// Whether anybody waits.
+  /// Whether a task waits.
   var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
 
   private func update(_ change: (inout WaitList) -> Void) {
@@ -54,7 +54,7 @@ struct AwaitedCount: ~Copyable, Sendable {
   private func resumeFulfilled() {
     let fulfilled = waiters.withLock { $0.candidates(at: value) }
       .filter { $0.tryFulfil { value } }
-    // Also if there are none: a candidate that could not go on has a lower limit now.
+    // Even if there are none: a candidate that still has to wait has a lower limit now.
     update { $0.remove(fulfilled) }
   }
 }

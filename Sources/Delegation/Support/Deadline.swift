@@ -1,17 +1,17 @@
 /// A point in time by which a call has to return.
 ///
-/// It counts from the call, however late whatever waits for it starts.
+/// It counts from the call, even if the task that waits for it starts late.
 @usableFromInline
 struct Deadline: Sendable {
-  /// Beyond this no deadline comes: clocks need not be able to say when it would be.
+  /// A deadline that is farther away never comes: a clock might not be able to represent it.
   static var farthest: Duration { .seconds(1 << 32) }
 
-  /// Whether there was no time at all.
+  /// Whether the duration was zero.
   @usableFromInline
   let isPast: Bool
   private let arm: @Sendable (@escaping @Sendable () -> Void) -> Alarm
 
-  /// A call's claim to be told of its deadline.
+  /// An action that is scheduled for a deadline.
   @usableFromInline
   struct Alarm: Sendable {
     fileprivate let disarm: @Sendable () -> Void
@@ -20,7 +20,7 @@ struct Deadline: Sendable {
       self.disarm = disarm
     }
 
-    /// Gives up the claim, and releases the action.
+    /// Cancels and releases the action.
     @usableFromInline
     func cancel() { disarm() }
   }
@@ -38,10 +38,10 @@ struct Deadline: Sendable {
 /// Makes a hub's deadlines.
 @usableFromInline
 protocol DeadlineSource: Sendable {
-  /// A deadline that counts from now; `nil` if it is too far away to come.
+  /// A deadline that counts from now; `nil` if it is too far away ever to come.
   func deadline(after duration: Duration) -> Deadline?
 
-  /// How many actions wait for their deadline.
+  /// How many scheduled actions are pending.
   ///
   /// For tests.
   var pending: Int { get }

@@ -1,19 +1,27 @@
 /// The deadlines of one hub, and the task that sleeps until the next of them.
 ///
-/// A cancelled sleep keeps its memory until its time has come (the runtime's timers cannot be taken
-/// back). So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
-/// starts only if an earlier deadline comes.
+/// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
+/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
+/// starts only for an earlier deadline. Sleepers do not keep the queue, whose `deinit` cancels them: a
+/// clock that nobody advances any more would keep them for good.
 final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration {
   private let clock: C
   private let executor: (any TaskExecutor)?
   private let alarms = Lock(Alarms<C.Instant>())
+  /// The sleepers that have not ended, by number; `nil` for one whose task is about to be started.
+  private let sleepers = Lock((last: 0, tasks: [Int: Task<Void, Never>?]()))
 
   /// - Parameters:
-  ///   - clock: what the deadlines go by.
+  ///   - clock: the clock of the deadlines.
   ///   - executor: where the sleeper and the actions run.
   init(clock: C, executor: (any TaskExecutor)?) {
     self.clock = clock
     self.executor = executor
+  }
+
+  deinit {
+    let tasks = sleepers.withLock { $0.tasks }
+    for task in tasks.values { task?.cancel() }
   }
 
   func deadline(after duration: Duration) -> Deadline? {
@@ -43,17 +51,34 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   }
 
   private func startSleeper(until first: C.Instant) {
-    let (clock, executor) = (clock, executor)
-    Task.startDetached(on: executor) {
+    let number = sleepers.withLock { sleepers in
+      sleepers.last += 1
+      sleepers.tasks[sleepers.last] = .some(nil)
+      return sleepers.last
+    }
+    let task = Task.startDetached(on: executor) { [weak self, clock] in
       var instant: C.Instant? = first
       while let wake = instant {
-        // Nobody cancels this task; a clock that throws all the same cannot tell when it is time.
+        // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
         try? await clock.sleep(until: wake, tolerance: nil)
-        let (due, next) = self.alarms.withLock { $0.wake(at: wake, now: clock.now) }
-        // Each in a task of its own: an action runs user code, and may block.
-        for action in due { Task.startDetached(on: executor) { action() } }
-        instant = next
+        instant = self?.wake(at: wake)
       }
+      self?.sleepers.withLock { $0.tasks[number] = nil }
     }
+    sleepers.withLock { sleepers in
+      if sleepers.tasks[number] != nil { sleepers.tasks[number] = .some(task) }
+    }
+  }
+
+  /// Starts the due actions.
+  ///
+  /// - Parameter instant: the time until which the sleeper slept.
+  /// - Returns: the time until which it sleeps again; `nil` if it ends.
+  private func wake(at instant: C.Instant) -> C.Instant? {
+    let now = clock.now
+    let (due, next) = alarms.withLock { $0.wake(at: instant, now: now) }
+    // Each in a task of its own: an action runs user code, and may block.
+    for action in due { Task.startDetached(on: executor) { action() } }
+    return next
   }
 }

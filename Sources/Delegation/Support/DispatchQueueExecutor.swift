@@ -14,7 +14,7 @@ public import Dispatch
 public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   /// The queue that everything runs on.
   public let queue: DispatchQueue
-  /// What runs handlers on it.
+  /// The executor that runs handlers on it.
   let tasks: DispatchQueueTaskExecutor
 
   /// Makes an executor for a queue.
@@ -49,10 +49,10 @@ public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   }
 }
 
-/// The executor that handlers of a subscription run on, for the one that it was given.
+/// The executor that runs the handlers of a subscription.
 ///
-/// - Parameter executor: what the user gave.
-/// - Returns: the same, or what runs tasks on the same queue with fewer jobs.
+/// - Parameter executor: the executor that the user named.
+/// - Returns: the same executor, or one that runs tasks on the same queue with fewer jobs.
 func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
   guard let executor = executor as? DispatchQueueExecutor else { return executor }
   return executor.tasks

@@ -1,20 +1,21 @@
-/// A dictionary of which no change takes long: it grows by one small bucket at a time.
+/// A dictionary in which no change takes long: it grows by one small bucket at a time.
 ///
-/// For what changes under a lock that others wait for; a `Dictionary` moves all its elements each time
-/// that it is full. Linear hashing: of `2 * roundSize` buckets to be, the first `splits` and as many from
-/// `roundSize` on have been told apart, the others not yet.
+/// It is for data that changes under a lock that others wait for: a `Dictionary` moves all its elements
+/// each time that it is full. It uses linear hashing. A round of splits goes from `roundSize` to
+/// `2 * roundSize` buckets: the first `splits` buckets have been split, and their other halves are the
+/// buckets from `roundSize` on.
 ///
-/// Invariant: an element is in the bucket that `bucket(of:)` says. It moves to a later bucket only.
+/// Invariant: an element is in the bucket that `bucket(of:)` returns. It only moves to a later bucket.
 struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private typealias Bucket = [(key: Key, value: Value)]
 
-  /// How many elements a bucket has, on average, when the next one is split.
+  /// The average number of elements in a bucket at which the next bucket is split.
   private static var load: Int { 6 }
-  /// Of that many buckets each, so that none moves when more are added.
+  /// How many buckets a segment has; adding a segment does not move the others.
   private static var segmentSize: Int { 256 }
 
   private var segments: [[Bucket]] = []
-  /// How many buckets there were when the present round of splits began; a power of two, or 0.
+  /// How many buckets there were when the current round of splits began; a power of two, or 0.
   private var roundSize = 0
   private var splits = 0
   private(set) var count = 0
@@ -23,7 +24,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// The value for a key, if there is one.
   ///
-  /// - Complexity: O(1) on average to read, to set and to remove, the longest time included.
+  /// - Complexity: O(1) on average to read, to set and to remove, not amortised.
   subscript(key: Key) -> Value? {
     get {
       guard count > 0 else { return nil }
@@ -79,11 +80,12 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return value
   }
 
-  /// Goes on looking through the table, one bucket further.
+  /// Reads the next bucket, for iterating while the table changes.
   ///
-  /// What is in the table all the time is met; what comes meanwhile may be, too.
+  /// An iteration meets every element that stays in the table; it may meet those that are added
+  /// meanwhile.
   ///
-  /// - Parameter place: how far the look has come; begins with 0.
+  /// - Parameter place: the position of the iteration; begins with 0.
   /// - Returns: the values of a bucket; `nil` at the end.
   func values(at place: inout Int) -> [Value]? {
     guard place < roundSize + splits else { return nil }
@@ -91,7 +93,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return segments[place / Self.segmentSize][place % Self.segmentSize].map(\.value)
   }
 
-  /// All values, in no order.
+  /// All values, in unspecified order.
   var values: [Value] { segments.joined().flatMap { $0.map(\.value) } }
 
   private func bucket(of key: Key) -> (segment: Int, offset: Int) {
@@ -126,7 +128,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if splits == roundSize { (roundSize, splits) = (2 * roundSize, 0) }
   }
 
-  /// Counts one off, and gives back its bucket's memory if that is empty now.
+  /// Lowers the count by one, and frees the bucket's memory if the bucket is empty now.
   private mutating func countOff(_ segment: Int, _ offset: Int) {
     count -= 1
     if segments[segment][offset].isEmpty { segments[segment][offset] = [] }

@@ -12,11 +12,11 @@ public import Synchronization
 
 /// The library's lock.
 ///
-/// The rule for every use: what runs under it is the library's own code and short. Closures,
-/// handlers and anything whose release could run a `deinit` from outside leave the lock first.
+/// The rule for every use: only short code of the library runs under it. User closures and handlers run
+/// outside of it, and whatever could run a user's `deinit` is released outside of it.
 ///
-/// On Linux a ``Contention`` stands beside `Mutex`. Elsewhere `Mutex` is the system's own lock, which
-/// needs nothing of the kind.
+/// On Linux a ``Contention`` accompanies the `Mutex`. Elsewhere `Mutex` is the system's own lock, which
+/// does not need it.
 @usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
   @usableFromInline
@@ -32,10 +32,10 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     mutex = Mutex(state)
   }
 
-  /// Runs a closure that has the state to itself.
+  /// Runs a closure with exclusive access to the state.
   ///
-  /// The closure stands here once, and its result is not wrapped in an optional: `withLockIfAvailable`
-  /// would need a second place and the optional, and made each notification a third slower.
+  /// The closure is inlined once, and its result is not wrapped in an optional. `withLockIfAvailable`
+  /// would need a second copy and the optional; it made each notification a third slower.
   @inlinable
   @inline(__always)
   borrowing func withLock<Result: Sendable, Failure>(
@@ -58,16 +58,16 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 }
 
 #if os(Linux) || os(Android)
-  /// Keeps threads that want a lock awake for a while, and shows its sections to the thread sanitizer.
+  /// Lets threads spin for a while before they sleep, and shows the lock's sections to the thread sanitizer.
   ///
-  /// It keeps nobody from the state; the mutex does that. A thread claims the lock before it goes to the
-  /// mutex. One thread at a time has the claim. A thread that has waited too long goes to the mutex
-  /// without it, and sleeps there.
+  /// It does not protect the state; the mutex does that. A thread claims the lock before it locks the
+  /// mutex. One thread at a time has the claim. A thread that has waited too long locks the mutex
+  /// without the claim, and sleeps there.
   ///
   /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
-  ///   want it, each section costs a switch of threads, so few threads may sleep.
-  /// - The thread sanitizer does not see the system calls of `Mutex`, and would report races that are
-  ///   none, in our users' tests as well. It sees atomics.
+  ///   want it, each section costs a context switch, so few threads may sleep.
+  /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
+  ///   users' tests as well. It sees atomics.
   @usableFromInline
   struct Contention: ~Copyable, Sendable {
     /// Whether a thread has the claim.
@@ -77,7 +77,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     let isClaimed = Atomic(false)
     /// Loaded first and stored last in each section, by the thread that has the mutex.
     ///
-    /// So a load sees the store of the section before. The value means nothing.
+    /// So a load sees the store of the previous section. The value has no meaning.
     @usableFromInline
     let handover = Atomic(false)
 
@@ -91,12 +91,12 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
       isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
     }
 
-    /// Tries to claim the lock, at once and then with the core given to others between the tries.
+    /// Tries to claim the lock, first in a loop and then with a yield between the tries.
     ///
-    /// Not inlinable: a thread that comes here waits in any case, and what is inlined at each use of
-    /// a lock stays short.
+    /// Not inlinable: a thread that calls it waits in any case, and the code that is inlined at each use
+    /// of a lock stays short.
     ///
-    /// - Returns: whether the thread has the claim; if not, it goes to sleep.
+    /// - Returns: whether the thread has the claim; if not, it has to sleep.
     @usableFromInline
     func waitToClaim() -> Bool {
       for attempt in 0..<60 {
@@ -106,7 +106,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
       return false
     }
 
-    /// Lets another thread claim the lock; called after the section.
+    /// Releases the claim; called after the section.
     @inlinable
     @inline(__always)
     func releaseClaim() {
@@ -127,7 +127,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
       handover.store(true, ordering: .releasing)
     }
 
-    /// Gives the core to another thread that is ready to run, if there is a C library to do that.
+    /// Yields the core to another thread that is ready to run, if the C library can do that.
     private static func yield() {
       #if canImport(Glibc) || canImport(Musl) || canImport(Android)
         _ = sched_yield()

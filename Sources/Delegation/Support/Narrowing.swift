@@ -1,9 +1,9 @@
-/// A protocol that those who are called conform to, beside the one that they subscribed to.
+/// A further protocol that subscribers must conform to, beside the one that they subscribed to.
 @usableFromInline
 final class Narrowing: Sendable {
   /// The protocol's `ObjectIdentifier`.
   let key: ObjectIdentifier
-  /// They conform to this one, too.
+  /// A further protocol that they must conform to as well.
   private let outer: Narrowing?
   private let find: @Sendable (AnyObject) -> Conformance
 
@@ -19,26 +19,26 @@ final class Narrowing: Sendable {
     }
   }
 
-  /// All protocols that are asked for, the last one first.
+  /// This protocol and the outer ones, this one first.
   var steps: some Sequence<Narrowing> {
     sequence(first: self) { $0.outer }
   }
 
-  /// Finds out whether an object conforms.
+  /// Finds out whether an object conforms, by a lookup of the runtime.
   ///
-  /// The runtime looks that up: not to be called under a lock.
+  /// Must not be called under a lock.
   func conformance(of object: AnyObject) -> Conformance { find(object) }
 }
 
-/// Whether a subscriber conforms to a further protocol, and how it is referred to as that.
+/// Whether a subscriber conforms to a further protocol, and a reference to it as that protocol.
 struct Conformance: Sendable {
   /// The protocol's `ObjectIdentifier`.
   let key: ObjectIdentifier
-  /// The subscriber as a value of the protocol; `nil` if it does not conform.
+  /// A reference to the subscriber as a value of the protocol; `nil` if it does not conform.
   let reference: SharedReference?
 }
 
-/// A weak reference that several may have.
+/// A weak reference that several owners share.
 @usableFromInline
 final class SharedReference: Sendable {
   @usableFromInline

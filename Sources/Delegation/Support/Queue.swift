@@ -19,7 +19,7 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  /// Changes the element that was appended last, if it is still there.
+  /// Changes the last element, if there is one.
   mutating func updateLast(_ change: (inout Element) -> Void) {
     guard !isEmpty, var last = elements[elements.count - 1] else { return }
     change(&last)

@@ -1,37 +1,37 @@
 internal import Synchronization
 
-/// The tasks at work for one caller's fan-out, so that they can be cancelled or hurried together.
+/// The running tasks of one fan-out, so that they can be cancelled or escalated together.
 ///
 /// Cancelling a task runs the cancellation handlers within it, which are user code. So it happens in
-/// tasks of its own: one that blocks holds up neither whoever cancels nor the cancelling of the others.
-/// A task that leaves meanwhile waits, suspended, until nobody uses its handle.
+/// separate tasks: a handler that blocks delays neither the canceller nor the cancelling of the others.
+/// A task that leaves meanwhile suspends until nobody uses its handle.
 @usableFromInline
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
-  /// `@unchecked Sendable`: it is used only while its task is at work, which ``leave(_:)`` and
-  /// ``waitForUsers()`` see to; of its methods only those are called that `Task` has as well, which any
+  /// `@unchecked Sendable`: it is used only while its task runs, which ``leave(_:)`` and
+  /// ``waitForUsers()`` ensure. Only those of its methods are called that `Task` has as well, which any
   /// thread may call.
   struct Member: @unchecked Sendable {
     let task: UnsafeCurrentTask
   }
 
-  /// What a member leaves by.
+  /// The index of a member, by which it leaves.
   typealias Place = Int
 
   struct State: Sendable {
     /// By place; `nil` where one has left.
     var members: [Member?] = []
-    /// Places to be had again.
+    /// Places that can be used again.
     var vacancies: [Place] = []
     var isCancelled = false
-    /// The priority that the members have been raised to, and those to come will be.
+    /// The priority that the members have been raised to, and that new members will be raised to.
     ///
-    /// As its raw value: an optional of the type itself is looked up at run time.
+    /// It is the raw value: an optional of the type itself would be looked up at run time.
     var priority: UInt8 = 0
     /// How many are using the members' handles at the moment.
     var users = 0
-    /// Those that have left and wait for the users to be done.
+    /// The tasks that have left and wait until nobody uses a handle.
     var leaving: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -45,9 +45,9 @@ struct RunningTasks: ~Copyable, Sendable {
   @usableFromInline
   var isCancelled: Bool { isCancelledFlag.load(ordering: .acquiring) }
 
-  /// Adds the current task, to which at once happens what has happened to the others.
+  /// Adds the current task, and cancels or escalates it at once if that was done to the others.
   ///
-  /// - Returns: what to ``leave(_:)`` by, before the task ends.
+  /// - Returns: the place, for ``leave(_:)`` before the task ends.
   func join() -> Place {
     withUnsafeCurrentTask { task in
       guard let task else { fatalError("Delegation: a worker runs outside of any task") }
@@ -63,7 +63,7 @@ struct RunningTasks: ~Copyable, Sendable {
 
   /// Removes the current task.
   ///
-  /// - Returns: whether nobody uses its handle; else it has to ``waitForUsers()``.
+  /// - Returns: whether nobody uses its handle; otherwise it has to call ``waitForUsers()``.
   func leave(_ place: Place) -> Bool {
     state.withLock { state in
       state.remove(place)
@@ -71,7 +71,7 @@ struct RunningTasks: ~Copyable, Sendable {
     }
   }
 
-  /// Returns when nobody uses the handle of a task that has left.
+  /// Waits until nobody uses the handle of a task that has left.
   nonisolated(nonsending) func waitForUsers() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
@@ -82,12 +82,12 @@ struct RunningTasks: ~Copyable, Sendable {
     }
   }
 
-  /// Cancels all that are at work and all that will join.
+  /// Cancels all running tasks and all that will join.
   ///
   /// - Parameters:
-  ///   - executor: where their cancellation handlers run, but for those that run in place.
-  ///   - isInPlace: whether the present thread may run some. If not, it returns before they have run.
-  ///   - onEnd: is called when all have run, and calls ``endUse()``.
+  ///   - executor: where their cancellation handlers run, except for those that run in place.
+  ///   - isInPlace: whether the current thread may run some. If not, it returns before they have run.
+  ///   - onEnd: is called when all have run; it calls ``endUse()``.
   func cancel(
     on executor: (any TaskExecutor)?, inPlace isInPlace: Bool,
     onEnd: @escaping @Sendable () -> Void
@@ -101,7 +101,7 @@ struct RunningTasks: ~Copyable, Sendable {
     if isInPlace { cancelling.work() } else { cancelling.start() }
   }
 
-  /// Raises the priority of all that are at work and all that will join.
+  /// Raises the priority of all running tasks and of all that will join.
   func escalate(to priority: TaskPriority) {
     let members = beginUse { $0.priority = max($0.priority, priority.rawValue) }
     guard !members.isEmpty else { return }
@@ -114,7 +114,7 @@ struct RunningTasks: ~Copyable, Sendable {
     task.escalatePriority(to: priority)
   }
 
-  /// Notes something, and keeps the handles of those at work valid until ``endUse()`` if there are any.
+  /// Changes the state, and keeps the running tasks' handles valid until ``endUse()``, if there are any.
   private func beginUse(noting note: (inout State) -> Void) -> [Member] {
     state.withLock { state in
       note(&state)
@@ -124,7 +124,7 @@ struct RunningTasks: ~Copyable, Sendable {
     }
   }
 
-  /// Lets those end whose handles were used.
+  /// Resumes the tasks that waited until nobody uses their handles.
   func endUse() {
     let leaving = state.withLock { state in
       state.users -= 1
@@ -138,8 +138,8 @@ struct RunningTasks: ~Copyable, Sendable {
 
 /// The cancelling of several tasks, by workers with a standby.
 ///
-/// As long as somebody is left to cancel there is a task that has been asked for to do it: a
-/// cancellation handler that blocks takes one thread, and the others are cancelled by the next.
+/// While a task is left to be cancelled, a standby has been requested: if a cancellation handler blocks
+/// its thread, the next worker cancels the others.
 private final class Cancelling: Sendable {
   private let members: [RunningTasks.Member]
   private let executor: (any TaskExecutor)?
@@ -184,7 +184,7 @@ extension RunningTasks.State {
   }
 
   mutating func remove(_ place: RunningTasks.Place) {
-    // Mostly there is one member: no list of vacancies is needed then.
+    // Usually there is one member, which needs no list of vacancies.
     guard place == members.count - 1, vacancies.isEmpty else {
       members[place] = nil
       vacancies.append(place)

@@ -1,7 +1,7 @@
 /// Where in the source a subscription was made.
 struct Site: Sendable, CustomStringConvertible {
   private let file: StaticString
-  /// Small, for each subscription keeps one.
+  /// 32 bits, because each subscription keeps one.
   private let line: UInt32
 
   init(file: StaticString, line: UInt) {

@@ -16,14 +16,15 @@
   )
 #endif
 
-/// The program's standard error: the library's one call of the operating system.
+/// The program's standard error: the only direct call of the operating system in the library, beside
+/// `sched_yield`.
 enum StandardError {
   private static let descriptor: Int32 = 2
 
-  /// Writes a text as one line, in one piece, so that lines of several threads do not mix.
+  /// Writes a text as one line with one call, so that lines of several threads do not mix.
   static func write(line: String) {
     let bytes = Array((line.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n").utf8)
-    // A diagnostic that cannot be written has nowhere else to go.
+    // The result is ignored: an error here could not be reported anywhere.
     #if canImport(ucrt)
       _ = _write(descriptor, bytes, UInt32(bytes.count))
     #elseif canImport(Darwin)

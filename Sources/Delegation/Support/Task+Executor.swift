@@ -1,7 +1,7 @@
 extension Task where Success == Void, Failure == Never {
   /// Starts a task on an executor, if one is given.
   ///
-  /// Not by passing `nil` on: a task that was told that it prefers no executor takes a lock at each
+  /// It does not pass `nil` on: a task with an explicit preference for no executor takes a lock at each
   /// switch to find that out.
   static func start(on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void)
   {
@@ -12,7 +12,7 @@ extension Task where Success == Void, Failure == Never {
     }
   }
 
-  /// Starts a task that inherits nothing, on an executor if one is given.
+  /// Starts a detached task, on an executor if one is given.
   ///
   /// - Returns: the task.
   @discardableResult

@@ -1,4 +1,4 @@
-/// A task-local value that notifications carry from whoever posts them to the handlers.
+/// A task-local value that notifications carry from their poster to the handlers.
 ///
 /// ```swift
 /// var configuration = DelegateHub.Configuration()

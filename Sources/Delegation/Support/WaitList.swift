@@ -1,10 +1,10 @@
-/// Those who wait for one count to fall.
+/// The waiters for one count to fall.
 ///
-/// Invariant: `limit` is the highest count at which one of them may go on, or -1 if there is none.
+/// Invariant: `limit` is the highest count at which one of them may be resumed, or -1 if there is none.
 struct WaitList: Sendable {
-  /// Those that wait for the count to be zero.
+  /// The waiters that need the count to be zero.
   private var strict: [ObjectIdentifier: Waiter] = [:]
-  /// Those that excuse handlers, in the order in which they came.
+  /// The waiters that excuse handlers, in the order of arrival.
   private var excusing: [Waiter] = []
   private(set) var limit = -1
 
@@ -22,22 +22,22 @@ struct WaitList: Sendable {
     limit = max(limit, waiter.limit)
   }
 
-  /// Removes waiters, and learns what limits the others have by now.
+  /// Removes waiters, and reads the current limits of the others.
   ///
-  /// - Complexity: O(1) for each strict one, and O(*k*) if *k* others are left.
+  /// - Complexity: O(1) for each strict one, and O(*k*) if *k* excusing ones are left.
   mutating func remove(_ waiters: some Sequence<Waiter>) {
     for waiter in waiters {
       if waiter.isStrict {
         strict[ObjectIdentifier(waiter)] = nil
       } else if let index = excusing.lastIndex(where: { $0 === waiter }) {
-        // From the end: those that wait for each other go on in the opposite order.
+        // From the end: waiters that wait for each other are resumed in the opposite order.
         excusing.remove(at: index)
       }
     }
     limit = excusing.reduce(strict.isEmpty ? -1 : 0) { max($0, $1.limit) }
   }
 
-  /// Those who may go on at a count.
+  /// The waiters that may be resumed at a count.
   func candidates(at count: Int) -> [Waiter] {
     guard count <= limit else { return [] }
     let excused = excusing.filter { $0.limit >= count }

@@ -2,19 +2,19 @@ internal import Synchronization
 
 /// One task that waits for a count of handlers to fall.
 ///
-/// It goes on when the count is no higher than the number of handlers that it *excuses*: those that
-/// cannot end before it goes on. Outside of handlers that is none.
+/// It is resumed when the count is no higher than the number of handlers that it *excuses*: those that
+/// cannot end before it is resumed. Outside of handlers it excuses none.
 ///
-/// Invariant: it is resumed once, with the first outcome; one that comes before the task waits is kept
-/// for it.
+/// Invariant: it is resumed once, with the first outcome. An outcome that comes before the task waits is
+/// kept.
 final class Waiter: Sendable {
   /// What a wait within a handler excuses.
   struct Excuse: Sendable {
     /// How many handlers are excused at most.
     ///
-    /// What a wait excuses is decided when the wait begins, and handlers only end: it never rises.
+    /// It never rises: the excused handlers are chosen when the wait begins, and after that they only end.
     var most: Int
-    /// Finds out how many are excused now.
+    /// Counts the handlers that are excused now.
     var count: @Sendable () -> Int
   }
 
@@ -35,22 +35,22 @@ final class Waiter: Sendable {
     countExcused = excuse?.count
   }
 
-  /// Whether it never excuses anybody.
+  /// Whether it never excuses a handler.
   var isStrict: Bool { countExcused == nil }
 
-  /// The highest count at which this waiter may go on.
+  /// The highest count at which this waiter may be resumed.
   var limit: Int { mostExcused.load(ordering: .relaxed) }
 
-  /// What it was resumed with; `nil` as long as it waits.
+  /// The outcome that it was resumed with; `nil` as long as it waits.
   var outcome: Bool? { state.withLock { $0.outcome } }
 
-  /// Goes on if the count is low enough.
+  /// Resumes the task if the count is low enough.
   ///
-  /// The count is read before the excused are counted: one that ends in between is then still in the
-  /// count and no longer excused, which errs towards waiting, and its end looks again.
+  /// The count is read before the excused handlers are counted. A handler that ends in between is still
+  /// in the count and no longer excused, which errs towards waiting; its end checks again.
   ///
   /// - Parameter count: reads the count.
-  /// - Returns: whether it has gone on.
+  /// - Returns: whether the count was low enough.
   func tryFulfil(at count: () -> Int) -> Bool {
     let present = count()
     if present > 0 {
@@ -63,9 +63,9 @@ final class Waiter: Sendable {
     return true
   }
 
-  /// Lets the task go on, if nothing has yet.
+  /// Resumes the task, unless that has been done.
   ///
-  /// - Parameter isReached: whether what it waits for has come.
+  /// - Parameter isReached: the outcome: whether the goal of the wait was reached.
   func resume(_ isReached: Bool) {
     let continuation = state.withLock { state in
       if state.outcome == nil { state.outcome = isReached }
@@ -78,7 +78,7 @@ final class Waiter: Sendable {
   ///
   /// For one task.
   ///
-  /// - Returns: whether what it waited for has come.
+  /// - Returns: whether the goal of the wait was reached.
   nonisolated(nonsending) func wait() async -> Bool {
     await withCheckedContinuation { continuation in
       let outcome = state.withLock { state in

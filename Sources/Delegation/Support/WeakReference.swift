@@ -1,22 +1,21 @@
-/// A weak reference to a subscriber that gives it back as the protocol it subscribed to, for the
-/// price of the bare weak load.
+/// A weak reference to a subscriber that loads it as the protocol it subscribed to, for the price of the
+/// bare weak load.
 ///
 /// A value of type `P` that holds an object, be `P` an existential or a class, begins with the
 /// object's address; what follows (witness tables, and for an existential that is not
 /// `AnyObject`-bound the rest of its buffer and the type) never changes and owns nothing. So these
-/// words are kept as an *image*, unretained, beside an ordinary weak reference. To load, the strong
-/// reference that the weak load yields is given to the image: the object is alive, because that
-/// reference says so, and the image's value owns exactly that one reference.
+/// words are kept as an *image*, unretained, beside an ordinary weak reference. A load transfers the
+/// strong reference of the weak load to the image: that reference proves that the object is alive, and
+/// the image's value owns exactly that one reference.
 ///
-/// The image is kept only if the value looks as described; any other layout (a boxed existential such
-/// as `any Error`) goes through a cast, which is slower and always right. An image of one word or two,
-/// which is what nearly all protocols have, needs no memory of its own: the first word is the
-/// object's address.
+/// The image is kept only if the value has that layout; any other value (a boxed existential such as
+/// `any Error`) is cast, which is slower and always right. An image of one or two words, as nearly all
+/// protocols have, needs no memory of its own: the first word is the object's address.
 ///
 /// This is the one file of the library with unsafe memory code.
 ///
-/// `@unchecked Sendable`: everything is written in `init`, before anyone else has the reference; after
-/// that only the runtime writes, clearing `object`, which it does atomically.
+/// `@unchecked Sendable`: everything is written in `init`, before the reference is shared. After that only
+/// the runtime writes: it clears `object`, atomically.
 @usableFromInline
 struct WeakReference: ~Copyable, @unchecked Sendable {
   /// The subscriber, or `nil` once it has begun to die.
@@ -26,11 +25,11 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// How the value is rebuilt.
   @usableFromInline
   enum Form: UInt8 {
-    /// By a cast.
+    /// By a cast of the object.
     case cast
-    /// Of the object's address and, if it has a second word, of `rest`.
+    /// From the object's address and, if it has a second word, from `rest`.
     case words
-    /// Of the words at `rest`.
+    /// From the words that `rest` points to.
     case image
   }
 
@@ -38,7 +37,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   typealias Words = (UnsafeMutableRawPointer, UnsafeMutableRawPointer?)
 
-  /// Where the subscriber lives while it is alive.
+  /// The address of the subscriber while it is alive.
   let identity: ObjectIdentifier
 
   @usableFromInline
@@ -69,14 +68,14 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   /// Whether the subscriber is alive.
   ///
-  /// The load takes a strong reference for a moment, which may turn out to be the last: the
-  /// subscriber's `deinit` then runs here. Never call it under a lock or on the hub's actor.
+  /// The load takes a strong reference for a moment, which may turn out to be the last: then the
+  /// subscriber's `deinit` runs here. Must not be called under a lock or on the hub's actor.
   var isAlive: Bool { object != nil }
 
-  /// Whether this refers to that very object, and not to a dead one that lived at its address.
+  /// Whether this refers to that very object, and not to a dead one that had the same address.
   ///
-  /// - Parameter other: an object that the caller keeps alive, so that no `deinit` can run here:
-  ///   the reference yields that object or nothing.
+  /// - Parameter other: an object that the caller keeps alive, so that no `deinit` can run here: the
+  ///   load returns that object or `nil`.
   /// - Returns: whether it does.
   func refers(to other: AnyObject) -> Bool {
     identity == ObjectIdentifier(other) && object === other
@@ -84,7 +83,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   /// The subscriber, if it is alive.
   ///
-  /// The reference returned may turn out to be the last: never call it under a lock or on the hub's
+  /// The returned reference may turn out to be the last: must not be called under a lock or on the hub's
   /// actor.
   ///
   /// - Parameter type: the type that the subscriber was subscribed as.
@@ -94,7 +93,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   func load<P>(as type: P.Type) -> P? {
     guard let object else { return nil }
     if form == .cast { return (object as! P) }
-    // The image now owns the reference, and moving out of it hands it on: no count is touched twice.
+    // The image now owns the reference, and the move transfers it to the result: one retain in all.
     let address = Unmanaged.passRetained(object).toOpaque()
     if MemoryLayout<P>.size <= MemoryLayout<Words>.size {
       var words: Words = (address, rest)

@@ -6,11 +6,11 @@ struct Chooser: Sendable {
   private var priorities: [UInt64] = []
   /// The steps at which the highest priority becomes the lowest.
   private var changes: [Int] = []
-  /// What the next priority that becomes the lowest is; those drawn are all higher.
+  /// The priority of the task that was lowered last; those that are drawn are all higher.
   private var lowest: UInt64 = 1 << 32
 
   private static let mostChanges = 4
-  /// The steps that changes are drawn from: how long a schedule will be is not known.
+  /// The ranges of steps that changes are drawn from, as the length of a schedule is not known.
   private static let spans = [25, 100, 100, 100, 400]
 
   init(_ strategy: SchedulingStrategy, seed: UInt64) {
@@ -24,16 +24,16 @@ struct Chooser: Sendable {
   /// Chooses the entry that is to run.
   ///
   /// - Parameters:
-  ///   - ready: those that could, the oldest first; not empty.
+  ///   - ready: the entries that could, the oldest first; not empty.
   ///   - step: the number of the step, from one on.
   /// - Returns: its position.
   mutating func choose(among ready: [Schedule.Entry], at step: Int) -> Int {
-    // No job waits for ever, whatever the strategy.
+    // With every strategy, no job waits for ever.
     let isOverdue = step - ready[0].arrival > Schedule.patience(among: ready.count)
     guard usesPriorities else {
       return isOverdue || ready.count == 1 ? 0 : dice.roll(ready.count)
     }
-    // What has been in the way of one for so long goes behind it.
+    // The task that was preferred to an overdue job for so long gets the lowest priority.
     if isOverdue || changes.contains(step) { lower(ready[highest(among: ready)]) }
     return isOverdue ? 0 : highest(among: ready)
   }
@@ -57,7 +57,7 @@ struct Chooser: Sendable {
   }
 
   private mutating func priority(of entry: Schedule.Entry) -> UInt64 {
-    // What is no task's has come from another thread, and has been late enough.
+    // A job of no task has come from another thread, and goes first.
     guard let task = entry.task else { return .max }
     while priorities.count <= task { priorities.append(dice.next() | 1 << 33) }
     return priorities[task]

@@ -1,4 +1,4 @@
-/// What playing many schedules came to, when none failed.
+/// What was played, when no schedule failed.
 public struct Exploration: Hashable, Sendable, CustomStringConvertible {
   /// How many schedules were played.
   public internal(set) var schedules = 0

@@ -41,8 +41,7 @@ struct Explorer {
         kind: kind, seed: seed, error: outcome.error, steps: schedule.steps,
         foreignJobs: schedule.foreignJobs, by: self)
     }
-    // What is left, of a schedule that failed or of tasks that the scenario has left behind, is asked
-    // to end.
+    // The tasks of a failed schedule, and those that the scenario has left behind, are cancelled or woken.
     if failure != nil { task.cancel() }
     clean(&schedule)
     if let failure { throw failure }

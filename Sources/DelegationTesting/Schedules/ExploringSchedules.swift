@@ -15,24 +15,24 @@
 /// }
 /// ```
 ///
-/// What takes part in the schedule is said at ``SeededExecutor``. What runs elsewhere may take part in
-/// the scenario if there is `patience` for it, but comes back at a time that no seed decides:
-/// ``Exploration/foreignJobs`` counts that.
+/// ``SeededExecutor`` describes what takes part in the schedule. Work on other executors may take part in
+/// the scenario if there is `patience` for it, but its jobs come at times that no seed decides:
+/// ``Exploration/foreignJobs`` counts them.
 ///
-/// A scenario says that something is wrong by throwing: an error of its own, or by `#require`. An
-/// `#expect` that fails is recorded as an issue of the test, but nobody learns of the seed, and the
-/// exploration goes on; `"seed \(executor.seed)"` as its comment helps.
+/// A scenario fails by throwing: an error of its own, or by `#require`. An `#expect` that fails is recorded
+/// as an issue of the test, but without the seed, and the exploration goes on; `"seed \(executor.seed)"` as
+/// its comment helps.
 ///
-/// To be decided by the seed alone, a scenario makes everything anew: its hub, its subscribers, its
-/// actors. What it keeps from one schedule to the next, and what it takes from random numbers, from a
-/// clock that goes by itself or from the order of a `Set` or `Dictionary`, is not.
+/// So that the seed decides everything, a scenario makes everything anew: its hub, its subscribers, its
+/// actors. The seed does not decide what the scenario keeps from one schedule to the next, nor random
+/// numbers, a clock that goes by itself, or the order of a `Set` or `Dictionary`.
 ///
-/// When the scenario has ended, what is left on the executor runs to its end as well. Then those who still
+/// When the scenario has ended, the jobs that are left on the executor run as well. Then tasks that still
 /// sleep by ``SeededExecutor/clock`` are woken as if they were cancelled. A scenario that is stuck, or does
-/// not end, is cancelled; tasks of it that ignore that stay suspended for good.
+/// not end, is cancelled; tasks of it that ignore that stay suspended for ever.
 ///
-/// **Order.** Tasks can take turns wherever they suspend, give way, or enter or leave an actor. Between
-/// those places a job runs as a whole, and a loop without any keeps the call from returning.
+/// **Order.** Tasks can take turns wherever they suspend, yield, or enter or leave an actor. Between those
+/// places a job runs as a whole, and a loop without any keeps the call from returning.
 ///
 /// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the caller, so
 /// issues are recorded for the caller's test. The calling thread is blocked meanwhile; on the main thread
@@ -82,7 +82,7 @@ public func exploreSchedules(
 ///   - patience: for how long to wait for a job from another thread when none is left and the scenario
 ///     has not ended.
 ///   - scenario: what to play, with the executor of the schedule.
-/// - Returns: what playing it came to.
+/// - Returns: what was played.
 /// - Throws: a ``ScheduleFailure``.
 @discardableResult
 public func replaySchedule(

@@ -1,4 +1,4 @@
-/// One order of all the jobs of an executor, as it comes about.
+/// One order of all the jobs of an executor, chosen job by job.
 ///
 /// Only the thread that made the executor uses it.
 struct Schedule {
@@ -8,11 +8,10 @@ struct Schedule {
     let executor: UnownedTaskExecutor
     /// Whether it has come from another thread, at a time that no seed decides.
     let isForeign: Bool
-    /// The runtime's number of the task; zero if the job is an actor's turn, or resumes a task that gave
-    /// way.
+    /// The runtime's number of the task; zero if the job is an actor's turn, or resumes a task that yielded.
     let id: UInt64
-    /// The task, by the order in which tasks have come up; of a job that is none, the one that was running
-    /// when it came.
+    /// The task, by the order of the tasks' first jobs; for a job of no task, the task that was running when
+    /// it came.
     var task: Int?
     /// How many steps there had been when it came.
     var arrival = 0
@@ -30,12 +29,12 @@ struct Schedule {
   private var tasks: [UInt64: Int] = [:]
   private var chooser: Chooser
 
-  /// The tasks that have run, by step; `nil` for a job of another thread that is no task's.
+  /// The tasks that have run, by step; `nil` for a job from another thread that belongs to no task.
   private(set) var steps: [Int?] = []
   /// How many jobs have come from other threads.
   private(set) var foreignJobs = 0
 
-  /// How many jobs are run, at most, of what has been given up.
+  /// How many jobs are run, at most, after a schedule has ended or failed.
   static let cleaningSteps = 10_000
 
   /// For how many steps a job may be passed over.
@@ -44,7 +43,7 @@ struct Schedule {
   /// Whether there is a job that could run.
   var hasJobs: Bool { !ready.isEmpty || executor.arrivals.count > 0 }
 
-  /// A number that differs for schedules that differ, but for coincidences.
+  /// A hash of the steps.
   var fingerprint: UInt64 {
     steps.reduce(0xCBF2_9CE4_8422_2325) { hash, task in
       let mixed = (hash ^ UInt64((task ?? -1) + 2)) &* 0x9E37_79B9_7F4A_7C15
@@ -77,8 +76,8 @@ struct Schedule {
 
   private mutating func admit() {
     var entries = executor.arrivals.takeAll()
-    // Several that have been set free at once may have come in the order of a hash table, which is
-    // another one in each process. The runtime numbers tasks in the order in which they are made.
+    // Jobs that were resumed together may come in the order of a hash table, which differs between
+    // processes. The runtime numbers tasks in the order in which they are made.
     if entries.count > 1 { entries.sort { $0.id < $1.id } }
     for var entry in entries {
       if entry.isForeign { foreignJobs += 1 }
@@ -92,7 +91,7 @@ struct Schedule {
     }
   }
 
-  /// A number for a task that does not depend on what else the process does.
+  /// A number for a task that is the same in each process.
   private mutating func number(of id: UInt64) -> Int {
     if let number = tasks[id] { return number }
     tasks[id] = tasks.count

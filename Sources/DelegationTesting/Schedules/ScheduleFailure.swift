@@ -20,12 +20,12 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
   public let kind: Kind
   /// The schedule's seed: ``replaySchedule(seed:strategy:stepLimit:patience:_:)`` plays it again.
   public let seed: UInt64
-  /// The error that the scenario threw, if it is that.
+  /// The error that the scenario threw, if the kind is ``Kind/threw``.
   public let error: (any Error)?
   /// The tasks that ran, step by step.
   ///
-  /// They are numbered in the order in which they came up: the scenario itself is 0. An actor's turn is a
-  /// step of the task for which the actor woke; it is `nil` if that came from another thread.
+  /// They are numbered in the order of their first jobs: the scenario itself is 0. An actor's turn is a step
+  /// of the task for which the actor woke; it is `nil` if that came from another thread.
   public let steps: [Int?]
   /// How many jobs had come from other threads.
   ///

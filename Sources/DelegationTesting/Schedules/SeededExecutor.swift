@@ -1,7 +1,7 @@
 /// Runs the tasks of one schedule, in an order that a seed decides.
 ///
-/// ``exploreSchedules(seeds:strategy:stepLimit:patience:_:)`` makes one for each schedule and hands it to the
-/// scenario, which gives it to all that is to take part:
+/// ``exploreSchedules(seeds:strategy:stepLimit:patience:_:)`` makes one for each schedule and passes it to the
+/// scenario, which passes it to everything that is to take part:
 ///
 /// ```swift
 /// await withTaskGroup { group in
@@ -16,24 +16,24 @@
 /// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a hub whose
 /// `DelegateHub.Configuration.executor` it is. A plain `Task { }` does not inherit the preference.
 ///
-/// **Order.** One job at a time runs on the exploring thread; the next one is chosen by the seed among
-/// all that could run. Every job is chosen sometime: one that has been passed over for 500 steps, and for
-/// 32 more for each other that waits, comes next.
+/// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among all that
+/// could run. Every job is chosen at some time: one that has been passed over for 500 steps, and 32 more
+/// for each other job that waits, comes next.
 public final class SeededExecutor: TaskExecutor {
   /// The number that decides the schedule.
   public let seed: UInt64
 
   /// The schedule's clock.
   ///
-  /// It stands still while anything can run; when nothing can, it goes on to the next deadline. So
-  /// deadlines come when everything else waits. For one that may come at any other moment, let a task
-  /// of the scenario call ``ManualClock/advance(by:)``.
+  /// It stands still while a job can run; when none can, it advances to the next deadline. So deadlines
+  /// come when everything else waits. For a deadline that may come at any other moment, let a task of the
+  /// scenario call ``ManualClock/advance(by:)``.
   public let clock = ManualClock()
 
   let arrivals = JobQueue<Schedule.Entry>()
   private let thread = ThisThread.id
 
-  /// Makes the executor of a schedule that the present thread plays.
+  /// Makes the executor of a schedule that the current thread plays.
   init(seed: UInt64) {
     self.seed = seed
   }
@@ -45,7 +45,7 @@ public final class SeededExecutor: TaskExecutor {
     add(UnownedJob(job), on: asUnownedTaskExecutor())
   }
 
-  /// Whether the present thread is the one that plays the schedule.
+  /// Whether the current thread is the one that plays the schedule.
   var isOnItsThread: Bool { ThisThread.id == thread }
 
   fileprivate func add(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
@@ -55,12 +55,12 @@ public final class SeededExecutor: TaskExecutor {
 
   /// Makes another executor whose jobs the same schedule chooses from.
   ///
-  /// For what has an executor of its own, as a subscriber that subscribes with `on:`.
+  /// For code with an executor of its own, as a subscriber that subscribes with `on:`.
   ///
   /// - Returns: the other executor.
   public func makeLane() -> Lane { Lane(of: self) }
 
-  /// An executor of its own whose jobs are a schedule's.
+  /// An executor whose jobs are part of a schedule.
   public final class Lane: TaskExecutor {
     private let schedule: SeededExecutor
 

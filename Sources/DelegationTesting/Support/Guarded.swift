@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// State that any thread may use, one at a time.
+/// State that one thread at a time may use.
 ///
-/// The invariant of every use: what runs under the lock is this module's own code and short. No
-/// continuation is resumed, and no closure or value of the user's is run or released, under it.
+/// The rule for every use: only short code of this module runs under the lock. No continuation is resumed,
+/// and no closure or value of the user is called or released, under it.
 ///
-/// On Linux the thread sanitizer does not see the futex of a `Mutex`. It does see the atomic, which is
-/// loaded first and stored last by the thread that has the lock.
+/// On Linux the thread sanitizer does not see the futex of a `Mutex`. It does see the atomic, which the
+/// thread that has the lock loads first and stores last.
 struct Guarded<State: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
   private let trace = Atomic<Bool>(false)

@@ -2,11 +2,13 @@
   internal import Dispatch
 #endif
 
-/// What has come to be run, from any thread, in the order in which it came.
+/// Jobs from any thread, in the order in which they came.
 final class JobQueue<Job: Sendable>: Sendable {
   private struct State: Sendable {
     var jobs: ArraySlice<Job> = []
-    /// How many threads sleep until a job comes; each is sent one signal, or takes itself off.
+    /// How many threads sleep until a job comes.
+    ///
+    /// Each one is sent one signal, or takes itself off when it gives up.
     var sleepers = 0
   }
 
@@ -61,7 +63,7 @@ final class JobQueue<Job: Sendable>: Sendable {
         state.sleepers -= 1
         return false
       }
-      // The signal was sent while this thread gave up: the next one is not to find it.
+      // The signal was sent while this thread gave up: it is consumed, so that the next one does not find it.
       if isSignalled { signal.wait() }
     #endif
     // Without Dispatch there are no threads that a job could come from.

@@ -1,7 +1,7 @@
-/// Those who sleep, by their deadlines.
+/// The sleepers of a clock, by their deadlines.
 ///
-/// A heap, from which a cancelled sleeper is not taken out: its ticket is no longer valid, and the heap
-/// is built anew when more than half of its tickets are not.
+/// It is a heap. The alarm of a cancelled sleeper stays in it with a ticket that is no longer valid; the
+/// heap is built anew when more than half of its tickets are invalid.
 struct SleepQueue<Sleeper: Sendable>: Sendable {
   private struct Alarm: Sendable, Comparable {
     let deadline: ManualClock.Instant
@@ -12,7 +12,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     }
   }
 
-  /// No alarm is earlier than its parent's, and the first one's ticket is valid.
+  /// Invariant: no alarm is earlier than its parent, and the ticket of the first one is valid.
   private var alarms: [Alarm] = []
   private var sleepers: [Int: Sleeper] = [:]
   private var lastTicket = 0
@@ -24,7 +24,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     alarms.filter { sleepers[$0.ticket] != nil }.map(\.deadline).sorted()
   }
 
-  /// How many alarms there are, those of cancelled sleepers included.
+  /// How many alarms there are, including those of cancelled sleepers.
   var footprint: Int { alarms.count }
 
   mutating func makeTicket() -> Int {
@@ -52,7 +52,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     return sleeper
   }
 
-  /// Takes out those whose deadlines are not later than a point of time, the earliest first.
+  /// Takes out the sleepers whose deadlines are not later than a point of time, the earliest first.
   mutating func removeAll(
     until time: ManualClock.Instant
   ) -> [Sleeper] {
@@ -67,7 +67,7 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     return due
   }
 
-  /// Takes out all, the earliest first.
+  /// Takes out all sleepers, the earliest deadline first.
   mutating func removeAll() -> [Sleeper] {
     let all = alarms.sorted().compactMap { sleepers[$0.ticket] }
     alarms = []
@@ -75,11 +75,11 @@ struct SleepQueue<Sleeper: Sendable>: Sendable {
     return all
   }
 
-  /// Drops invalid alarms: at the top all, elsewhere when there are too many.
+  /// Removes invalid alarms: always at the top, elsewhere when there are too many.
   private mutating func tidy() {
     if alarms.count > 2 * sleepers.count + 8 {
       alarms.removeAll { sleepers[$0.ticket] == nil }
-      // An array in order is a heap.
+      // A sorted array is a heap.
       alarms.sort()
     }
     while let first = alarms.first, sleepers[first.ticket] == nil { removeFirst() }

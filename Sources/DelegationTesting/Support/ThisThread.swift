@@ -10,7 +10,7 @@
   internal import WinSDK
 #endif
 
-/// The thread that asks.
+/// The current thread.
 enum ThisThread {
   /// A number that no other thread has as long as this one lives.
   static var id: UInt {

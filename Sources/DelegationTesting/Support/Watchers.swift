@@ -20,13 +20,13 @@ struct Watchers: Sendable {
     watchers.append(Watcher(ticket: ticket, count: count, continuation: continuation))
   }
 
-  /// Takes out the one with a ticket, if it still waits.
+  /// Takes out the task with a ticket, if it still waits.
   mutating func remove(_ ticket: Int) -> CheckedContinuation<Void, Never>? {
     guard let index = watchers.firstIndex(where: { $0.ticket == ticket }) else { return nil }
     return watchers.remove(at: index).continuation
   }
 
-  /// Takes out those whose number has been reached, for the caller to resume after the lock.
+  /// Takes out the tasks whose number has been reached, for the caller to resume after the lock.
   mutating func removeAll(reaching count: Int) -> [CheckedContinuation<Void, Never>] {
     guard watchers.contains(where: { $0.count <= count }) else { return [] }
     let ready = watchers.filter { $0.count <= count }.map(\.continuation)
@@ -39,7 +39,7 @@ struct Watchers: Sendable {
 protocol Watched: Sendable {
   /// The number.
   var reached: Int { get }
-  /// Those who wait for it; nobody among them waits for a number that has been reached.
+  /// The tasks that wait for it; none of them waits for a number that has been reached.
   var watchers: Watchers { get set }
 }
 
@@ -55,7 +55,7 @@ extension Guarded where State: Watched {
           return false
         }
         if isReached { return continuation.resume() }
-        // The handler below may have run before there was anything to take out.
+        // The handler below may have run before the watcher was added.
         if Task.isCancelled { stopWaiting(ticket) }
       }
     } onCancel: {

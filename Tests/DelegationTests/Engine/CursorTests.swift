@@ -60,16 +60,16 @@ struct CursorTests {
     #expect(notBegun(cursor) == [0, 1, 2])
     let first = try #require(claim(&cursor))
     #expect(notBegun(cursor) == [nil, 1, 2])
-    cursor.sendElsewhere(first)
+    cursor.sendToExecutor(first)
     #expect(notBegun(cursor) == [0, 1, 2])
     let second = try #require(claim(&cursor))
     _ = cursor.claim()
-    cursor.sendElsewhere(second)
+    cursor.sendToExecutor(second)
     #expect(notBegun(cursor) == [0, 1, nil])
-    #expect(cursor.arrive(0) == true)
+    #expect(cursor.beginOnExecutor(0) == true)
     #expect(notBegun(cursor) == [nil, 1, nil])
     // What has arrived keeps nothing.
-    #expect(cursor.arrive(1) == true)
+    #expect(cursor.beginOnExecutor(1) == true)
     #expect(notBegun(cursor) == [nil, nil, nil])
   }
 
@@ -77,8 +77,8 @@ struct CursorTests {
   func tooLate() throws {
     var cursor = Cursor(nodes)
     let first = try #require(claim(&cursor))
-    cursor.sendElsewhere(first)
+    cursor.sendToExecutor(first)
     #expect(cursor.halt().count == 4)
-    #expect(cursor.arrive(0) == false)
+    #expect(cursor.beginOnExecutor(0) == false)
   }
 }

@@ -46,11 +46,11 @@ struct FanOutTests {
     let fanOut = fanOut(cast.nodes)
     let first = try #require(fanOut.claim())
     let elsewhere = try #require(fanOut.claim())
-    fanOut.cursor.withLock { $0.sendElsewhere(elsewhere) }
+    fanOut.cursor.withLock { $0.sendToExecutor(elsewhere) }
     #expect((0..<4).map(fanOut.isLate) == [true, true, true, true])
     for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
     #expect((0..<4).map(fanOut.isLate) == [true, false, false, true])
-    #expect(fanOut.cursor.withLock { $0.arrive(1) })
+    #expect(fanOut.cursor.withLock { $0.beginOnExecutor(1) })
     #expect((0..<4).map(fanOut.isLate) == [true, true, false, true])
     withExtendedLifetime(first) {}
   }
@@ -91,7 +91,7 @@ struct FanOutTests {
     let own = ManualExecutor()
     let subscriber = Nobody()
     let elsewhere = cast.inbox.subscribe(
-      Newcomer(
+      SubscriptionRequest(
         object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
         policy: .unbounded, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
@@ -105,7 +105,7 @@ struct FanOutTests {
         asked.record(position)
       }
     }
-    fanOut.summonWorker()
+    fanOut.requestWorker()
     executor.run()
     own.run()
     #expect(asked.history.sorted() == [0, 1, 2, 3])

@@ -8,7 +8,8 @@ struct InboxHistoryTests {
     case subscribe, subscribeElsewhere, cancel, post, postElsewhere, takeAsWake, look
   }
 
-  @Test("after every history of five steps the news are what was said, and one wake is on its way")
+  @Test(
+    "after every history of five steps the updates are what was said, and one wake is on its way")
   func agreesWithList() {
     let histories = words(of: Step.allCases, length: 5)
     #expect(histories.count == 16_807)
@@ -57,8 +58,8 @@ private struct InboxRun {
       case .cancel: cancel()
       case .post: post(to: 0)
       case .postElsewhere: post(to: 1)
-      case .takeAsWake: isWaking ? takeNews(asWake: true) : nil
-      case .look: takeNews(asWake: false)
+      case .takeAsWake: isWaking ? takeUpdates(asWake: true) : nil
+      case .look: takeUpdates(asWake: false)
       }
     return fault ?? check()
   }
@@ -95,21 +96,21 @@ private struct InboxRun {
     return nil
   }
 
-  private mutating func takeNews(asWake isWake: Bool) -> String? {
-    let news = inbox.takeNews(asWake: isWake)
+  private mutating func takeUpdates(asWake isWake: Bool) -> String? {
+    let updates = inbox.takeUpdates(asWake: isWake)
     defer {
       (changed, joined, left) = ([], [[], []], [0, 0])
       if isWake { (isWaking, pending) = (false, []) }
     }
-    guard news.changes.map(\.topic.key) == keys(of: changed) else { return "changed" }
-    for (changes, index) in zip(news.changes, changed) {
-      guard changes.joined.elementsEqual(joined[index], by: ===), changes.left == left[index]
+    guard updates.changes.map(\.topic.key) == keys(of: changed) else { return "changed" }
+    for (changes, index) in zip(updates.changes, changed) {
+      guard changes.added.elementsEqual(joined[index], by: ===), changes.terminated == left[index]
       else { return "changes of \(index)" }
     }
-    guard news.duties.pending.map(\.key) == (isWake ? keys(of: pending) : []) else {
+    guard updates.pendingWork.pending.map(\.key) == (isWake ? keys(of: pending) : []) else {
       return "pending"
     }
-    return news.duties.sweeps.isEmpty && news.duties.due.isEmpty ? nil : "sweeps"
+    return updates.pendingWork.sweeps.isEmpty && updates.pendingWork.due.isEmpty ? nil : "sweeps"
   }
 
   private func keys(of indices: [Int]) -> [ObjectIdentifier] {

@@ -83,18 +83,18 @@ private struct IdentityRun {
       list[own].id = id ?? list[own].id
       return node === list[own].node ? nil : "subscribed twice"
     }
-    var heir = Entry(node: node, object: address, id: id, place: lastPlace + 1)
+    var successor = Entry(node: node, object: address, id: id, place: lastPlace + 1)
     if let namesake {
       // In the older one's place, with what waited for it.
-      heir = Entry(node: node, object: address, id: id, place: list[namesake].place)
-      heir.account.waiting = list[namesake].account.waiting
+      successor = Entry(node: node, object: address, id: id, place: list[namesake].place)
+      successor.account.waiting = list[namesake].account.waiting
       list[namesake].account.waiting = 0
       list[namesake].isOpen = false
     } else {
       lastPlace += 1
     }
     if list.contains(where: { $0.node === node }) { return "an old subscription" }
-    list.append(heir)
+    list.append(successor)
     return nil
   }
 

@@ -137,17 +137,17 @@ struct InboxSectionTests {
     let wakes = Wakes(of: inbox)
     let subscribers = (0..<511).map { _ in Nobody() }
     for subscriber in subscribers { _ = Structures.subscribe(subscriber, in: inbox) }
-    _ = inbox.takeNews(asWake: false)
+    _ = inbox.takeUpdates(asWake: false)
     #expect(wakes.count == 0)
     inbox.terminateAll(of: Structures.key)
     #expect(wakes.count == 0)
     for subscriber in subscribers { _ = Structures.subscribe(subscriber, in: inbox) }
     #expect(wakes.count == 1)
-    _ = inbox.takeNews(asWake: true)
+    _ = inbox.takeUpdates(asWake: true)
     _ = Structures.subscribe(Nobody(), in: inbox)
     inbox.terminateAll(of: Structures.key)
     #expect(wakes.count == 2)
-    #expect(inbox.takeNews(asWake: true).changes.map(\.left) == [512])
+    #expect(inbox.takeUpdates(asWake: true).changes.map(\.terminated) == [512])
   }
 
   @Test("a take-over when nothing waits wakes nobody")
@@ -159,7 +159,7 @@ struct InboxSectionTests {
     for subscriber in subscribers {
       let node = Structures.subscribe(subscriber, in: inbox, identity: Identity("a"))
       #expect(node.serial == 1)
-      #expect(!node.contents.withLock { $0.mailbox.flags.contains(.expectant) })
+      #expect(!node.contents.withLock { $0.mailbox.flags.contains(.awaitingHandOver) })
     }
     #expect(wakes.count == 0)
     #expect(inbox.index(of: Structures.key)?.population == 1)

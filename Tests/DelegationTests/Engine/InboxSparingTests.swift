@@ -71,17 +71,17 @@ struct InboxSparingTests {
     let subscriber = Nobody()
     let node = Structures.subscribe(subscriber, in: inbox)
     #expect(inbox.hasChanges)
-    #expect(inbox.takeNews(asWake: false).changes.count == 1)
+    #expect(inbox.takeUpdates(asWake: false).changes.count == 1)
     #expect(!inbox.hasChanges)
     #expect(inbox.state.withLock { $0.changed.isEmpty })
     node.terminate(as: .cancelled)
     #expect(inbox.hasChanges)
-    #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
-    #expect(inbox.takeNews(asWake: false).changes.isEmpty)
+    #expect(inbox.takeUpdates(asWake: false).changes.map(\.terminated) == [1])
+    #expect(inbox.takeUpdates(asWake: false).changes.isEmpty)
     _ = Structures.subscribe(subscriber, in: inbox)
-    _ = inbox.takeNews(asWake: false)
+    _ = inbox.takeUpdates(asWake: false)
     inbox.terminateAll(of: Structures.key)
-    #expect(inbox.takeNews(asWake: false).changes.map(\.left) == [1])
+    #expect(inbox.takeUpdates(asWake: false).changes.map(\.terminated) == [1])
     _ = Structures.subscribe(subscriber, in: inbox)
     inbox.clear()
     #expect(!inbox.hasChanges)
@@ -93,12 +93,12 @@ struct InboxSparingTests {
     defer { inbox.clear() }
     let subscribers = (0..<512).map { _ in Nobody() }
     for subscriber in subscribers { _ = Structures.subscribe(subscriber, in: inbox) }
-    #expect(inbox.takeNews(asWake: false).duties.sweeps.isEmpty)
-    #expect(inbox.takeNews(asWake: true).duties.sweeps.count == 1)
-    #expect(inbox.takeNews(asWake: true).duties.sweeps.isEmpty)
+    #expect(inbox.takeUpdates(asWake: false).pendingWork.sweeps.isEmpty)
+    #expect(inbox.takeUpdates(asWake: true).pendingWork.sweeps.count == 1)
+    #expect(inbox.takeUpdates(asWake: true).pendingWork.sweeps.isEmpty)
   }
 
-  @Test("a wake is sent before what a subscription leaves is let go, which may wait for it")
+  @Test("a wake is sent before what a subscription leaves is released, which may wait for it")
   func wakeFirst() {
     let inbox = Inbox()
     defer { inbox.clear() }
@@ -107,7 +107,7 @@ struct InboxSparingTests {
     let subscriber = Nobody()
     for _ in 0..<256 {
       inbox.subscribe(
-        Newcomer(
+        SubscriptionRequest(
           object: subscriber, type: Nobody.self,
           attachments: .init(subscriber: DeathNotice { seen.record(wakes.count) }),
           priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),

@@ -6,7 +6,7 @@ import Testing
 struct InboxTests {
   // MARK: Telling
 
-  @Test("what is posted to nobody is let go at once and wakes nobody")
+  @Test("what is posted to nobody is released at once and wakes nobody")
   func nobody() {
     let inbox = Inbox()
     defer { inbox.clear() }
@@ -35,12 +35,12 @@ struct InboxTests {
       inbox.post(Structures.content(), to: Structures.key)
       #expect(wakes.count == round)
       inbox.post(Structures.content(), to: Structures.key)
-      #expect(inbox.takeNews(asWake: false).duties.pending.isEmpty)
+      #expect(inbox.takeUpdates(asWake: false).pendingWork.pending.isEmpty)
       inbox.post(Structures.content(), to: Structures.key)
       #expect(wakes.count == round)
       #expect(inbox.activity.workers.value == round)
-      #expect(inbox.takeNews(asWake: true).duties.pending.map(\.key) == [Structures.key])
-      #expect(inbox.takeNews(asWake: true).duties.pending.isEmpty)
+      #expect(inbox.takeUpdates(asWake: true).pendingWork.pending.map(\.key) == [Structures.key])
+      #expect(inbox.takeUpdates(asWake: true).pendingWork.pending.isEmpty)
     }
   }
 
@@ -64,18 +64,19 @@ struct InboxTests {
     defer { inbox.clear() }
     let subscriber = Nobody()
     let first = Structures.subscribe(subscriber, in: inbox)
-    _ = inbox.takeNews(asWake: false)
+    _ = inbox.takeUpdates(asWake: false)
     let second = Structures.subscribe(subscriber, in: inbox)
     #expect(first === second)
     #expect(
-      inbox.takeNews(asWake: false).changes.allSatisfy { $0.joined.isEmpty && $0.left == 0 })
+      inbox.takeUpdates(asWake: false).changes.allSatisfy { $0.added.isEmpty && $0.terminated == 0 }
+    )
     let third = Structures.subscribe(subscriber, in: inbox, priority: 3)
     #expect(first === third)
     // The hub's actor is told of it, and it alone changes the order.
     #expect(first.rank == 0)
-    let changes = inbox.takeNews(asWake: false).changes
+    let changes = inbox.takeUpdates(asWake: false).changes
     #expect(changes.map { $0.ranked.map(\.rank) } == [[3]])
-    #expect(changes.map(\.joined.count) == [0])
+    #expect(changes.map(\.added.count) == [0])
   }
 
   @Test("the same object under an id, or under another one, is the same subscription")
@@ -160,7 +161,8 @@ struct InboxTests {
     #expect(present.account == Account(waiting: 1))
   }
 
-  @Test("whoever inherits what waited is sent a fan-out for it, as the old one's will not come by")
+  @Test(
+    "a successor that takes over what waited is sent a fan-out, as the old one's will not reach it")
   func successorIsWoken() {
     let inbox = Inbox()
     defer { inbox.clear() }
@@ -168,36 +170,36 @@ struct InboxTests {
     let old = Structures.subscribe(first, in: inbox, identity: Identity("a"))
     for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
     // The fan-out has set out for the old one, whose handler is running.
-    #expect(inbox.takeNews(asWake: true).duties.pending.count == 1)
+    #expect(inbox.takeUpdates(asWake: true).pendingWork.pending.count == 1)
     #expect(old.begin() != nil)
     let wakes = Wakes(of: inbox)
     let new = Structures.subscribe(second, in: inbox, identity: Identity("a"))
-    guard case .rest = old.advance(after: .handled) else {
+    guard case .done = old.advance(after: .handled) else {
       Issue.record("the old one's worker goes on")
       return
     }
     #expect(new.account.waiting == 2)
     #expect(wakes.count == 1)
-    let duties = inbox.takeNews(asWake: true).duties
-    #expect(duties.pending.isEmpty)
-    #expect(duties.due.map(ObjectIdentifier.init) == [ObjectIdentifier(new)])
+    let pendingWork = inbox.takeUpdates(asWake: true).pendingWork
+    #expect(pendingWork.pending.isEmpty)
+    #expect(pendingWork.due.map(ObjectIdentifier.init) == [ObjectIdentifier(new)])
   }
 
   // MARK: Ending
 
-  @Test("a subscription that is ended is not at rest until its account is settled")
+  @Test("a terminated subscription is not idle until its account is final")
   func atRestWhenSettled() throws {
     let inbox = Inbox()
     defer { inbox.clear() }
     let subscriber = Nobody()
     let node = Structures.subscribe(subscriber, in: inbox)
     inbox.post(Structures.content(), to: Structures.key)
-    let end = try #require(inbox.forbidCalls(on: node))
-    #expect(node.isGone)
-    // From here the hub's actor may collect it, if it is at rest: its account has to be final.
-    #expect(!node.isAtRest || node.account.waiting == 0)
-    node.settle(at: end, as: .cancelled)
-    #expect(node.isAtRest)
+    let end = try #require(inbox.beginTermination(on: node))
+    #expect(node.isTerminated)
+    // From here the hub's actor may collect it, if it is idle: its account has to be final.
+    #expect(!node.isIdle || node.account.waiting == 0)
+    node.finishTermination(at: end, as: .cancelled)
+    #expect(node.isIdle)
     #expect(node.account == Account(cancelled: 1))
   }
 
@@ -213,8 +215,8 @@ struct InboxTests {
     inbox.terminateAll(of: Structures.key)
     #expect([here.isOpen, there.isOpen] == [false, true])
     #expect(here.account == Account(cancelled: 1))
-    let changes = inbox.takeNews(asWake: false).changes
-    #expect(changes.map(\.left).sorted() == [0, 1])
+    let changes = inbox.takeUpdates(asWake: false).changes
+    #expect(changes.map(\.terminated).sorted() == [0, 1])
     inbox.terminateAll()
     #expect(!there.isOpen)
   }
@@ -250,7 +252,7 @@ struct InboxTests {
       if wakes.count > woken.count { woken.append(change) }
     }
     #expect(woken == [256])
-    #expect(inbox.takeNews(asWake: true).changes.count == 1)
+    #expect(inbox.takeUpdates(asWake: true).changes.count == 1)
   }
 
   @Test("the 512th subscriber of a protocol asks for a search for the dead, which is taken once")
@@ -264,9 +266,9 @@ struct InboxTests {
       _ = Structures.subscribe(subscriber, in: inbox)
       if wakes.count > woken.count {
         woken.append(index + 1)
-        #expect(inbox.takeNews(asWake: true).duties.sweeps.map(\.key) == [Structures.key])
+        #expect(inbox.takeUpdates(asWake: true).pendingWork.sweeps.map(\.key) == [Structures.key])
       } else {
-        _ = inbox.takeNews(asWake: false)
+        _ = inbox.takeUpdates(asWake: false)
       }
     }
     #expect(woken == [512])

@@ -35,19 +35,19 @@ struct PollTests {
 
   private func poll(asking count: Int, _ script: Script) -> Sums {
     let poll = Sums(Ballot(asking: count, combiner: script))
-    #expect(poll.open() == nil)
+    #expect(poll.begin() == nil)
     return poll
   }
 
   private func outcome(_ poll: Sums) -> Int? {
-    poll.desk.withLock { $0.isDecided } ? poll.outcome?.get() : nil
+    poll.state.withLock { $0.isDecided } ? poll.outcome?.get() : nil
   }
 
-  private func turn(_ poll: Sums) -> UInt8 { poll.turn.load(ordering: .relaxed) }
+  private func turn(_ poll: Sums) -> UInt8 { poll.phase.load(ordering: .relaxed) }
 
   /// Somebody counts.
   private func beginCount(_ poll: Sums) {
-    poll.turn.store(PollTurn.counting, ordering: .sequentiallyConsistent)
+    poll.phase.store(PollPhase.counting, ordering: .sequentiallyConsistent)
   }
 
   @Test("what comes while somebody counts is left to that one, in order, and counted to the end")
@@ -80,8 +80,8 @@ struct PollTests {
   @Test("whoever finds the ballot put back while leaving an answer takes it up")
   func putBackMeanwhile() {
     let poll = poll(asking: 1, Script())
-    #expect(poll.leave(.answer(.response(7), position: 0)))
-    #expect(turn(poll) == PollTurn.counting)
+    #expect(poll.enqueue(.answer(.response(7), position: 0)))
+    #expect(turn(poll) == PollPhase.counting)
     poll.conclude(poll.countQueue(), in: fanOut())
     #expect(outcome(poll) == 7)
   }
@@ -91,10 +91,10 @@ struct PollTests {
     let fanOut = fanOut()
     let poll = poll(asking: 3, Script())
     beginCount(poll)
-    #expect(!poll.leave(.answer(.response(1), position: 0)))
-    #expect(turn(poll) == PollTurn.queued)
-    #expect(!poll.leave(.answer(.response(2), position: 1)))
-    #expect(turn(poll) == PollTurn.queued)
+    #expect(!poll.enqueue(.answer(.response(1), position: 0)))
+    #expect(turn(poll) == PollPhase.queued)
+    #expect(!poll.enqueue(.answer(.response(2), position: 1)))
+    #expect(turn(poll) == PollPhase.queued)
     poll.conclude(poll.count(.answer(.response(4), position: 2)), in: fanOut)
     #expect(outcome(poll) == 7)
   }
@@ -104,9 +104,9 @@ struct PollTests {
     let fanOut = fanOut()
     let poll = poll(asking: 3, Script())
     beginCount(poll)
-    _ = poll.leave(.answer(.response(1), position: 0))
+    _ = poll.enqueue(.answer(.response(1), position: 0))
     poll.conclude(poll.count(.answer(.response(2), position: 1)), in: fanOut)
-    #expect(turn(poll) == PollTurn.free)
+    #expect(turn(poll) == PollPhase.free)
     #expect(outcome(poll) == nil)
     #expect(!fanOut.cursor.withLock { $0.isHalted })
     poll.take(.response(4), from: 2, in: fanOut)
@@ -121,24 +121,24 @@ struct PollTests {
     poll.take(.response(1), from: 0, in: fanOut)
     poll.take(.response(2), from: 1, in: fanOut)
     poll.expire(in: fanOut) { _ in .response(100) }
-    #expect(!poll.leave(.answer(.response(3), position: 2)))
-    #expect(poll.desk.withLock { $0.queue.isEmpty })
+    #expect(!poll.enqueue(.answer(.response(3), position: 2)))
+    #expect(poll.state.withLock { $0.queue.isEmpty })
     #expect(counted.history == [1])
     #expect(outcome(poll) == 1)
   }
 
-  @Test("what is queued when the count is decided is let go uncounted")
+  @Test("what is queued when the count is decided is released uncounted")
   func queuedAtTheDecision() {
     let fanOut = fanOut()
     let counted = Recorder<Int>()
     let poll = poll(asking: 3, Script(decisive: 2) { counted.record($0) })
     beginCount(poll)
-    _ = poll.leave(.answer(.response(2), position: 0))
-    _ = poll.leave(.answer(.response(3), position: 1))
+    _ = poll.enqueue(.answer(.response(2), position: 0))
+    _ = poll.enqueue(.answer(.response(3), position: 1))
     poll.conclude(false, in: fanOut)
     #expect(counted.history == [2])
     #expect(outcome(poll) == 2)
-    #expect(poll.desk.withLock { $0.queue.isEmpty && $0.caller == nil })
+    #expect(poll.state.withLock { $0.queue.isEmpty && $0.caller == nil })
   }
 
   @Test("those still at work are cancelled if anybody is outstanding, and only then")
@@ -160,11 +160,11 @@ struct PollTests {
       if isEarly { poll.take(.response(5), from: 0, in: fanOut) }
       let waiting = Task { await poll.waitForDecision().get() }
       if !isEarly {
-        while poll.desk.withLock({ $0.caller == nil }) { await Task.yield() }
+        while poll.state.withLock({ $0.caller == nil }) { await Task.yield() }
         poll.take(.response(5), from: 0, in: fanOut)
       }
       #expect(await waiting.value == 5)
-      #expect(poll.desk.withLock { $0.caller == nil })
+      #expect(poll.state.withLock { $0.caller == nil })
     }
   }
 
@@ -195,7 +195,7 @@ struct PollTests {
         default:
           counts.wait()
           // Nobody can leave an answer until the first one has been counted.
-          poll.desk.withLock { _ in
+          poll.state.withLock { _ in
             isHeld.signal()
             leaves.wait()
             Threads.pause(1000)

@@ -6,14 +6,17 @@ import Testing
 @Suite("WaitGraph: what it costs when many handlers wait", .inTurn)
 struct WaitGraphStepsTests {
   /// That many deliveries, each to a subscriber of its own, in one hub.
-  fileprivate static func deliveries(_ count: Int) -> HandlerScene {
+  fileprivate static func deliveries(
+    _ count: Int, waits: HandlerWaits = HandlerWaits()
+  ) -> HandlerScene {
     HandlerScene(
-      (0..<count).map { HandlerScene.Part(node: $0, isDelivery: true) }, subscribers: count)
+      (0..<count).map { HandlerScene.Part(node: $0, isDelivery: true) }, subscribers: count,
+      waits: waits)
   }
 
   /// Has all handlers wait in turn, and each end when it goes on; gives the steps that took.
   fileprivate static func steps(
-    _ scene: HandlerScene, _ goal: (Int) -> WaitGoal
+    _ scene: HandlerScene, leaving others: Int = 0, _ goal: (Int) -> WaitGoal
   ) -> Int {
     for handler in scene.parts.indices {
       scene.waits.begin(handler, goal(handler), in: scene.contexts[handler])
@@ -26,23 +29,38 @@ struct WaitGraphStepsTests {
       }
       for handler in fulfilled { scene.end(handler) }
     }
-    #expect(scene.waits.count == 0)
+    #expect(scene.waits.count == others)
     return scene.waits.steps
   }
 
   @Test("handlers that drain their own hub look at nobody")
-  func drains() async {
-    // In a process of its own: other tests' handlers make waits look again.
-    await #expect(processExitsWith: .success) {
-      for count in [10, 100, 1_000] {
-        let scene = WaitGraphStepsTests.deliveries(count)
-        let goal = WaitGoal.rest(of: scene.inbox.activity)
-        #expect(WaitGraphStepsTests.steps(scene) { _ in goal } == 0, "\(count) handlers")
-      }
+  func drains() {
+    for count in [10, 100, 1_000] {
+      let scene = Self.deliveries(count)
+      let goal = WaitGoal.rest(of: scene.inbox.activity)
+      #expect(Self.steps(scene) { _ in goal } == 0, "\(count) handlers")
     }
   }
 
-  @Test("handlers that each notify all of them and wait look at no more than the square of their number")
+  @Test("nor do they while a handler of another hub waits")
+  func drainsBesideAnother() {
+    for count in [10, 100, 1_000] {
+      let waits = HandlerWaits()
+      let others = (0..<2).map { _ in
+        HandlerScene([.init(node: 0)], subscribers: 1, waits: waits)
+      }
+      waits.begin(-1, .rest(of: others[1].inbox.activity), in: others[0].contexts[0])
+      let scene = Self.deliveries(count, waits: waits)
+      let goal = WaitGoal.rest(of: scene.inbox.activity)
+      #expect(Self.steps(scene, leaving: 1) { _ in goal } == 0, "\(count) handlers")
+      others[1].end(0)
+      #expect(waits.takeFulfilled() == [-1])
+    }
+  }
+
+  @Test(
+    "handlers that each notify all of them and wait look at no more than the square of their number"
+  )
   func notifyAndWait() {
     for count in [10, 100, 200] {
       let scene = Self.deliveries(count)

@@ -42,7 +42,7 @@ struct WakeTests {
     inbox.post(Structures.content(), to: Structures.key)
     #expect(wakes.count == 1)
     #expect(inbox.activity.workers.value == 1)
-    #expect(inbox.takeNews(asWake: true).duties.pending.map(\.key) == [Structures.key])
+    #expect(inbox.takeUpdates(asWake: true).pendingWork.pending.map(\.key) == [Structures.key])
   }
 
   @Test("a wake that nobody has claimed is counted off when the hub is released")

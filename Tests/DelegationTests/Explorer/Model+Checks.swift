@@ -49,7 +49,7 @@ extension Model {
       checkCompleteness(of: call, number)
     case (.deliver, _):
       guard let task = call.task, !cancelledTasks.contains(task) else { return }
-      for episode in episodes where episode.options.limit == nil && episode.owes(number) {
+      for episode in episodes where episode.options.limit == nil && episode.hasPending(number) {
         violate(14, "#\(number) returned before subscriber \(episode.player) had handled it")
       }
     case (.drain(let ticks), .rest(let isAtRest)):
@@ -149,7 +149,7 @@ extension Model {
       }
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .deliver:
-      if !episodes.contains(where: { $0.owes(number) && handledNow(by: $0.player) != nil }) {
+      if !episodes.contains(where: { $0.hasPending(number) && handledNow(by: $0.player) != nil }) {
         violate(14, "#\(number) waits for nobody")
       }
     case .drain:

@@ -35,7 +35,7 @@ struct Model {
     }
 
     /// Whether a notification may still have to be passed.
-    func owes(_ number: Int) -> Bool {
+    func hasPending(_ number: Int) -> Bool {
       if running == number { return true }
       guard isOpen, let index = addressed.firstIndex(of: number) else { return false }
       return index >= passed

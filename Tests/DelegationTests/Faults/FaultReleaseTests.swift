@@ -88,7 +88,7 @@ struct FaultReleaseTests {
     stage.run()
     #expect(flood(stage, lifetimes) == Self.million)
     #expect(stage.accounts == .init(waiting: 2 * Self.million, handling: 2))
-    // All of it is let go in one go by the last who has it, link by link.
+    // All of it is released in one go by the last who has it, link by link.
     stage.hub.unsubscribe(probes[0])
     #expect(lifetimes.alive == Self.million)
     stage.hub.unsubscribe(probes[1])

@@ -108,7 +108,7 @@ struct Guarantee04HoldTests {
     #expect(obituary.isDead)
   }
 
-  @Test("one that is replaced under its id is let go")
+  @Test("one that is replaced under its id is released")
   func replaced() async {
     let hub = DelegateHub()
     let (obituary, subscription) = hold(by: hub, .unsubscribeByID)

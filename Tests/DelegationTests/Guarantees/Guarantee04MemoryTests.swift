@@ -12,7 +12,7 @@ struct Guarantee04MemoryTests {
     let lifetimes = Lifetimes()
     var most = 0
     for number in 0..<Self.count {
-      // The id stands for the subscription's own memory: it is let go with it.
+      // The id stands for the subscription's own memory: it is released with it.
       end(hub.subscribe(Probe(), to: Listener.self, id: lifetimes.make()))
       most = max(most, lifetimes.alive)
       // A moment for the hub's own tasks: this is not a call on the hub.

@@ -9,18 +9,18 @@ struct Guarantee04WeakTests {
     let executor = ManualExecutor()
     let hub = DelegateHub(on: executor)
     let handled = Recorder<String>()
-    let heir = Probe("heir")
+    let successor = Probe("successor")
     var probe: Probe? = Probe("mortal")
     let obituary = Obituary(of: probe!)
     let subscription = hub.subscribe(probe!, to: Listener.self)
-    hub.subscribe(heir, to: Listener.self)
+    hub.subscribe(successor, to: Listener.self)
     for _ in 0..<3 { hub.notify(Listener.self) { handled.record($0.name) } }
     #expect(subscription.isActive)
     probe = nil
     #expect(obituary.isDead)
     #expect(!subscription.isActive)
     executor.run()
-    #expect(handled.history == ["heir", "heir", "heir"])
+    #expect(handled.history == ["successor", "successor", "successor"])
     #expect(await hub.drain().isEmpty)
     let counts = await hub.statistics().counts
     #expect([counts.handled, counts.expired, counts.total] == [3, 3, 6])
@@ -74,7 +74,7 @@ struct Guarantee04WeakTests {
     await hub.drain()
   }
 
-  @Test("a voter that has answered is let go though the vote goes on")
+  @Test("a voter that has answered is released though the vote goes on")
   func answered() async {
     let hub = DelegateHub()
     let gate = Gate()
@@ -96,7 +96,7 @@ struct Guarantee04WeakTests {
     #expect(await outcome == ["quick", "slow"])
   }
 
-  @Test("a voter that dies while it is asked gives its answer, and is then let go")
+  @Test("a voter that dies while it is asked gives its answer, and is then released")
   func dyingVoter() async {
     let hub = DelegateHub()
     let gate = Gate()
@@ -128,7 +128,7 @@ struct Guarantee04WeakTests {
     #expect(await hub.vote(Listener.self, by: .majority) { _ in true })
   }
 
-  @Test("what was to be told to the dead is let go")
+  @Test("what was to be told to the dead is released")
   func discarded() async {
     let hub = DelegateHub()
     let lifetimes = Lifetimes()

@@ -56,22 +56,22 @@ struct Guarantee05OneObjectTests {
   }
 
   @Test("what inherits from another one under an id is held, too")
-  func heir() {
+  func successor() {
     let stage = Stage()
     let gate = Gate()
-    let (probe, elder) = (Probe("probe"), Probe("elder"))
+    let (probe, predecessor) = (Probe("probe"), Probe("predecessor"))
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
     stage.hub.notify(Listener.self) { _ in await gate.pass() }
     stage.run()
     subscription.cancel()
-    stage.hub.subscribe(elder, to: Listener.self, id: "a")
+    stage.hub.subscribe(predecessor, to: Listener.self, id: "a")
     stage.hub.notify(Listener.self) { $0.log.record(1) }
     stage.hub.subscribe(probe, to: Listener.self, id: "a")
     stage.hub.notify(Listener.self) { $0.log.record(2) }
     stage.run()
-    #expect([probe, elder].map(\.log.history) == [[], []])
+    #expect([probe, predecessor].map(\.log.history) == [[], []])
     stage.open(gate)
-    #expect([probe, elder].map(\.log.history) == [[1, 2], []])
+    #expect([probe, predecessor].map(\.log.history) == [[1, 2], []])
   }
 
   @Test("a call that waits does not wait for what is held for the handler that makes it")

@@ -157,19 +157,19 @@ struct Guarantee13IdentityTests {
   func takeOverAmidHandling() async {
     for round in rounds(100) {
       let hub = DelegateHub()
-      let (elder, heir) = (Probe("elder"), Probe("heir"))
+      let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
       let limit = round % 2 == 0 ? DelegateHub.MailboxPolicy.dropOldest(limit: 1000) : .unbounded
-      hub.subscribe(elder, to: Listener.self, id: "a", mailbox: limit)
+      hub.subscribe(predecessor, to: Listener.self, id: "a", mailbox: limit)
       for number in 0..<200 { hub.notify(Listener.self) { $0.log.record(number) } }
-      _ = await elder.log.history(of: 1 + round % 50)
-      hub.subscribe(heir, to: Listener.self, id: "a", mailbox: limit)
+      _ = await predecessor.log.history(of: 1 + round % 50)
+      hub.subscribe(successor, to: Listener.self, id: "a", mailbox: limit)
       await hub.drain()
       let counts = await hub.accounts()
       #expect(counts.handled + counts.cancelled == 200)
       #expect(counts.cancelled <= 1)
       // Nobody handles what the other one has handled.
-      #expect(Set(elder.log.history).isDisjoint(with: heir.log.history))
-      #expect(heir.log.history == heir.log.history.sorted())
+      #expect(Set(predecessor.log.history).isDisjoint(with: successor.log.history))
+      #expect(successor.log.history == successor.log.history.sorted())
     }
   }
 
@@ -179,8 +179,8 @@ struct Guarantee13IdentityTests {
   func displacing() {
     let executor = ManualExecutor()
     let hub = DelegateHub(on: executor)
-    let (elder, other) = (Probe("elder"), Probe("other"))
-    let displaced = hub.subscribe(elder, to: Listener.self, id: "a")
+    let (predecessor, other) = (Probe("predecessor"), Probe("other"))
+    let displaced = hub.subscribe(predecessor, to: Listener.self, id: "a")
     hub.notify(Listener.self) { $0.log.record(1) }
     let subscription = hub.subscribe(other, to: Listener.self)
     hub.notify(Listener.self) { $0.log.record(2) }
@@ -188,7 +188,7 @@ struct Guarantee13IdentityTests {
     hub.notify(Listener.self) { $0.log.record(3) }
     executor.run()
     #expect([displaced.isActive, subscription.isActive] == [false, true])
-    #expect([elder, other].map(\.log.history) == [[], [2, 3]])
+    #expect([predecessor, other].map(\.log.history) == [[], [2, 3]])
   }
 
   @Test("one id may be subscribed to several protocols and hubs")

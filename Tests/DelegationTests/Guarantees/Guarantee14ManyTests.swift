@@ -8,7 +8,8 @@ struct Guarantee14ManyTests {
 
   /// Has a handler on each of many subscribers wait at the same time, and expects all to go on.
   private func allGoOn(
-    _ wait: @escaping @Sendable (DelegateHub) async -> Void, in reach: Reach = .notifyAsynchronously,
+    _ wait: @escaping @Sendable (DelegateHub) async -> Void,
+    in reach: Reach = .notifyAsynchronously,
     count: Int = many
   ) async {
     let hub = DelegateHub()

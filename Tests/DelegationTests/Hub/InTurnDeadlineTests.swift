@@ -39,12 +39,12 @@ struct InTurnDeadlineTests {
   // MARK: With a deadline
 
   @Test("they are asked one after another, and never two at once", arguments: [false, true])
-  func oneAfterAnother(isElsewhere: Bool) async {
+  func oneAfterAnother(hasExecutor: Bool) async {
     let hub = DelegateHub()
     let probes = Probe.many(20)
     let queue = MarkedQueue.make("own")
     for (number, probe) in probes.enumerated() {
-      let isOnQueue = isElsewhere && number.isMultiple(of: 3)
+      let isOnQueue = hasExecutor && number.isMultiple(of: 3)
       if isOnQueue {
         hub.subscribe(probe, to: Listener.self, on: queue)
       } else {

@@ -54,6 +54,29 @@ struct IncidentHookTests {
     withExtendedLifetime(probe) {}
   }
 
+  @Test("a hook that keeps the incidents is released with the hub, when all has been told")
+  func keepsIncidents() {
+    weak var kept: Recorder<DelegateHub.Incident>?
+    do {
+      let told = Recorder<DelegateHub.Incident>()
+      kept = told
+      let executor = ManualExecutor()
+      let probe = Probe()
+      do {
+        let hub = DelegateHub {
+          $0.executor = executor
+          $0.onIncident = { told.record($0) }
+        }
+        let node = hub.subscribe(probe, to: Listener.self).node
+        for _ in 0..<2 { node.report(.failed(Refusal(reason: "1")), in: .notify) }
+      }
+      #expect(told.history.isEmpty)
+      executor.run()
+      #expect(told.history.count == 2)
+    }
+    #expect(kept == nil)
+  }
+
   @Test("what does not fit is counted in the last that waits", arguments: [0, 1, 50])
   func bounded(more: Int) {
     let told = Recorder<DelegateHub.Incident>()

@@ -297,6 +297,7 @@ struct IncidentTests {
     scene.hub.subscribe(last, to: Listener.self)
     scene.stage.run()
     #expect(scene.told == Array(repeating: "unheard notify site:1", count: 10))
+    still.run()
   }
 
   // MARK: All of them

@@ -188,7 +188,7 @@ struct PassTests {
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
-  @Test("what a handler held is let go when the value has moved on")
+  @Test("what a handler held is released when the value has moved on")
   func release() {
     let stage = Stage()
     let lifetimes = Lifetimes()

@@ -25,8 +25,8 @@ struct SubscriberIDTests {
   func inheritance() {
     let stage = Stage()
     let gate = Gate()
-    let (elder, heir) = (Probe("elder"), Probe("heir"))
-    stage.hub.subscribe(elder, to: Listener.self, id: 1)
+    let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
+    stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
     for number in 0..<4 {
       stage.hub.notify(Listener.self) { probe in
         if number == 0 { await gate.pass() }
@@ -34,13 +34,13 @@ struct SubscriberIDTests {
       }
     }
     stage.run()
-    stage.hub.subscribe(heir, to: Listener.self, id: 1)
+    stage.hub.subscribe(successor, to: Listener.self, id: 1)
     stage.hub.notify(Listener.self) { $0.log.record(4) }
     stage.run()
-    #expect(heir.log.history == [1, 2, 3, 4])
-    #expect(elder.log.history == [])
+    #expect(successor.log.history == [1, 2, 3, 4])
+    #expect(predecessor.log.history == [])
     stage.open(gate)
-    #expect(elder.log.history == [0])
+    #expect(predecessor.log.history == [0])
     #expect(
       stage.statistics.map { "\($0.counts) of \($0.addressed)" }
         == "handled 5, failed 0, expired 0, dropped 0, cancelled 0, waiting 0, handling 0 of 5")
@@ -49,25 +49,25 @@ struct SubscriberIDTests {
   @Test("it inherits from one that died, too, and under a limit of its own")
   func inheritanceFromTheDead() {
     let stage = Stage()
-    var elder: Probe? = Probe("elder")
-    if let elder { stage.hub.subscribe(elder, to: Listener.self, id: "x") }
+    var predecessor: Probe? = Probe("predecessor")
+    if let predecessor { stage.hub.subscribe(predecessor, to: Listener.self, id: "x") }
     for number in 0..<5 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
-    elder = nil
-    let heir = Probe("heir")
-    stage.hub.subscribe(heir, to: Listener.self, id: "x", mailbox: .dropOldest(limit: 2))
+    predecessor = nil
+    let successor = Probe("successor")
+    stage.hub.subscribe(successor, to: Listener.self, id: "x", mailbox: .dropOldest(limit: 2))
     stage.run()
-    #expect(heir.log.history == [3, 4])
+    #expect(successor.log.history == [3, 4])
     #expect(
       stage.statistics.map { "\($0.counts)" }
         == "handled 2, failed 0, expired 0, dropped 3, cancelled 0, waiting 0, handling 0")
   }
 
-  @Test("a delivery waits for the heir in the elder's place")
+  @Test("a delivery waits for the successor in the predecessor's place")
   func delivery() {
     let stage = Stage()
     let gates = [Gate(), Gate()]
-    let (elder, heir) = (Probe("elder"), Probe("heir"))
-    stage.hub.subscribe(elder, to: Listener.self, id: 1)
+    let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
+    stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
     stage.hub.notify(Listener.self) { _ in await gates[0].pass() }
     let delivery = stage.start { hub in
       await hub.notifyAndWait(Listener.self) { probe in
@@ -76,24 +76,24 @@ struct SubscriberIDTests {
       }
       return true
     }
-    stage.hub.subscribe(heir, to: Listener.self, id: 1)
+    stage.hub.subscribe(successor, to: Listener.self, id: 1)
     stage.hub.notify(Listener.self) { _ in }
     stage.run()
     #expect(gates[1].arrived == 1)
     #expect(delivery.result == nil)
     stage.open(gates[1])
     #expect(delivery.result == true)
-    #expect(heir.log.history == [1])
+    #expect(successor.log.history == [1])
     stage.open(gates[0])
-    #expect(elder.log.history == [])
+    #expect(predecessor.log.history == [])
   }
 
-  @Test("what waited is handled by the heir though nothing more is posted")
+  @Test("what waited is handled by the successor though nothing more is posted")
   func withoutFurtherPosting() {
     let stage = Stage()
     let gate = Gate()
-    let (elder, heir) = (Probe("elder"), Probe("heir"))
-    stage.hub.subscribe(elder, to: Listener.self, id: 1)
+    let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
+    stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
     for number in 0..<3 {
       stage.hub.notify(Listener.self) { probe in
         if number == 0 { await gate.pass() }
@@ -101,29 +101,29 @@ struct SubscriberIDTests {
       }
     }
     stage.run()
-    stage.hub.subscribe(heir, to: Listener.self, id: 1)
+    stage.hub.subscribe(successor, to: Listener.self, id: 1)
     stage.run()
-    #expect(heir.log.history == [1, 2])
+    #expect(successor.log.history == [1, 2])
     stage.open(gate)
-    #expect(elder.log.history == [0])
+    #expect(predecessor.log.history == [0])
     #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
   }
 
   @Test("the subscription before has ended, and cancelling it does nothing to the present one")
   func handles() {
     let stage = Stage()
-    let (elder, heir) = (Probe("elder"), Probe("heir"))
-    let first = stage.hub.subscribe(elder, to: Listener.self, id: 1)
-    let second = stage.hub.subscribe(heir, to: Listener.self, id: 1)
+    let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
+    let first = stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
+    let second = stage.hub.subscribe(successor, to: Listener.self, id: 1)
     #expect(!first.isActive)
     #expect(second.isActive)
     #expect(first != second)
     first.cancel()
-    stage.hub.unsubscribe(elder)
+    stage.hub.unsubscribe(predecessor)
     #expect(second.isActive)
     stage.hub.notify(Listener.self) { $0.log.record(1) }
     stage.run()
-    #expect(heir.log.history == [1])
+    #expect(successor.log.history == [1])
   }
 
   @Test("the same object with the same id keeps its subscription and changes its options")
@@ -139,17 +139,17 @@ struct SubscriberIDTests {
       stage.perform { await $0.subscribers(of: Listener.self).map(\.name) } == ["1", "0"])
   }
 
-  @Test("one that the hub held is let go when it is replaced")
+  @Test("one that the hub held is released when it is replaced")
   func heldAndReplaced() {
     let stage = Stage()
     let deaths = Recorder<String>()
-    for name in ["elder", "heir"] {
+    for name in ["predecessor", "successor"] {
       let probe = Probe(name, onDeath: { deaths.record(name) })
       stage.hub.subscribe(probe, to: Listener.self, id: 1, hold: .strongly)
     }
-    #expect(deaths.history == ["elder"])
+    #expect(deaths.history == ["predecessor"])
     stage.hub.unsubscribe(id: 1)
-    #expect(deaths.history == ["elder", "heir"])
+    #expect(deaths.history == ["predecessor", "successor"])
     stage.run()
   }
 

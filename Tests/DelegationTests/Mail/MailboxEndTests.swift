@@ -24,8 +24,8 @@ struct MailboxEndTests {
     }
   }
 
-  @Test("what was dropped and not let go yet passes its receipt, too")
-  func refuse() {
+  @Test("what was dropped and not released yet passes its receipt, too")
+  func overflow() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 2)
     scene.mailbox.terminate(at: 3, as: .cancelled).discard()
@@ -39,7 +39,7 @@ struct MailboxEndTests {
     let lifetimes = scene.lifetimes
     for receipt in scene.receipts {
       // Two are to pass, and somebody waits who excuses one: that is looked into at the first pass.
-      receipt.open(number: 0, to: Recorder<Void>(), addressees: 2)
+      receipt.open(number: 0, to: 0, addressees: 2)
       let excuse = Waiter.Excuse(most: 1) {
         alive.record(lifetimes.alive)
         return 1
@@ -51,14 +51,14 @@ struct MailboxEndTests {
     #expect(lifetimes.alive == 0)
   }
 
-  @Test("a successor takes over what was dropped and not let go yet")
+  @Test("a successor takes over what was dropped and not released yet")
   func refuseHandedOver() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 3)
     var successor = scene.mailbox.handOver(policy: .latest, published: 3)
-    #expect(scene.mailbox.takeRefuse().isEmpty)
-    let refuse = successor?.takeRefuse().map { $0.receipt.map(ObjectIdentifier.init) }
-    #expect(refuse == scene.receipts.prefix(2).map(ObjectIdentifier.init))
+    #expect(scene.mailbox.takeOverflow().isEmpty)
+    let overflow = successor?.takeOverflow().map { $0.receipt.map(ObjectIdentifier.init) }
+    #expect(overflow == scene.receipts.prefix(2).map(ObjectIdentifier.init))
     #expect(successor?.account(published: 3) == Account(waiting: 1))
   }
 
@@ -83,7 +83,7 @@ struct MailboxEndTests {
         let dropped = taken.count + 1 - expected.count
         #expect(account == Account(handled: expected.count, dropped: dropped))
         #expect(account.total + scene.mailbox.account(published: 4).total == 4)
-        #expect(successor.takeRefuse().count == 4 - expected.count)
+        #expect(successor.takeOverflow().count == 4 - expected.count)
       }
     }
   }

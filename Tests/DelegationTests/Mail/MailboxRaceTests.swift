@@ -43,20 +43,20 @@ struct MailboxRaceTests {
     withExtendedLifetime(subscriber) {}
   }
 
-  @Test("a worker that is about to rest sees the note that another one leaves meanwhile")
+  @Test("a worker that is about to leave sees the flag that another one sets meanwhile")
   func noteOnTheWayToRest() {
     expectNoteSeen { node in node.advance(after: .handled) }
   }
 
-  @Test("a worker that comes out of its pause sees the note that another one leaves meanwhile")
+  @Test("a worker that comes out of its pause sees the flag that another one sets meanwhile")
   func noteOnTheWayOutOfPause() {
     expectNoteSeen(afterPause: true) { node in
-      guard case .handle = node.proceed() else { return .rest }
+      guard case .handle = node.proceed() else { return .done }
       return node.advance(after: .handled)
     }
   }
 
-  /// Lets the attending worker take a step while somebody posts and leaves a note.
+  /// Lets the attending worker take a step while somebody posts and sets the flag.
   ///
   /// The worker stands at the mailbox's lock meanwhile, whatever it has read before.
   private func expectNoteSeen(
@@ -83,7 +83,7 @@ struct MailboxRaceTests {
       if thread == 0 {
         while !isHeld.load(ordering: .acquiring) { Threads.pause() }
         isComing.store(true, ordering: .releasing)
-        if case .rest = step(node) { rested.store(true, ordering: .relaxed) }
+        if case .done = step(node) { rested.store(true, ordering: .relaxed) }
       } else {
         node.contents.withLock { contents in
           isHeld.store(true, ordering: .releasing)
@@ -95,6 +95,9 @@ struct MailboxRaceTests {
       }
     }
     #expect(rested.load(ordering: .relaxed) == false)
+    // An attended mailbox keeps what it has.
+    inbox.clear()
+    _ = node.advance(after: .skipped)
     withExtendedLifetime(subscriber) {}
   }
 

@@ -48,14 +48,14 @@ struct MailboxTests {
       switch step {
       case .handle(let content):
         _ = try? content.run()
-        // With each one handled, one more is posted and another worker comes by.
+        // With each one handled, one more is posted and another worker finds it attended.
         if published < 100 { published += 1 }
         #expect(mailbox.attend(published: published) == false)
         next = mailbox.advance(after: .handled, published: published)
       case .yield:
         pauses += 1
         next = mailbox.proceed(published: published)
-      case .relocate, .rest:
+      case .relocate, .done:
         next = nil
       }
     }
@@ -63,18 +63,18 @@ struct MailboxTests {
     #expect(pauses == 9)
   }
 
-  @Test("a note that has been served makes nobody pause again")
+  @Test("a flag that has been served makes nobody pause again")
   func noteServed() {
     var mailbox = Mailbox(at: Structures.chain(of: 3), number: 0)
     #expect(mailbox.begin(published: 1) != nil)
     #expect(mailbox.begin(published: 1) == nil)
     let first = mailbox.advance(after: .handled, published: 1)
     #expect(mailbox.begin(published: 2) != nil)
-    // The third one's own fan-out has yet to come by.
+    // The third one's own fan-out has yet to look.
     let second = mailbox.advance(after: .handled, published: 3)
     for step in [first, second] {
-      if case .rest = step { continue }
-      Issue.record("no rest, but \(step)")
+      if case .done = step { continue }
+      Issue.record("not done, but \(step)")
     }
     #expect(mailbox.begin(published: 3) != nil)
   }
@@ -92,9 +92,9 @@ struct MailboxTests {
   }
 
   @Test("each number is owed until its handler has been reported on, or it is lost")
-  func owes() {
+  func hasPending() {
     var mailbox = Mailbox(at: Structures.chain(of: 4), number: 0)
-    func owed() -> [Int] { (0..<4).filter { mailbox.owes($0) } }
+    func owed() -> [Int] { (0..<4).filter { mailbox.hasPending($0) } }
     #expect(owed() == [0, 1, 2, 3])
     _ = mailbox.begin(published: 4)
     #expect(owed() == [0, 1, 2, 3])
@@ -111,7 +111,7 @@ struct MailboxTests {
     for policy in [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 9)] {
       var mailbox = Mailbox(at: Structures.chain(of: 5), number: 0, policy: policy)
       _ = mailbox.begin(published: 5)
-      guard case .rest = mailbox.advance(after: .skipped, published: nil) else {
+      guard case .done = mailbox.advance(after: .skipped, published: nil) else {
         Issue.record("it goes on")
         return
       }
@@ -121,19 +121,19 @@ struct MailboxTests {
     }
   }
 
-  @Test("one that has yet to inherit is kept shut, and passes on what comes too late")
+  @Test("one that awaits a hand-over is kept shut, and forwards what comes too late")
   func inheritingLate() {
     let end = Structures.chain(of: 0)
     var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
-    var second = Mailbox(at: end, number: 3, flags: .expectant)
-    var third = Mailbox(at: end, number: 3, flags: .expectant)
+    var second = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
+    var third = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
     #expect(second.attend(published: 3) == false)
-    let inheritance = first.handOver()
+    let handedOver = first.handOver()
     // It is succeeded before it has what the first one left.
     #expect(second.handOver() == nil)
-    #expect(!second.isSettled)
-    guard let inheritance, case .passedOn(let passed) = second.inherit(inheritance, published: 3),
-      case .kept(isDue: true) = third.inherit(passed, published: 3)
+    #expect(!second.isAccountedFor)
+    guard let handedOver, case .forwarded(let passed) = second.takeOver(handedOver, published: 3),
+      case .kept(needsWorker: true) = third.takeOver(passed, published: 3)
     else {
       Issue.record("not passed on")
       return
@@ -150,16 +150,16 @@ struct MailboxTests {
     var first = Mailbox(
       at: Structures.chain(of: 3, before: end), number: 0, policy: .dropOldest(limit: 2))
     first.store(upTo: 2)
-    var second = Mailbox(at: end, number: 3, flags: .expectant)
+    var second = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
     second.terminate(at: 3, as: .expired).discard()
-    #expect(!second.isSettled)
-    guard let inheritance = first.handOver(),
-      case .refused(let remains) = second.inherit(inheritance, published: nil)
+    #expect(!second.isAccountedFor)
+    guard let handedOver = first.handOver(),
+      case .discarded(let pending) = second.takeOver(handedOver, published: nil)
     else {
-      Issue.record("not refused")
+      Issue.record("not discarded")
       return
     }
-    #expect(remains.stored.count == 2 && remains.length == 1)
+    #expect(pending.stored.count == 2 && pending.length == 1)
     #expect(second.isFinal)
     #expect(second.account(published: 3) == Account(expired: 3))
   }
@@ -168,7 +168,7 @@ struct MailboxTests {
   func owesFromStart() throws {
     let third = try #require(Structures.chain(of: 4).next?.next)
     var mailbox = Mailbox(at: third, number: 2)
-    func owed() -> [Int] { (0..<4).filter { mailbox.owes($0) } }
+    func owed() -> [Int] { (0..<4).filter { mailbox.hasPending($0) } }
     #expect(owed() == [2, 3])
     _ = mailbox.begin(published: 3)
     #expect(owed() == [2, 3])
@@ -179,7 +179,7 @@ struct MailboxTests {
     mailbox.store(upTo: 4)
     let successor = mailbox.handOver(policy: .latest, published: 4)
     #expect(owed() == [])
-    #expect((0..<4).filter { successor?.owes($0) == true } == [3])
+    #expect((0..<4).filter { successor?.hasPending($0) == true } == [3])
   }
 
   @Test(

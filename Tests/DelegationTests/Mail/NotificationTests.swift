@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Notification: a chain shared by all who are to handle it", .inTurn(.heavy))
 struct NotificationTests {
-  @Test("a chain of a million is let go without exhausting the stack")
+  @Test("a chain of a million is released without exhausting the stack")
   func longChain() throws {
     var first: Notification? = Structures.chain(of: 1_000_000)
     let ends = try [Weak(first!), Weak(#require(first?.next)), Weak(last(from: first!))]
@@ -13,7 +13,7 @@ struct NotificationTests {
     #expect(ends.map(\.isAlive) == [false, false, false])
   }
 
-  @Test("a chain that is let go stops at what somebody else still has")
+  @Test("a chain that is released stops at what somebody else still has")
   func heldInTheMiddle() throws {
     var first: Notification? = Structures.chain(of: 9)
     var middle = first
@@ -74,7 +74,7 @@ struct NotificationTests {
     #expect(!probe.isAlive)
   }
 
-  @Test("what waits for a mailbox that is let go is released with it")
+  @Test("what is pending in a mailbox is released with it")
   func mailboxLetGo() throws {
     var chain: Notification? = Structures.chain(of: 100_000)
     let second = try Weak(#require(chain?.next))
@@ -113,8 +113,8 @@ struct NotificationTests {
         Issue.record("nothing to handle at \(number)")
         return
       }
-      guard case .rest = mailbox.advance(after: .handled, published: number + 1) else {
-        Issue.record("no rest after \(number)")
+      guard case .done = mailbox.advance(after: .handled, published: number + 1) else {
+        Issue.record("not done after \(number)")
         return
       }
     }

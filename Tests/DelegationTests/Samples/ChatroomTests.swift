@@ -4,7 +4,7 @@ import Testing
 /// The demo as others run it: a process, with nothing but its input and output.
 @Suite("The chat room", .inTurn)
 struct ChatroomTests {
-  @Test("rules veto, observers are told, and a rule that is let go votes no more")
+  @Test("rules veto, observers are told, and a rule that is released votes no more")
   func session() async throws {
     let result = try await Chatroom.run(
       ["--pace", "1"],

@@ -25,32 +25,32 @@ struct RosterTests {
     let members = (0..<3).map { FakeMember(serial: $0) }
     for member in members { roster.add(member) }
     let successor = FakeMember(serial: 1)
-    members[1].isGone = true
+    members[1].isTerminated = true
     roster.add(successor)
-    roster.remove(count: 1)
+    roster.noteTerminated(count: 1)
     #expect(roster.snapshot().map { $0 === successor } == [false, true, false])
-    #expect(roster.takeDeparted().map { $0 === members[1] } == [true])
+    #expect(roster.takeFinished().map { $0 === members[1] } == [true])
   }
 
-  @Test("those that leave without a snapshot being taken are let go when they are half")
+  @Test("those that leave without a snapshot being taken are released when they are half")
   func halfGone() {
     var roster = Roster<FakeMember>()
     let members = (0..<1000).map { FakeMember(serial: $0) }
     for member in members { roster.add(member) }
     var most = 0
     for member in members {
-      member.isGone = true
-      roster.remove(count: 1)
-      _ = roster.takeDeparted()
-      // What it would let go if it were asked for a snapshot, it still has.
+      member.isTerminated = true
+      roster.noteTerminated(count: 1)
+      _ = roster.takeFinished()
+      // What it would release if it were asked for a snapshot, it still has.
       var asked = roster
       let living = asked.snapshot().count
-      let kept = asked.takeDeparted().count
+      let kept = asked.takeFinished().count
       most = max(most, kept)
       #expect(kept <= living)
     }
     #expect(most == 500)
-    #expect(roster.everyone().isEmpty)
+    #expect(roster.allMembers().isEmpty)
   }
 
   @Test("a snapshot looks at nobody if nothing has changed, and sorts only when it has to")
@@ -66,7 +66,7 @@ struct RosterTests {
     #expect(looks() == 0)
     // Each is asked once whether it is gone, nobody for its rank, and the one that is whether it rests.
     members[3].isLeaving = true
-    roster.remove(count: 1)
+    roster.noteTerminated(count: 1)
     #expect(looks() == 11)
     #expect(looks() == 0)
     roster.rank(members[4], 0)
@@ -83,24 +83,24 @@ struct RosterTests {
     for member in members {
       roster.add(member)
       member.isLeaving = true
-      member.isAtRest = false
+      member.isIdle = false
     }
-    roster.remove(count: 1000)
+    roster.noteTerminated(count: 1000)
     for member in members { member.looks = 0 }
     for _ in 0..<100 {
-      #expect(roster.takeDeparted().isEmpty)
+      #expect(roster.takeFinished().isEmpty)
       let looks = members.reduce(0) { $0 + $1.looks }
       for member in members { member.looks = 0 }
       #expect(looks <= 4)
     }
-    // One is found when its turn has come, and all of them at once when they are at rest.
-    members[500].isAtRest = true
+    // One is found when its turn has come, and all of them at once when they are idle.
+    members[500].isIdle = true
     var found: [Int] = []
-    for _ in 0..<250 { found += roster.takeDeparted().map(\.serial) }
+    for _ in 0..<250 { found += roster.takeFinished().map(\.serial) }
     #expect(found == [500])
-    for member in members { member.isAtRest = true }
-    #expect(roster.takeDeparted().count == 999)
-    #expect(!roster.hasDepartures)
+    for member in members { member.isIdle = true }
+    #expect(roster.takeFinished().count == 999)
+    #expect(!roster.mayHaveFinished)
   }
 
   @Test("one that takes another's place is put there without a look at the others")
@@ -116,7 +116,7 @@ struct RosterTests {
     let snapshot = roster.snapshot()
     #expect(snapshot.map(\.serial) == members.map(\.serial))
     #expect(members.reduce(former.looks) { $0 + $1.looks } < 60)
-    #expect(roster.takeDeparted().map(ObjectIdentifier.init) == [ObjectIdentifier(former)])
+    #expect(roster.takeFinished().map(ObjectIdentifier.init) == [ObjectIdentifier(former)])
   }
 
   @Test("one that takes another's place with another rank, or after that was removed, is found")
@@ -125,17 +125,17 @@ struct RosterTests {
     let members = (0..<4).map { FakeMember(serial: $0) }
     for member in members { roster.add(member) }
     let heirs = [FakeMember(serial: 1, rank: 1), FakeMember(serial: 2)]
-    members[1].isGone = true
+    members[1].isTerminated = true
     roster.replace(members[1], by: heirs[0])
-    members[2].isGone = true
-    roster.remove(count: 1)
+    members[2].isTerminated = true
+    roster.noteTerminated(count: 1)
     _ = roster.snapshot()
     roster.replace(members[2], by: heirs[1])
     let snapshot = roster.snapshot()
     #expect(
       snapshot.map { ObjectIdentifier($0) }
         == [heirs[0], members[0], heirs[1], members[3]].map { ObjectIdentifier($0) })
-    #expect(Set(roster.takeDeparted().map(\.serial)) == [1, 2])
+    #expect(Set(roster.takeFinished().map(\.serial)) == [1, 2])
   }
 }
 
@@ -156,12 +156,12 @@ private final class CountingMember: RosterMember {
     set { present = newValue }
   }
 
-  var isGone: Bool {
+  var isTerminated: Bool {
     looks += 1
     return isLeaving
   }
 
-  var isAtRest: Bool {
+  var isIdle: Bool {
     get {
       looks += 1
       return rests
@@ -177,8 +177,8 @@ private final class CountingMember: RosterMember {
 final class FakeMember: RosterMember {
   let serial: Int
   var rank: Int
-  var isGone = false
-  var isAtRest = true
+  var isTerminated = false
+  var isIdle = true
 
   init(serial: Int, rank: Int = 0) {
     self.serial = serial
@@ -186,25 +186,25 @@ final class FakeMember: RosterMember {
   }
 }
 
-/// Three members at most that join, move, leave and come to rest, and one that looks.
+/// Three members at most that join, move, are terminated and finish, and one that looks.
 private struct RosterWorld: SmallWorld {
   enum Step {
     case add(rank: Int)
     /// The member is gone; the roster has not been told.
-    case leave(Int, isAtRest: Bool)
+    case leave(Int, isIdle: Bool)
     case tell
     case rest(Int)
     case move(Int)
     case snapshot
-    case takeDeparted
+    case takeFinished
   }
 
   /// A member as the model has it.
   struct Entry {
     let member: FakeMember
     var rank: Int
-    var isGone = false
-    var isAtRest = true
+    var isTerminated = false
+    var isIdle = true
     var isTaken = false
   }
 
@@ -213,15 +213,15 @@ private struct RosterWorld: SmallWorld {
   private var untold = 0
 
   var steps: [Step] {
-    var steps: [Step] = [.snapshot, .takeDeparted]
+    var steps: [Step] = [.snapshot, .takeFinished]
     if list.count < 3 { steps += [.add(rank: 0), .add(rank: 1)] }
     if untold > 0 { steps.append(.tell) }
     for (index, entry) in list.enumerated() {
-      if !entry.isGone {
+      if !entry.isTerminated {
         steps += [
-          .leave(index, isAtRest: true), .leave(index, isAtRest: false), .move(index),
+          .leave(index, isIdle: true), .leave(index, isIdle: false), .move(index),
         ]
-      } else if !entry.isAtRest {
+      } else if !entry.isIdle {
         steps.append(.rest(index))
       }
     }
@@ -234,22 +234,22 @@ private struct RosterWorld: SmallWorld {
     case .add(let rank):
       list.append(Entry(member: FakeMember(serial: list.count, rank: rank), rank: rank))
       roster.add(list.last!.member)
-    case .leave(let index, let isAtRest):
-      list[index].isGone = true
-      list[index].isAtRest = isAtRest
+    case .leave(let index, let isIdle):
+      list[index].isTerminated = true
+      list[index].isIdle = isIdle
       untold += 1
     case .tell:
-      roster.remove(count: untold)
+      roster.noteTerminated(count: untold)
       untold = 0
     case .rest(let index):
-      list[index].isAtRest = true
+      list[index].isIdle = true
     case .move(let index):
       list[index].rank = 1 - list[index].rank
       roster.rank(list[index].member, list[index].rank)
     case .snapshot:
       if let fault = checkSnapshot() { return fault }
-    case .takeDeparted:
-      if let fault = checkDeparted() { return fault }
+    case .takeFinished:
+      if let fault = checkFinished() { return fault }
     }
     impose()
     return checkAll()
@@ -259,45 +259,47 @@ private struct RosterWorld: SmallWorld {
   private func impose() {
     for entry in list {
       entry.member.rank = entry.rank
-      entry.member.isGone = entry.isGone
-      entry.member.isAtRest = entry.isAtRest
+      entry.member.isTerminated = entry.isTerminated
+      entry.member.isIdle = entry.isIdle
     }
   }
 
   private mutating func checkSnapshot() -> String? {
-    let expected = list.filter { !$0.isGone }.sorted {
+    let expected = list.filter { !$0.isTerminated }.sorted {
       ($1.rank, $0.member.serial) < ($0.rank, $1.member.serial)
     }.map(\.member)
     let snapshot = roster.snapshot()
-    guard snapshot.filter({ !$0.isGone }).elementsEqual(expected, by: ===) else {
+    guard snapshot.filter({ !$0.isTerminated }).elementsEqual(expected, by: ===) else {
       return "snapshot \(snapshot.map(\.serial)), expected \(expected.map(\.serial))"
     }
     if untold == 0, snapshot.count > expected.count { return "a snapshot with one that is gone" }
     return nil
   }
 
-  private mutating func checkDeparted() -> String? {
+  private mutating func checkFinished() -> String? {
     // What was gone when the roster last looked can be taken, once; all of it after a snapshot.
     if untold == 0 { _ = roster.snapshot() }
-    let departed = roster.takeDeparted().map(\.serial).sorted()
-    let due = list.filter { $0.isGone && $0.isAtRest && !$0.isTaken }.map(\.member.serial)
-    if untold == 0, departed != due { return "departed \(departed), expected \(due)" }
-    guard Set(departed).count == departed.count, Set(departed).isSubset(of: due) else {
-      return "departed \(departed), of which some are not due: \(due)"
+    let finished = roster.takeFinished().map(\.serial).sorted()
+    let due = list.filter { $0.isTerminated && $0.isIdle && !$0.isTaken }.map(\.member.serial)
+    if untold == 0, finished != due { return "finished \(finished), expected \(due)" }
+    guard Set(finished).count == finished.count, Set(finished).isSubset(of: due) else {
+      return "finished \(finished), of which some are not due: \(due)"
     }
-    for serial in departed { list[serial].isTaken = true }
+    for serial in finished { list[serial].isTaken = true }
     return nil
   }
 
   private func checkAll() -> String? {
     // A copy is asked, as the question itself sorts out who is gone.
     var asked = roster
-    let all = asked.everyone().map(\.serial).sorted()
-    let unsettled = list.filter { !$0.isTaken }.map(\.member.serial)
-    guard all == unsettled else { return "all \(all), expected \(unsettled)" }
-    guard roster.leaving.all.allSatisfy(\.isGone) else { return "one that is leaving is not gone" }
+    let all = asked.allMembers().map(\.serial).sorted()
+    let uncollected = list.filter { !$0.isTaken }.map(\.member.serial)
+    guard all == uncollected else { return "all \(all), expected \(uncollected)" }
+    guard roster.finishing.all.allSatisfy(\.isTerminated) else {
+      return "one that is finishing is not terminated"
+    }
     var emptied = roster
-    let hasDepartures = !roster.leaving.isEmpty || !emptied.takeDeparted().isEmpty
-    return roster.hasDepartures == hasDepartures ? nil : "departures: \(!hasDepartures)"
+    let mayHaveFinished = !roster.finishing.isEmpty || !emptied.takeFinished().isEmpty
+    return roster.mayHaveFinished == mayHaveFinished ? nil : "finished: \(!mayHaveFinished)"
   }
 }

@@ -14,13 +14,13 @@ struct SubscriptionNodeTests {
   }
 
   private func isResting(_ step: Mailbox.Step) -> Bool {
-    if case .rest = step { true } else { false }
+    if case .done = step { true } else { false }
   }
 
-  @Test("no worker attends it, though what waited is not settled yet")
+  @Test("no worker attends it, though what waited is not accounted for yet")
   func attending() throws {
     defer { inbox.clear() }
-    _ = try #require(inbox.forbidCalls(on: node))
+    _ = try #require(inbox.beginTermination(on: node))
     #expect(!node.attend())
     #expect(isResting(node.attendAndProceed()))
   }
@@ -29,9 +29,9 @@ struct SubscriptionNodeTests {
   func attended() throws {
     defer { inbox.clear() }
     #expect(node.attend())
-    let end = try #require(inbox.forbidCalls(on: node))
+    let end = try #require(inbox.beginTermination(on: node))
     #expect(isResting(node.proceed()))
-    node.settle(at: end, as: .cancelled)
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
   }
 
@@ -44,13 +44,13 @@ struct SubscriptionNodeTests {
     for _ in 0..<4 { inbox.post(Structures.content(), to: Structures.key) }
     #expect(limited.begin() != nil)
     // What a take-over does first; the worker comes by before it goes on.
-    let end = try #require(inbox.forbidCalls(on: limited))
+    let end = try #require(inbox.beginTermination(on: limited))
     #expect(isResting(limited.advance(after: .handled)))
     let successor = Structures.node(
       of: second, in: limited.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .expectant))
+      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
     limited.handOver(to: successor)
-    limited.settle(at: end, as: .cancelled)
+    limited.finishTermination(at: end, as: .cancelled)
     #expect(limited.account == Account(handled: 1))
     #expect(successor.account.waiting == 3)
   }
@@ -61,7 +61,7 @@ struct SubscriptionNodeTests {
     node.terminate(as: .cancelled)
     #expect(!node.beginCall())
     #expect(node.runningCalls == 0)
-    #expect(node.isAtRest)
+    #expect(node.isIdle)
   }
 
   @Test("a call on one that has died is none, and ends the subscription as expired")
@@ -73,7 +73,7 @@ struct SubscriptionNodeTests {
     mortal = nil
     #expect(node.subscriber(as: Nobody.self, for: .vote) == nil)
     #expect(node.runningCalls == 0)
-    #expect(!node.isOpen && node.isAtRest)
+    #expect(!node.isOpen && node.isIdle)
     #expect(node.account == Account(expired: 1))
   }
 
@@ -85,17 +85,17 @@ struct SubscriptionNodeTests {
     for executor in [nil, ManualExecutor(), nil, ManualExecutor(), ManualExecutor(), nil] {
       own = executor ?? own
       let again = inbox.subscribe(
-        Newcomer(
+        SubscriptionRequest(
           object: subscriber, type: Nobody.self, attachments: .init(executor: executor),
           priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
         reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
       #expect(again === node)
-      #expect(node.isElsewhere == (own != nil))
+      #expect(node.hasExecutor == (own != nil))
       #expect(node.executor === own)
     }
   }
 
-  @Test("it is not at rest as long as a call runs, however often somebody asks")
+  @Test("it is not idle as long as a call runs, however often somebody asks")
   func running() {
     defer { inbox.clear() }
     #expect(node.beginCall())
@@ -103,11 +103,11 @@ struct SubscriptionNodeTests {
     node.terminate(as: .cancelled)
     for left in [2, 1] {
       #expect(node.runningCalls == left)
-      #expect(!node.isAtRest)
+      #expect(!node.isIdle)
       node.endCall()
     }
     #expect(node.runningCalls == 0)
-    #expect(node.isAtRest)
+    #expect(node.isIdle)
   }
 
   @Test("what was dropped before a worker came by is accounted for when somebody looks")

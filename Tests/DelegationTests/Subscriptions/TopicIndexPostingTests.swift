@@ -55,10 +55,10 @@ struct TopicIndexPostingTests {
     content.receipt = receipt
     _ = topicIndex.post(content, followedBy: Notification())
     #expect(receipt.outstanding.value == 3)
-    #expect(nodes.map { $0.owes(receipt) } == [true, true, true])
+    #expect(nodes.map { $0.hasPending(receipt) } == [true, true, true])
     nodes[1].visit()
     #expect(receipt.outstanding.value == 2)
-    #expect(nodes.map { $0.owes(receipt) } == [true, false, true])
+    #expect(nodes.map { $0.hasPending(receipt) } == [true, false, true])
   }
 
   @Test("each wake is told once that there is something to fan out")

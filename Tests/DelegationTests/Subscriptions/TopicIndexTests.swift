@@ -20,7 +20,7 @@ struct TopicIndexTests {
           return
         }
       }
-      if let fault = run.settle() {
+      if let fault = run.finishTerminations() {
         Issue.record("\(fault) after \(history)")
         return
       }
@@ -37,7 +37,7 @@ struct TopicIndexTests {
     #expect(topicIndex.terminate(node)?.end == 1)
     #expect(topicIndex.terminate(node)?.end == nil)
     #expect(topicIndex.population == 0)
-    #expect(topicIndex.takeChanges().left == 1)
+    #expect(topicIndex.takeChanges().terminated == 1)
   }
 
   @Test("those of one hash are kept apart, and the last one takes its bucket with it")
@@ -211,8 +211,8 @@ private struct LedgerRun {
   private mutating func takeChanges() -> String? {
     let changes = topicIndex.takeChanges()
     defer { (joined, left) = ([], 0) }
-    guard changes.joined.elementsEqual(joined, by: ===), changes.left == left else {
-      return "changes \(changes.joined.map(\.serial)), \(changes.left) left"
+    guard changes.added.elementsEqual(joined, by: ===), changes.terminated == left else {
+      return "changes \(changes.added.map(\.serial)), \(changes.terminated) left"
     }
     return nil
   }
@@ -231,9 +231,9 @@ private struct LedgerRun {
   }
 
   /// Closes all that have been removed: then the accounts add up to what was addressed.
-  func settle() -> String? {
+  func finishTerminations() -> String? {
     for member in members {
-      if let end = member.end { member.node.settle(at: end, as: .cancelled) }
+      if let end = member.end { member.node.finishTermination(at: end, as: .cancelled) }
     }
     var account = Account()
     for member in members { account += member.node.account }

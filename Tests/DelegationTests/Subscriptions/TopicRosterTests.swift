@@ -4,41 +4,41 @@ import Testing
 
 @Suite("TopicRoster: what the hub's actor keeps of a protocol")
 struct TopicRosterTests {
-  @Test("the last one is let go with the settling that tells of its end")
+  @Test("the last one is released with the changes that tell of its end")
   func last() {
     let scene = TopicRosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.end(0)
-    scene.settle()
+    scene.applyChanges()
     #expect(obituary.isDead)
-    #expect(scene.roster.overview().closed == Account(handled: 1))
+    #expect(scene.roster.overview().finished == Account(handled: 1))
     #expect(scene.roster.overview().nodes.isEmpty)
   }
 
-  @Test("one of many is let go with the next snapshot, and its account is kept")
+  @Test("one of many is released with the next snapshot, and its account is kept")
   func oneOfMany() {
     let scene = TopicRosterScene(4)
     let obituary = Obituary(of: scene.nodes[1]!)
     scene.end(1)
-    scene.settle()
-    // Who looks into it meets the account either among the subscriptions or among those gone.
+    scene.applyChanges()
+    // Who looks into it meets the account either among the subscriptions or among the finished ones.
     #expect(scene.handled == 4)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 2, 3])
     #expect(obituary.isDead)
-    #expect(scene.roster.overview().closed == Account(handled: 1))
+    #expect(scene.roster.overview().finished == Account(handled: 1))
     #expect(scene.handled == 4)
   }
 
-  @Test("those that leave one by one are let go, whoever asks for nothing")
+  @Test("those that leave one by one are released, whoever asks for nothing")
   func oneByOne() {
     let scene = TopicRosterScene(64)
     let obituaries = scene.nodes.map { Obituary(of: $0!) }
     for index in scene.nodes.indices {
       scene.end(index)
-      scene.settle()
+      scene.applyChanges()
       let dead = obituaries.count { $0.isDead }
       #expect((index + 1) - dead <= 64 - (index + 1))
-      #expect(scene.roster.overview().closed.handled == dead)
+      #expect(scene.roster.overview().finished.handled == dead)
     }
     #expect(scene.roster.overview().nodes.isEmpty)
   }
@@ -51,13 +51,13 @@ struct TopicRosterTests {
     #expect(scene.nodes[0]!.begin() != nil)
     let node = scene.nodes[0]
     scene.end(0)
-    scene.settle()
-    #expect(scene.roster.overview().closed == Account())
+    scene.applyChanges()
+    #expect(scene.roster.overview().finished == Account())
     #expect(scene.roster.overview().nodes.map(\.account) == [Account(handled: 1, handling: 1)])
     #expect(scene.roster.snapshot().isEmpty)
     _ = node?.advance(after: .handled)
-    scene.settle()
-    #expect(scene.roster.overview().closed == Account(handled: 2))
+    scene.applyChanges()
+    #expect(scene.roster.overview().finished == Account(handled: 2))
     #expect(scene.roster.overview().nodes.isEmpty)
     #expect(!obituary.isDead)
     withExtendedLifetime(node) {}
@@ -69,7 +69,7 @@ struct TopicRosterTests {
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
     scene.topicIndex.rank(scene.nodes[2]!, 1)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
-    scene.settle()
+    scene.applyChanges()
     #expect(scene.roster.snapshot().map(\.serial) == [2, 0, 1])
   }
 
@@ -80,13 +80,13 @@ struct TopicRosterTests {
     let subscribers = (0..<5).map { _ in Nobody() }
     let nodes = subscribers.prefix(4).map { Structures.subscribe($0, in: inbox) }
     var roster = TopicRoster(topic: nodes[0].topic)
-    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    for changes in inbox.takeUpdates(asWake: false).changes { roster.apply(changes) }
     _ = Structures.subscribe(subscribers[4], in: inbox, priority: 1)
-    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    for changes in inbox.takeUpdates(asWake: false).changes { roster.apply(changes) }
     // The roster has to sort, and has not been told of this one's rank.
     _ = Structures.subscribe(subscribers[2], in: inbox, priority: 2)
     #expect(roster.snapshot().map(\.serial) == [5, 1, 2, 3, 4])
-    for changes in inbox.takeNews(asWake: false).changes { roster.apply(changes) }
+    for changes in inbox.takeUpdates(asWake: false).changes { roster.apply(changes) }
     #expect(roster.snapshot().map(\.serial) == [3, 5, 1, 2, 4])
   }
 }
@@ -108,15 +108,15 @@ private final class TopicRosterScene {
       topicIndex.insert(node, as: nil)
       nodes.append(node)
     }
-    settle()
+    applyChanges()
     post()
     for node in nodes { node?.visit() }
   }
 
-  /// What all have handled together, those that are gone included.
+  /// What all have handled together, including the finished ones.
   var handled: Int {
     let overview = roster.overview()
-    return overview.nodes.reduce(overview.closed.handled) { $0 + $1.account.handled }
+    return overview.nodes.reduce(overview.finished.handled) { $0 + $1.account.handled }
   }
 
   func post() {
@@ -124,14 +124,14 @@ private final class TopicRosterScene {
   }
 
   /// Tells the roster what has happened.
-  func settle() {
+  func applyChanges() {
     roster.apply(topicIndex.takeChanges())
   }
 
-  /// Ends a subscription and lets go of it.
+  /// Ends a subscription and releases it.
   func end(_ index: Int) {
     guard let node = nodes[index], let end = topicIndex.terminate(node)?.end else { return }
-    node.settle(at: end, as: .cancelled)
+    node.finishTermination(at: end, as: .cancelled)
     nodes[index] = nil
   }
 }

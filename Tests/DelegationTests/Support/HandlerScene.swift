@@ -39,6 +39,8 @@ final class HandlerScene {
   }
 
   deinit {
+    // A mailbox that is attended keeps what it has.
+    for index in parts.indices where isRunning[index] { end(index) }
     inbox.clear()
   }
 

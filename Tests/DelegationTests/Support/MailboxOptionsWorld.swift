@@ -27,7 +27,7 @@ struct MailboxOptionsWorld: SmallWorld {
   private var handling: Int?
   private var handled = 0
   private var dropped: Set<Int> = []
-  private var refused: Set<Int> = []
+  private var released: Set<Int> = []
   private var cancelled = 0
   private var end: Int?
   private var isCalledFor = false
@@ -126,7 +126,7 @@ struct MailboxOptionsWorld: SmallWorld {
       return proceed()
     case .relocate:
       return "goes elsewhere"
-    case .rest:
+    case .done:
       let isDone = waiting.isEmpty || allowance == 0 && !isCalledFor
       isCalledFor = false
       return isDone ? nil : "rests, though \(waiting) wait"
@@ -134,15 +134,15 @@ struct MailboxOptionsWorld: SmallWorld {
   }
 
   private mutating func check() -> String? {
-    for content in mailbox.takeRefuse() { _ = try? content.run() }
-    refused.formUnion(drawer.empty())
-    if refused != dropped { return "let go of \(refused), dropped \(dropped)" }
+    for content in mailbox.takeOverflow() { _ = try? content.run() }
+    released.formUnion(drawer.empty())
+    if released != dropped { return "released \(released), dropped \(dropped)" }
     let expected = Account(
       handled: handled, dropped: dropped.count, cancelled: cancelled,
       waiting: waiting.count, handling: handling == nil ? 0 : 1)
     let account = mailbox.account(published: published)
     if account != expected { return "\(account), expected \(expected)" }
-    let owed = (0..<published).filter { mailbox.owes($0) }
+    let owed = (0..<published).filter { mailbox.hasPending($0) }
     let outstanding = (handling.map { [$0] } ?? []) + waiting
     return owed == outstanding ? nil : "owes \(owed), expected \(outstanding)"
   }

@@ -27,7 +27,7 @@ struct MailboxWorld: SmallWorld {
 
   /// How many notifications can be posted.
   private static let most = 5
-  /// What has just been handled or let go, by all histories in turn.
+  /// What has just been handled or released, by all histories in turn.
   private let drawer = Drawer()
   private var mailbox: Mailbox
   private let policy: DelegateHub.MailboxPolicy
@@ -48,13 +48,13 @@ struct MailboxWorld: SmallWorld {
   private var isPausing = false
   private var oldIsPausing = false
   /// Whether a worker has come by since the attending one began or resumed.
-  private var isCalledFor = false
+  private var isRecheckDue = false
   /// How many more the attending worker may take.
   private var allowance = 0
   private var handled: [Int] = []
   private var failed: [Int] = []
   private var dropped: [Int] = []
-  private var refused: [Int] = []
+  private var released: [Int] = []
   private var lost: [Int] = []
   /// How many the one that was succeeded had taken and not handled.
   private var cancelled = 0
@@ -112,7 +112,7 @@ struct MailboxWorld: SmallWorld {
       case .handOver: handOver()
       case .leaveOld(let fate): leaveOld(fate)
       }
-    return fault ?? checkRefuse() ?? checkAccount() ?? checkAttendance()
+    return fault ?? checkOverflow() ?? checkAccount() ?? checkAttendance()
   }
 
   // MARK: Steps
@@ -136,7 +136,7 @@ struct MailboxWorld: SmallWorld {
     let attends = mailbox.attend(published: addressed)
     if !isClosed { store() }
     if isAttended {
-      isCalledFor = true
+      isRecheckDue = true
       return attends ? "a second worker attends" : nil
     }
     isPausing = attends
@@ -155,7 +155,7 @@ struct MailboxWorld: SmallWorld {
 
   private mutating func proceed(_ beforeEnd: Bool) -> String? {
     isPausing = false
-    isCalledFor = false
+    isRecheckDue = false
     let step = mailbox.proceed(published: beforeEnd ? addressed : nil)
     if !isClosed, beforeEnd { store() }
     allowance = waiting.count
@@ -172,9 +172,9 @@ struct MailboxWorld: SmallWorld {
     case .yield:
       isPausing = true
       if isClosed { return "a pause after the end" }
-      return isCalledFor ? nil : "a pause without a note"
-    case .rest:
-      isCalledFor = false
+      return isRecheckDue ? nil : "a pause without the flag"
+    case .done:
+      isRecheckDue = false
       return nil
     }
   }
@@ -228,7 +228,7 @@ struct MailboxWorld: SmallWorld {
     mailbox = successor
     (oldHandling, handling) = (handling, nil)
     (oldIsPausing, isPausing) = (isPausing, false)
-    isCalledFor = false
+    isRecheckDue = false
     // Whoever hands over sees to it that what waits is fetched.
     if !waiting.isEmpty { isPending = true }
     return old?.attend(published: published) == false ? nil : "a successor's are handed out"
@@ -245,8 +245,8 @@ struct MailboxWorld: SmallWorld {
     }
     oldHandling = nil
     oldIsPausing = false
-    if case .rest = step { return nil }
-    return "the one that was succeeded does not rest"
+    if case .done = step { return nil }
+    return "the one that was succeeded is not done"
   }
 
   // MARK: The model
@@ -265,11 +265,11 @@ struct MailboxWorld: SmallWorld {
     chained = []
   }
 
-  private mutating func checkRefuse() -> String? {
-    for content in mailbox.takeRefuse() { _ = try? content.run() }
-    let refuse = drawer.empty()
-    defer { refused += refuse }
-    return refused + refuse == dropped ? nil : "let go of \(refuse), dropped \(dropped)"
+  private mutating func checkOverflow() -> String? {
+    for content in mailbox.takeOverflow() { _ = try? content.run() }
+    let overflow = drawer.empty()
+    defer { released += overflow }
+    return released + overflow == dropped ? nil : "released \(overflow), dropped \(dropped)"
   }
 
   private func checkAccount() -> String? {

@@ -60,7 +60,7 @@ final class Obituary: @unchecked Sendable {
 
   var isDead: Bool { object == nil }
 
-  /// Gives way to others until the object has died, which is bound to happen: the one who let go of
+  /// Gives way to others until the object has died, which is bound to happen: the one who released
   /// it last may not have come to that yet.
   func death() async {
     while !isDead { await Task.yield() }

@@ -4,14 +4,25 @@
 final class Stage: Sendable {
   let executor = ManualExecutor()
   let clock = ManualClock()
-  let hub: DelegateHub
+  private let held: Lock<DelegateHub?>
+
+  var hub: DelegateHub {
+    guard let hub = held.withLock({ $0 }) else { fatalError("the stage is gone") }
+    return hub
+  }
 
   init(_ change: (inout DelegateHub.Configuration) -> Void = { _ in }) {
     var configuration = DelegateHub.Configuration()
     configuration.executor = executor
     configuration.clock = clock
     change(&configuration)
-    hub = DelegateHub(configuration)
+    held = Lock(DelegateHub(configuration))
+  }
+
+  deinit {
+    // What the hub leaves to the executor when it goes would be kept by the executor, and keep it.
+    _ = held.withLock { $0.take() }
+    executor.run()
   }
 
   /// Subscribes that many probes, named by their numbers.

@@ -49,7 +49,7 @@ enum Structures {
     identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded
   ) -> SubscriptionNode {
     inbox.subscribe(
-      Newcomer(
+      SubscriptionRequest(
         object: subscriber, type: Nobody.self, attachments: .init(id: identity),
         priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: type)
@@ -81,10 +81,10 @@ enum Structures {
 }
 
 extension Inbox {
-  /// Forbids the calls of a subscription, and leaves it to the test to settle it.
+  /// Begins the termination of a subscription, and leaves it to the test to finish it.
   ///
-  /// - Returns: how many notifications had been posted by then; `nil` if it had ended before.
-  func forbidCalls(on node: SubscriptionNode) -> Int? {
+  /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
+  func beginTermination(on node: SubscriptionNode) -> Int? {
     state.withLock { state in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
       var effects = Effects()
@@ -165,7 +165,7 @@ extension SubscriptionNode {
         step = advance(after: isOpen ? .handled : .skipped)
         content.receipt?.pass()
       case .yield, .relocate: step = proceed()
-      case .rest: return
+      case .done: return
       }
     }
   }
@@ -178,13 +178,13 @@ extension SubscriptionNode {
 }
 
 extension Mailbox {
-  /// Gives what waits to a successor, which begins with what is posted next.
+  /// Hands what is pending over to a successor, which begins with what is posted next.
   mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
     guard var end = next else { return nil }
     for _ in position..<published { end = end.next ?? end }
-    var successor = Mailbox(at: end, number: published, policy: policy, flags: .expectant)
-    guard let inheritance = handOver(),
-      case .kept = successor.inherit(inheritance, published: published)
+    var successor = Mailbox(at: end, number: published, policy: policy, flags: .awaitingHandOver)
+    guard let handedOver = handOver(),
+      case .kept = successor.takeOver(handedOver, published: published)
     else { return nil }
     return successor
   }

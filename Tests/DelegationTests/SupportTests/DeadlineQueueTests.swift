@@ -122,6 +122,30 @@ struct DeadlineQueueTests {
     #expect(queue.deadline(after: .seconds((1 << 32) - 1)) != nil)
   }
 
+  @Test("a sleeper is not left behind when the hub is released, nor its clock")
+  func released() async {
+    weak var leftClock: ManualClock?
+    do {
+      let clock = ManualClock()
+      leftClock = clock
+      let hub = DelegateHub { $0.clock = clock }
+      let probe = Probe()
+      hub.subscribe(probe, to: Listener.self)
+      for seconds in [9, 3, 6] {
+        #expect(
+          await hub.vote(Listener.self, within: .seconds(seconds), absent: .abstains) { _ in true })
+      }
+      await clock.waitForSleepers(2)
+      withExtendedLifetime(probe) {}
+    }
+    // The sleepers' tasks end in their own time.
+    for _ in 0..<1_000_000 {
+      if leftClock == nil { break }
+      await Task.yield()
+    }
+    #expect(leftClock == nil)
+  }
+
   @Test("of many deadlines that were cancelled one sleep and little memory is left")
   func manyCancelled() throws {
     let lifetimes = Lifetimes()

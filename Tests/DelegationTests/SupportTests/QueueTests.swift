@@ -27,7 +27,7 @@ struct QueueTests {
     #expect(queue.takeAll() == Array(1000..<(1000 + waiting)))
   }
 
-  @Test("an element that was taken is let go, though others wait")
+  @Test("an element that was taken is released, though others wait")
   func letGo() {
     let lifetimes = Lifetimes()
     var queue = Queue<Lifetimes.Tracked>()

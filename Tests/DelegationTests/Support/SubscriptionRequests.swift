@@ -2,7 +2,7 @@
 
 // For the tests of the engine, which subscribe without a hub.
 
-extension Newcomer {
+extension SubscriptionRequest {
   init(
     object: AnyObject, type: any AnyObject.Type, attachments: SubscriptionOptions, priority: Int,
     policy: DelegateHub.MailboxPolicy, site: Site

@@ -1,10 +1,12 @@
-/// What waited when a subscription ended, for the caller to release outside the lock.
-struct Remains: Sendable {
+/// The notifications that were pending when a subscription was terminated.
+///
+/// To be discarded outside the lock.
+struct PendingNotifications: Sendable {
   var stored: [Notification.Content] = []
   var chain: Notification?
   var length = 0
 
-  /// Releases what waited, one by one, and passes the receipts.
+  /// Passes the receipts, and releases the notifications one by one.
   consuming func discard() {
     for content in stored { content.receipt?.pass() }
     var next = chain

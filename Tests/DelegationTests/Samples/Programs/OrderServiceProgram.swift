@@ -1,0 +1,234 @@
+import Delegation
+import Testing
+
+/// What is bought.
+struct Purchase: Sendable, Equatable {
+  let number: Int
+  let amount: Int
+}
+
+@Suite("A program: an order service with gates and an audit", .inTurn)
+struct OrderServiceProgram {
+  typealias Order = Purchase
+
+  // sample: An order service's protocols
+  /// Lets orders through, or says why not.
+  protocol OrderGate: AnyObject, Sendable {
+    func objection(to order: Order) async throws -> String?
+  }
+
+  /// Is told which orders were accepted.
+  protocol OrderObserver: AnyObject, Sendable {
+    func didAccept(_ order: Order) async
+  }
+  // end of sample
+
+  // sample: A veto with its reason that fails closed
+  enum Decision: Sendable, Equatable {
+    case accepted
+    case refused(because: String)
+  }
+
+  /// The first objection that comes; with nobody who answers, one of its own.
+  struct FirstObjection: Combiner {
+    private var answers = 0
+
+    mutating func receive(_ objection: String?, from position: Int) -> Decision? {
+      answers += 1
+      return objection.map { .refused(because: $0) }
+    }
+    // What `absent:` counts is nobody's answer.
+    mutating func receive(_ objection: String?, inPlaceOf position: Int) -> Decision? {
+      objection.map { .refused(because: $0) }
+    }
+    mutating func finish() -> Decision {
+      answers > 0 ? .accepted : .refused(because: "nobody is there to decide")
+    }
+  }
+  // end of sample
+
+  // sample: An order service
+  actor OrderService {
+    nonisolated let hub: DelegateHub
+    private var isStopped = false
+    private(set) var accepted: [Order] = []
+
+    init(hub: DelegateHub = DelegateHub()) { self.hub = hub }
+
+    /// What becomes of an order; `nil` if the service takes no more of them.
+    func place(_ order: Order) async -> Decision? {
+      // On an actor nothing comes between this look and the beginning of the closure.
+      if isStopped { return nil }
+      return await hub.delayingDrain {
+        let decision = await hub.ask(
+          OrderGate.self, combining: FirstObjection(), within: .milliseconds(50),
+          absent: .counts(as: "a gate has not answered")
+        ) { try await $0.objection(to: order) }
+        if decision == .accepted {
+          accepted.append(order)
+          hub.notify(OrderObserver.self) { await $0.didAccept(order) }
+        }
+        return decision
+      }
+    }
+
+    /// Takes no more orders, and returns when those under way are decided and everybody has been
+    /// told of them.
+    func stop(within patience: Duration) async -> DelegateHub.Leftovers {
+      isStopped = true
+      return await hub.drain(within: patience)
+    }
+  }
+  // end of sample
+
+  private final class Limit: OrderGate {
+    func objection(to order: Order) async -> String? {
+      order.amount > 100 ? "more than 100" : nil
+    }
+  }
+
+  private final class Broken: OrderGate {
+    func objection(to order: Order) async throws -> String? { throw Refusal(reason: "no database") }
+  }
+
+  private final class Slow: OrderGate {
+    let gate = Gate()
+
+    func objection(to order: Order) async -> String? {
+      await gate.pass()
+      return nil
+    }
+  }
+
+  private actor Audit: OrderObserver {
+    let gate = Gate()
+    private(set) var numbers: [Int] = []
+
+    func didAccept(_ order: Order) async {
+      await gate.pass()
+      numbers.append(order.number)
+    }
+  }
+
+  private let executor = ManualExecutor()
+  private let clock = ManualClock()
+  private let incidents = Recorder<String>()
+  private let service: OrderService
+
+  init() {
+    let configuration = DelegateHub.Configuration(
+      executor: executor, clock: clock,
+      onIncident: { [incidents] in incidents.record("\($0.kind) in \($0.call)") })
+    service = OrderService(hub: DelegateHub(configuration))
+  }
+
+  private func place(_ number: Int, amount: Int = 1) throws -> Decision? {
+    try executor.drive { [service] in await service.place(Order(number: number, amount: amount)) }
+  }
+
+  @Test("without a gate there are no orders: neither with none nor with a dead one")
+  func noGate() throws {
+    #expect(try place(1) == .refused(because: "nobody is there to decide"))
+    service.hub.subscribe(Limit(), to: OrderGate.self)  // kept by nobody
+    #expect(try place(2) == .refused(because: "nobody is there to decide"))
+    executor.run()
+    #expect(incidents.history == ["unheard in ask"])
+  }
+
+  @Test("an objection comes with its reason, and without one an order is accepted")
+  func objection() throws {
+    let limit = Limit()
+    service.hub.subscribe(limit, to: OrderGate.self)
+    #expect(try place(1, amount: 500) == .refused(because: "more than 100"))
+    #expect(try place(2, amount: 5) == .accepted)
+    withExtendedLifetime(limit) {}
+  }
+
+  @Test("a gate that throws refuses, and is heard of each time")
+  func broken() throws {
+    let (limit, broken) = (Limit(), Broken())
+    service.hub.subscribe(limit, to: OrderGate.self)
+    service.hub.subscribe(broken, to: OrderGate.self)
+    for number in 1...3 {
+      #expect(try place(number) == .refused(because: "a gate has not answered"))
+    }
+    executor.run()
+    #expect(incidents.history == ["failed in ask", "failed in ask", "failed in ask"])
+    withExtendedLifetime((limit, broken)) {}
+  }
+
+  @Test("a gate that hangs refuses after 50 ms")
+  func hanging() throws {
+    let (limit, slow) = (Limit(), Slow())
+    service.hub.subscribe(limit, to: OrderGate.self)
+    service.hub.subscribe(slow, to: OrderGate.self)
+    let order = executor.start { [service] in await service.place(Order(number: 1, amount: 1)) }
+    clock.advance(by: .milliseconds(49))
+    executor.run()
+    #expect(!order.isOver)
+    clock.advance(by: .milliseconds(1))
+    executor.run()
+    #expect(order.value == .refused(because: "a gate has not answered"))
+    slow.gate.open()
+    executor.run()
+    #expect(incidents.history == ["late in ask"])
+    withExtendedLifetime(limit) {}
+  }
+
+  @Test("an audit that stands still holds up no order, and a stop waits for it")
+  func slowAudit() async throws {
+    let (limit, audit) = (Limit(), Audit())
+    service.hub.subscribe(limit, to: OrderGate.self)
+    service.hub.subscribe(audit, to: OrderObserver.self)
+    for number in 1...20 { #expect(try place(number) == .accepted) }
+
+    let stop = executor.start { [service] in await service.stop(within: .seconds(10)) }
+    executor.run()
+    #expect(!stop.isOver)
+    audit.gate.open()
+    executor.run()
+    #expect(try #require(stop.value).isEmpty)
+    #expect(await audit.numbers == Array(1...20))
+    withExtendedLifetime(limit) {}
+  }
+
+  @Test("an order that is being decided when the service stops is neither lost nor cut short")
+  func stopUnderWay() async throws {
+    let (slow, audit) = (Slow(), Audit())
+    audit.gate.open()
+    service.hub.subscribe(slow, to: OrderGate.self)
+    service.hub.subscribe(audit, to: OrderObserver.self)
+    let order = executor.start { [service] in await service.place(Order(number: 1, amount: 1)) }
+    let stop = executor.start { [service] in await service.stop(within: .seconds(10)) }
+    executor.run()
+    #expect(!order.isOver)
+    #expect(!stop.isOver)
+    #expect(try place(2) == nil)
+
+    slow.gate.open()
+    executor.run()
+    #expect(order.value == .accepted)
+    #expect(try #require(stop.value).isEmpty)
+    #expect(await service.accepted.map(\.number) == [1])
+    #expect(await audit.numbers == [1])
+  }
+
+  @Test("when the stop has returned, whoever watches has been told of each accepted order")
+  func stopAtAnyMoment() throws {
+    let exploration = try exploreSchedules(seeds: 0..<500) { executor in
+      let service = OrderService(hub: DelegateHub(on: executor, clock: executor.clock))
+      let (limit, audit) = (Limit(), Audit())
+      audit.gate.open()
+      service.hub.subscribe(limit, to: OrderGate.self)
+      service.hub.subscribe(audit, to: OrderObserver.self)
+      async let decision = service.place(Order(number: 1, amount: 1))
+      async let left = service.stop(within: .seconds(10))
+      let isAtRest = await left.isEmpty
+      let told = await audit.numbers
+      try #require(isAtRest)
+      try #require(await decision == (told == [1] ? .accepted : nil))
+      withExtendedLifetime(limit) {}
+    }
+    #expect(exploration.distinctSchedules > 1)
+  }
+}
