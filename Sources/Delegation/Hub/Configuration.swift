@@ -79,15 +79,22 @@ extension DelegateHub {
     }
   }
 
-  /// The source of deadlines by a configuration's clock.
+  /// Where a configuration's deadlines run; `nil` for the default.
   ///
   /// Deadlines in real time do not run on the hub's executor, which may be busy. Any other clock is assumed
   /// to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
-  static func makeDeadlines(_ configuration: Configuration) -> any DeadlineSource {
+  static func deadlinesExecutor(of configuration: Configuration) -> (any TaskExecutor)? {
+    let clock = configuration.clock
+    if clock is ContinuousClock || clock is SuspendingClock { return nil }
+    return handlerExecutor(for: configuration.executor)
+  }
+
+  /// The source of deadlines by a configuration's clock.
+  static func makeDeadlines(
+    _ configuration: Configuration, on executor: (any TaskExecutor)?
+  ) -> any DeadlineSource {
     func source<C: Clock<Duration>>(_ clock: C) -> any DeadlineSource {
-      let isReal = clock is ContinuousClock || clock is SuspendingClock
-      return DeadlineQueue(
-        clock: clock, executor: isReal ? nil : handlerExecutor(for: configuration.executor))
+      DeadlineQueue(clock: clock, executor: executor)
     }
     return source(configuration.clock)
   }

@@ -5,7 +5,7 @@ extension DelegateHub: Workplace {
   /// Whether the current task prefers an executor that is neither the hub's nor the global one.
   ///
   /// The hub's actor would run on that executor, for all callers, and so would handlers without an executor
-  /// of their own. So calls of such a task are made again with the hub's executor as the preference: if the
+  /// of their own. So calls of such a task are made again with ``ownExecutor`` as the preference: if the
   /// caller's executor is busy, only that caller waits.
   @usableFromInline
   nonisolated var isCalledOnOtherExecutor: Bool {
@@ -16,10 +16,6 @@ extension DelegateHub: Workplace {
         && preferred != configuration.executor?.asUnownedTaskExecutor()
     }
   }
-
-  /// The executor for calls of tasks that prefer another one.
-  @usableFromInline
-  nonisolated var ownExecutor: any TaskExecutor { executor ?? globalConcurrentExecutor }
 
   /// The subscriptions of a protocol, in order, for a caller that may prefer another executor.
   @usableFromInline

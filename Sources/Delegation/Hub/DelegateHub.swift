@@ -47,6 +47,13 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
 
+  /// The executor for calls of tasks that prefer another one; deadlines run there as well.
+  ///
+  /// It is not the hub's, unless the clock is a test's: the hub's may be busy, and a call has to return by
+  /// its deadline all the same.
+  @usableFromInline
+  nonisolated let ownExecutor: any TaskExecutor
+
   /// Sets the deadlines of calls.
   @usableFromInline
   nonisolated let deadlines: any DeadlineSource
@@ -65,7 +72,9 @@ public actor DelegateHub {
     let executor = handlerExecutor(for: configuration.executor)
     self.executor = executor
     slowWatch = Self.makeSlowWatch(configuration)
-    deadlines = Self.makeDeadlines(configuration)
+    let deadlinesExecutor = Self.deadlinesExecutor(of: configuration)
+    ownExecutor = deadlinesExecutor ?? globalConcurrentExecutor
+    deadlines = Self.makeDeadlines(configuration, on: deadlinesExecutor)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
     self.reporter = reporter

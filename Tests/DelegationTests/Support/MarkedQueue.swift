@@ -8,7 +8,12 @@ enum MarkedQueue {
   static var current: String { DispatchQueue.getSpecific(key: key) ?? "elsewhere" }
 
   static func make(_ name: String) -> DispatchQueue {
-    let queue = DispatchQueue(label: name)
+    mark(DispatchQueue(label: name), as: name)
+  }
+
+  /// Has code on a queue know its name.
+  @discardableResult
+  static func mark(_ queue: DispatchQueue, as name: String) -> DispatchQueue {
     queue.setSpecific(key: key, value: name)
     return queue
   }
