@@ -99,15 +99,20 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: who had work left when the time was up; empty if the hub came to rest.
+  /// - Returns: who had work left when the time was up, and how much the hub had itself; empty if it came
+  ///   to rest, and only then.
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
     let isAtRest = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isAtRest { return Leftovers(subscribers: []) }
+    let workers = inbox.activity.workers.value
+    // It has come to rest since.
+    if workers == 0 { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
+      of: workers,
       subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
       delays: delays)
   }
