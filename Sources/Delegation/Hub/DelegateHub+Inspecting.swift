@@ -35,7 +35,7 @@ extension DelegateHub {
   ///
   /// - Parameter protocol: the protocol.
   /// - Returns: whether anybody was subscribed and alive. Of many that have died and not been called since
-  ///   it looks at some hundred.
+  ///   it looks at some hundred, and takes a further one for alive.
   /// - Complexity: O(1).
   public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
     hasSubscribers(among: Audience(`protocol`))
