@@ -53,7 +53,7 @@ extension Mailbox {
     let length = position - inheritance.position
     start -= length + (inheritance.backlog.first?.count ?? 0)
     if ending != nil {
-      var remains = Remains(chain: inheritance.next, length: length)
+      var remains = Remains(chain: inheritance.next, first: inheritance.position, length: length)
       if var backlog = inheritance.backlog.first { remains.stored = backlog.takeAll() }
       return .refused(remains)
     }

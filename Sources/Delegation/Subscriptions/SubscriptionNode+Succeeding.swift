@@ -25,7 +25,7 @@ extension SubscriptionNode {
       touch { _, _ in }
       if isDue { topic.owner.summonWorker(for: self) }
     case .refused(let remains):
-      remains.discard()
+      remains.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
     case .passedOn(let inheritance):
       topic.succession.withLock { $0.takeRecipient(of: self) }?.inherit(inheritance)
     }

@@ -139,7 +139,7 @@ final class SubscriptionNode: Sendable {
       return (remains, contents.attachments, contents.mailbox.account(published: end))
     }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
-    remains.discard()
+    remains.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
     withExtendedLifetime(attachments) {}
   }
 
