@@ -95,11 +95,17 @@ extension FanOut {
     if let place, !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
-  /// Asks on the subscription's own executor, in another task unless this worker has to await it.
+  /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await; one
+  /// that has ended or whose subscriber has died is not sent there, for the executor may be busy, suspended
+  /// or gone.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
     on executor: any TaskExecutor, in workerTask: WorkerTask
   ) async {
+    // It finds no handler to run, and counts as absent.
+    guard claim.node.isActive(endingIn: call) else {
+      return _ = await question(self, worker, claim, true)
+    }
     switch (order, workerTask) {
     case (.inTurn, _), (_, .callersTask):
       // A child task is one job there; a change of the caller's preference would be three.

@@ -7,6 +7,8 @@ extension FanOut {
     var next: Claim? = first
     while let claim = next {
       let node = claim.node
+      // Also if it is attended: the executor that the worker waits for may be busy, suspended or gone.
+      if node.hasExecutor { _ = node.isActive(endingIn: nil) }
       let step = node.attendAndProceed()
       if case .done = step {
       } else if case .relocate = step, let executor = node.executor {
@@ -83,7 +85,8 @@ extension FanOut {
         await Task.yield()
         step = node.proceed()
       case .relocate:
-        return sendOff(node)
+        if node.isActive(endingIn: nil) { return sendOff(node) }
+        step = node.proceed()
       case .done:
         return
       }

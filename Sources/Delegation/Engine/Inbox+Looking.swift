@@ -1,6 +1,6 @@
 extension Inbox {
-  /// How many buckets of a protocol's subscriptions are searched for one that is alive.
-  private static var mostPieces: Int { 64 }
+  /// How many of a protocol's subscriptions are looked at for one that is alive.
+  private static var mostLooks: Int { 384 }
 
   /// Whether a protocol has a live subscriber.
   ///
@@ -11,10 +11,12 @@ extension Inbox {
   func hasSubscription(
     of key: ObjectIdentifier, thatIsAlive isAlive: (SubscriptionNode) -> Bool
   ) -> Bool {
-    var pieces = 0
+    var looks = 0
     return hasSubscription(of: key) { nodes in
-      pieces += 1
-      return pieces > Self.mostPieces || nodes.contains(where: isAlive)
+      nodes.contains { node in
+        looks += 1
+        return looks > Self.mostLooks || isAlive(node)
+      }
     }
   }
 
@@ -31,14 +33,15 @@ extension Inbox {
     of key: ObjectIdentifier, among condition: ([SubscriptionNode]) -> Bool
   ) -> Bool {
     guard mayReach(key) else { return false }
-    var place = 0
+    var place = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
     while true {
-      let piece = state.withLock { state -> (nodes: [SubscriptionNode]?, next: Int) in
+      let piece = state.withLock { state in
         guard let index = state.indexes.index(forKey: key),
           state.indexes.values[index].population > 0
-        else { return (nil, 0) }
+        else { return (nodes: [SubscriptionNode]?.none, next: place) }
         var next = place
-        return (state.indexes.values[index].members.values(at: &next), next)
+        let nodes = state.indexes.values[index].members.values(at: &next)
+        return (nodes: nodes, next: next)
       }
       guard let nodes = piece.nodes else { return false }
       if condition(nodes) { return true }

@@ -49,13 +49,13 @@ extension Inbox {
   /// Cancels all subscriptions of a protocol, or of all protocols, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
     var keys = keys(key)[...]
-    var bucket = 0
+    var bucket = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
     updateInSections { state, effects in
       guard let key = keys.first else { return true }
       guard let place = state.indexes.index(forKey: key),
         let nodes = state.indexes.values[place].members.values(at: &bucket)
       else {
-        (keys, bucket) = (keys.dropFirst(), 0)
+        (keys, bucket) = (keys.dropFirst(), .init())
         return false
       }
       change(at: place, &state) { state in

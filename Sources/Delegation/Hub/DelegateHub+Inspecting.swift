@@ -34,8 +34,8 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter protocol: the protocol.
-  /// - Returns: whether a subscriber was alive. If many have died and have not been called since, it checks
-  ///   a few hundred of them.
+  /// - Returns: whether anybody was subscribed and alive. Of many that have died and not been called since
+  ///   it looks at some hundred, and takes a further one for alive.
   /// - Complexity: O(1).
   public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
     hasSubscribers(among: Audience(`protocol`))
@@ -99,15 +99,20 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: the subscribers that had work left at the deadline; empty if the hub was idle.
+  /// - Returns: who had work left when the time was up, and how much the hub had itself; empty if it came
+  ///   to rest, and only then.
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
     let isIdle = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
     if isIdle { return Leftovers(subscribers: []) }
+    let workers = inbox.activity.workers.value
+    // It has come to rest since.
+    if workers == 0 { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
     return await Leftovers(
+      of: workers,
       subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
       delays: delays)
   }

@@ -33,7 +33,8 @@ extension DelegateHub {
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
-  ///   - executor: where its handlers run; by default that is the hub's choice.
+  ///   - executor: where its handlers run; by default that is the hub's choice. Naming another one does
+  ///     not move the subscriber away from one that does not run what was sent to it.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.

@@ -1,11 +1,12 @@
 /// Chooses the lines about incidents that are written to standard error, for all hubs of the program.
 ///
-/// Each subscription and kind has at most one line a second. Incidents that are left out are counted, and
-/// the latest of them is the line of the next second. Subscribers that died unheard are reported once
-/// each; those that subscribed at the same place count as one subscription.
+/// Each subscription and kind has at most one line in any second. Incidents that are left out are counted,
+/// and the latest of them is the line when the second is over. Subscribers that died unheard are reported
+/// once each; those that subscribed at the same place count as one subscription.
 ///
-/// Invariant: `entries` has what was written or left out in this second or the last one, and never more
-/// than `capacity` entries; while it is not empty, a clock is running.
+/// Invariant: `entries` has what was written in the last second, and never more than `capacity` entries;
+/// `order` has the same keys, each with the end of its second, in the order of these ends. A clock is running
+/// while there is an entry, or an incident that found no room.
 struct IncidentLog: Sendable {
   /// What has at most one line a second.
   private enum Key: Sendable, Hashable {
@@ -20,9 +21,7 @@ struct IncidentLog: Sendable {
   }
 
   private struct Entry: Sendable {
-    /// The order of the lines.
-    let number: Int
-    /// How many were left out since the last line.
+    /// How many were left out since the latest line.
     var leftOut = 0
     /// The latest of them.
     var latest: DelegateHub.Incident?
@@ -47,23 +46,36 @@ struct IncidentLog: Sendable {
 
   static let capacity = 256
 
+  typealias Instant = ContinuousClock.Instant
+
+  private static let second = Duration.seconds(1)
+
   private var entries: [Key: Entry] = [:]
-  private var lastNumber = 0
+  private var order = Queue<(key: Key, end: Instant)>()
   /// How many found no room among the entries.
   private var others = 0
+  /// When that is to be written, if there are any.
+  private var othersEnd: Instant?
+  private var isClockRunning = false
 
   /// What has to be done after an incident was added.
   struct Outcome: Sendable {
     /// The line to write now, if any.
     var line: Line?
-    /// Whether a clock has to be started that calls ``tick()`` each second until that returns false.
-    var startsClock = false
+    /// When a clock that has to be started is to call ``tick(at:)`` for the first time, which says when to do
+    /// so next.
+    var clockStart: Instant?
     /// For the caller to release outside the lock.
     var former: DelegateHub.Incident?
   }
 
-  /// Adds an incident.
-  mutating func add(_ incident: DelegateHub.Incident) -> Outcome {
+  /// Takes an incident.
+  ///
+  /// - Parameters:
+  ///   - incident: the incident.
+  ///   - now: the time, which is no earlier than it was before.
+  /// - Returns: what follows from it.
+  mutating func add(_ incident: DelegateHub.Incident, at now: Instant) -> Outcome {
     let key = Key(incident)
     if let index = entries.index(forKey: key) {
       let former = entries.values[index].latest
@@ -71,31 +83,41 @@ struct IncidentLog: Sendable {
       entries.values[index].latest = incident
       return Outcome(former: former)
     }
+    let end = now + Self.second
     guard entries.count < Self.capacity else {
       others += 1 + incident.leftOut
+      othersEnd = othersEnd ?? end
       return Outcome()
     }
-    lastNumber += 1
-    entries[key] = Entry(number: lastNumber)
-    return Outcome(line: .incident(incident, leftOut: 0), startsClock: entries.count == 1)
+    entries[key] = Entry()
+    order.append((key, end))
+    defer { isClockRunning = true }
+    return Outcome(
+      line: .incident(incident, leftOut: 0), clockStart: isClockRunning ? nil : end)
   }
 
-  /// Begins a second.
+  /// Ends the seconds that are over.
   ///
-  /// - Returns: the lines to write, and whether the clock is to go on.
-  mutating func tick() -> (lines: [Line], goesOn: Bool) {
-    entries = entries.filter { $0.value.leftOut > 0 }
+  /// - Parameter now: the time, as with ``add(_:at:)``.
+  /// - Returns: the lines to write, and when the clock is to tick next; `nil` if it is over.
+  mutating func tick(at now: Instant) -> (lines: [Line], next: Instant?) {
     var lines: [Line] = []
-    for (key, entry) in entries.sorted(by: { $0.value.number < $1.value.number }) {
-      guard let latest = entry.latest else { continue }
+    while let first = order.first, first.end <= now {
+      _ = order.popFirst()
+      guard let entry = entries.removeValue(forKey: first.key), let latest = entry.latest else {
+        continue
+      }
       lines.append(.incident(latest, leftOut: entry.leftOut - 1 - latest.leftOut))
-      entries[key] = Entry(number: entry.number)
+      entries[first.key] = Entry()
+      order.append((first.key, now + Self.second))
     }
-    if others > 0 {
+    if let end = othersEnd, end <= now {
       lines.append(.others(others))
-      others = 0
+      (others, othersEnd) = (0, nil)
     }
-    return (lines, !entries.isEmpty)
+    let next = [order.first?.end, othersEnd].compactMap(\.self).min()
+    isClockRunning = next != nil
+    return (lines, next)
   }
 }
 
@@ -104,17 +126,18 @@ extension IncidentLog {
 
   /// Writes an incident's line, now or in a second.
   static func write(_ incident: DelegateHub.Incident) {
-    let outcome = shared.withLock { $0.add(incident) }
+    // The time is read under the lock: it is no earlier than it was for anybody before.
+    let outcome = shared.withLock { $0.add(incident, at: .now) }
     if let line = outcome.line { StandardError.write(line: line.text) }
-    guard outcome.startsClock else { return }
+    guard let start = outcome.clockStart else { return }
     Task.detached {
-      var goesOn = true
-      while goesOn {
+      var next: Instant? = start
+      while let time = next {
         // Nobody cancels this task.
-        try? await Task.sleep(for: .seconds(1))
-        let (lines, more) = shared.withLock { $0.tick() }
+        try? await Task.sleep(until: time, clock: .continuous)
+        let (lines, following) = shared.withLock { $0.tick(at: .now) }
         for line in lines { StandardError.write(line: line.text) }
-        goesOn = more
+        next = following
       }
     }
   }

@@ -48,14 +48,15 @@ extension Mailbox {
   /// - Parameters:
   ///   - handedOver: the notifications.
   ///   - published: as with ``attend(published:)``.
-  /// - Returns: what becomes of them.
+  /// - Returns: what comes of it.
   mutating func takeOver(_ handedOver: HandOver, published: Int?) -> TakeOverResult {
     flags.remove(.awaitingHandOver)
     if flags.remove(.forwarding) != nil { return .forwarded(handedOver) }
     let length = position - handedOver.position
     start -= length + (handedOver.backlog.first?.count ?? 0)
     if termination != nil {
-      var pending = PendingNotifications(chain: handedOver.next, length: length)
+      var pending = PendingNotifications(
+        chain: handedOver.next, first: handedOver.position, length: length)
       if var backlog = handedOver.backlog.first { pending.stored = backlog.takeAll() }
       return .discarded(pending)
     }

@@ -265,7 +265,8 @@ struct Mailbox: Sendable {
     let length = max(0, number - position)
     start -= length
     return PendingNotifications(
-      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, length: length)
+      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, first: position,
+      length: length)
   }
 
   // MARK: Looking in

@@ -4,16 +4,28 @@
 struct PendingNotifications: Sendable {
   var stored: [Notification.Content] = []
   var chain: Notification?
+  /// The number of the chain's first notification.
+  var first = 0
+  /// How many of the chain waited.
   var length = 0
 
-  /// Passes the receipts, and releases the notifications one by one.
-  consuming func discard() {
+  /// Passes the receipts of what waited, and releases it.
+  ///
+  /// - Parameter last: the number of the latest notification that was posted with a receipt: no other one
+  ///   of the chain is looked at.
+  /// - Returns: how many of the chain were looked at.
+  /// - Complexity: O(*n*) in what was stored and in the *n* of the chain up to that one; apart from that
+  ///   in what nobody else has left to handle, which dies.
+  @discardableResult
+  consuming func discard(withReceiptsUpTo last: Int) -> Int {
     for content in stored { content.receipt?.pass() }
+    let count = max(0, min(length - 1, last - first) + 1)
     var next = chain
     chain = nil
-    for _ in 0..<length {
+    for _ in 0..<count {
       next?.content?.receipt?.pass()
       next = next?.next
     }
+    return count
   }
 }

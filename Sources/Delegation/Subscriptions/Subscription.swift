@@ -16,7 +16,7 @@ extension DelegateHub {
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
     /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
-    ///   left to handle.
+    ///   left to handle. If one of `notifyAndWait` waits for it, O(*n*) in the *n* that wait before that, too.
     public func cancel() {
       node.terminate(as: .cancelled)
     }

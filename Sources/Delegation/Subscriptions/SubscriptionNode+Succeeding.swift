@@ -25,7 +25,7 @@ extension SubscriptionNode {
       touch { _, _ in }
       if needsWorker { topic.owner.requestWorker(for: self) }
     case .discarded(let pending):
-      pending.discard()
+      pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
     case .forwarded(let handedOver):
       topic.succession.withLock { $0.takeRecipient(of: self) }?.takeOver(handedOver)
     }

@@ -39,6 +39,11 @@ final class Topic: Sendable {
   /// It is raised under the inbox's lock only, after the notification was filled: after a load of a count
   /// the notifications with lower numbers may be read.
   let published = Atomic<Int>(0)
+  /// The number of the notification that was posted last with a receipt; -1 if none was.
+  ///
+  /// Grows under the inbox's lock only, before the notification is counted in `published`: whoever knows of
+  /// a notification knows of its receipt.
+  let lastReceipt = Atomic<Int>(-1)
   /// The hub's inbox.
   ///
   /// Inbox and topic refer to each other until the hub is released.

@@ -79,7 +79,10 @@ struct TopicIndex: Sendable {
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, to: topic.number, addressees: population)
+    if let receipt = content.receipt {
+      receipt.open(number: posted, to: topic.number, addressees: population)
+      topic.lastReceipt.store(posted, ordering: .releasing)
+    }
     placeholder = next
     posted += 1
     addressed += population

@@ -1,17 +1,20 @@
-/// A dictionary in which no change takes long: it grows by one small bucket at a time.
+/// A dictionary of which no change takes long: it grows and shrinks by one small bucket at a time.
 ///
 /// It is for data that changes under a lock that others wait for: a `Dictionary` moves all its elements
 /// each time that it is full. It uses linear hashing. A round of splits goes from `roundSize` to
 /// `2 * roundSize` buckets: the first `splits` buckets have been split, and their other halves are the
 /// buckets from `roundSize` on.
 ///
-/// Invariant: an element is in the bucket that `bucket(of:)` returns. It only moves to a later bucket.
+/// Invariant: an element is in the bucket that `bucket(of:)` says. There are at most one bucket and one more
+/// for every two elements, so that going through the table takes as long as it has elements, whatever it had.
 struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private typealias Bucket = [(key: Key, value: Value)]
 
   /// The average number of elements in a bucket at which the next bucket is split.
   private static var load: Int { 6 }
-  /// How many buckets a segment has; adding a segment does not move the others.
+  /// How many it has, on average, when two are put together again.
+  private static var leastLoad: Int { 2 }
+  /// Of that many buckets each, so that none moves when more are added.
   private static var segmentSize: Int { 256 }
 
   private var segments: [[Bucket]] = []
@@ -80,27 +83,45 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return value
   }
 
-  /// Reads the next bucket, for iterating while the table changes.
+  /// How far a look through a table has come.
   ///
-  /// An iteration meets every element that stays in the table; it may meet those that are added
-  /// meanwhile.
+  /// A bucket is what has certain last bits of its hash in common. In the order of the hashes read from the
+  /// last bit on, it is therefore one piece, and stays in its place however it is split or put together: all
+  /// before `next` have been met.
+  struct Place: Sendable {
+    fileprivate var next: UInt64? = 0
+  }
+
+  /// Goes on looking through the table, one bucket further.
   ///
-  /// - Parameter place: the position of the iteration; begins with 0.
+  /// What is in the table all the time is met, though it grows or shrinks; what comes meanwhile may be, too,
+  /// and if it shrinks some may be met twice.
+  ///
+  /// - Parameter place: how far the look has come.
   /// - Returns: the values of a bucket; `nil` at the end.
-  func values(at place: inout Int) -> [Value]? {
-    guard place < roundSize + splits else { return nil }
-    defer { place += 1 }
-    return segments[place / Self.segmentSize][place % Self.segmentSize].map(\.value)
+  func values(at place: inout Place) -> [Value]? {
+    guard let next = place.next, roundSize > 0 else { return nil }
+    let bucket = bucket(ofHash: next.bitsReversed)
+    let isSplit = bucket < splits || bucket >= roundSize
+    let bits = roundSize.trailingZeroBitCount + (isSplit ? 1 : 0)
+    // The last hash of the bucket in that order; a shift by all bits leaves none.
+    let last = next | UInt64.max >> bits
+    place.next = last == .max ? nil : last + 1
+    return segments[bucket / Self.segmentSize][bucket % Self.segmentSize].map(\.value)
   }
 
   /// All values, in unspecified order.
   var values: [Value] { segments.joined().flatMap { $0.map(\.value) } }
 
   private func bucket(of key: Key) -> (segment: Int, offset: Int) {
-    let hash = key.hashValue
-    var place = hash & (roundSize - 1)
-    if place < splits { place = hash & (2 * roundSize - 1) }
+    let place = bucket(ofHash: UInt64(truncatingIfNeeded: key.hashValue))
     return (place / Self.segmentSize, place % Self.segmentSize)
+  }
+
+  private func bucket(ofHash hash: UInt64) -> Int {
+    let hash = Int(truncatingIfNeeded: hash)
+    let place = hash & (roundSize - 1)
+    return place < splits ? hash & (2 * roundSize - 1) : place
   }
 
   private mutating func splitIfFull() {
@@ -132,5 +153,28 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private mutating func countOff(_ segment: Int, _ offset: Int) {
     count -= 1
     if segments[segment][offset].isEmpty { segments[segment][offset] = [] }
+    mergeIfSparse()
+  }
+
+  /// Puts the bucket that was split off last to the one that it comes from, if there are too many.
+  private mutating func mergeIfSparse() {
+    guard roundSize + splits > 1, count < Self.leastLoad * (roundSize + splits - 1) else { return }
+    if splits == 0 { (roundSize, splits) = (roundSize / 2, roundSize / 2) }
+    splits -= 1
+    let old = splits
+    let new = roundSize + splits
+    let moved = segments[new / Self.segmentSize].removeLast()
+    if new % Self.segmentSize == 0 { segments.removeLast() }
+    if !moved.isEmpty { segments[old / Self.segmentSize][old % Self.segmentSize] += moved }
+  }
+}
+
+extension UInt64 {
+  /// The same bits, the last one first.
+  fileprivate var bitsReversed: UInt64 {
+    var bits = byteSwapped
+    bits = bits >> 4 & 0x0F0F_0F0F_0F0F_0F0F | (bits & 0x0F0F_0F0F_0F0F_0F0F) << 4
+    bits = bits >> 2 & 0x3333_3333_3333_3333 | (bits & 0x3333_3333_3333_3333) << 2
+    return bits >> 1 & 0x5555_5555_5555_5555 | (bits & 0x5555_5555_5555_5555) << 1
   }
 }

@@ -19,7 +19,10 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  /// Changes the last element, if there is one.
+  /// The element that was appended first and is still there.
+  var first: Element? { isEmpty ? nil : elements[head] }
+
+  /// Changes the element that was appended last, if it is still there.
   mutating func updateLast(_ change: (inout Element) -> Void) {
     guard !isEmpty, var last = elements[elements.count - 1] else { return }
     change(&last)

@@ -6,6 +6,12 @@ import Testing
 struct IncidentLogTests {
   private let hub = DelegateHub(.init(onIncident: { _ in }))
   private let probe = Probe()
+  private let start = ContinuousClock.now
+
+  /// A number of milliseconds after the first incident.
+  private func at(_ milliseconds: Int) -> ContinuousClock.Instant {
+    start + .milliseconds(milliseconds)
+  }
 
   /// A subscription of its own for each place.
   private func subscribe(_ number: Int) -> DelegateHub.Subscription {
@@ -39,27 +45,48 @@ struct IncidentLogTests {
   func oneASecond() {
     var log = IncidentLog()
     let (one, other) = (subscribe(1), subscribe(2))
-    let first = log.add(incident(of: one, "0"))
+    let first = log.add(incident(of: one, "0"), at: at(0))
     #expect(short(first.line) == "failed site:1 0 0")
-    #expect(first.startsClock)
+    #expect(first.clockStart == at(1000))
     for number in 1...5 {
-      let outcome = log.add(incident(of: one, "\(number)"))
-      #expect(outcome.line == nil && !outcome.startsClock)
+      let outcome = log.add(incident(of: one, "\(number)"), at: at(0))
+      #expect(outcome.line == nil && outcome.clockStart == nil)
     }
     // Another kind and another subscription have lines of their own.
-    #expect(short(log.add(incident(.slow, of: one, "a")).line) == "slow site:1 a 0")
-    #expect(short(log.add(incident(of: other, "b")).line) == "failed site:2 b 0")
-    let second = log.tick()
+    #expect(short(log.add(incident(.slow, of: one, "a"), at: at(0)).line) == "slow site:1 a 0")
+    #expect(short(log.add(incident(of: other, "b"), at: at(0)).line) == "failed site:2 b 0")
+    let second = log.tick(at: at(1000))
     #expect(short(second.lines) == ["failed site:1 5 4"])
-    #expect(second.goesOn)
-    #expect(log.add(incident(of: one, "6")).line == nil)
+    #expect(second.next == at(2000))
+    #expect(log.add(incident(of: one, "6"), at: at(1000)).line == nil)
     // The others were not heard of for a second: they are written at once.
-    #expect(short(log.add(incident(of: other, "c")).line) == "failed site:2 c 0")
-    #expect(short(log.tick().lines) == ["failed site:1 6 0"])
-    let quiet = log.tick()
+    #expect(short(log.add(incident(of: other, "c"), at: at(1000)).line) == "failed site:2 c 0")
+    #expect(short(log.tick(at: at(2000)).lines) == ["failed site:1 6 0"])
+    let quiet = log.tick(at: at(3000))
     #expect(quiet.lines.isEmpty)
-    #expect(!quiet.goesOn)
-    #expect(log.add(incident(of: one, "7")).startsClock)
+    #expect(quiet.next == nil)
+    #expect(log.add(incident(of: one, "7"), at: at(3000)).clockStart == at(4000))
+  }
+
+  @Test("each subscription has a second of its own, which begins with its line")
+  func ownSecond() {
+    var log = IncidentLog()
+    let (one, other) = (subscribe(1), subscribe(2))
+    #expect(log.add(incident(of: one, "0"), at: at(0)).clockStart == at(1000))
+    let late = log.add(incident(of: other, "1"), at: at(900))
+    #expect(short(late.line) == "failed site:2 1 0")
+    #expect(late.clockStart == nil)
+    #expect(log.add(incident(of: other, "2"), at: at(950)).line == nil)
+    let first = log.tick(at: at(1000))
+    #expect(first.lines.isEmpty)
+    #expect(first.next == at(1900))
+    #expect(log.add(incident(of: other, "3"), at: at(1100)).line == nil)
+    // A clock that is late does not make the next second shorter.
+    let second = log.tick(at: at(1950))
+    #expect(short(second.lines) == ["failed site:2 3 1"])
+    #expect(second.next == at(2950))
+    #expect(log.add(incident(of: other, "4"), at: at(2900)).line == nil)
+    #expect(short(log.tick(at: at(2950)).lines) == ["failed site:2 4 0"])
   }
 
   @Test("in words")
@@ -68,11 +95,11 @@ struct IncidentLogTests {
     let subscription = subscribe(1)
     let line =
       "DelegateHub: DelegationTests.Probe, subscribed to DelegationTests.Listener at site:1, has a full mailbox: 3 dropped since the last time"
-    #expect(log.add(incident(.dropped, of: subscription)).line?.text == line)
-    _ = log.add(incident(.dropped, of: subscription))
-    #expect(log.tick().lines.map(\.text) == [line])
-    for _ in 0..<3 { _ = log.add(incident(.dropped, of: subscription)) }
-    #expect(log.tick().lines.map(\.text) == [line + " (and 2 more like it)"])
+    #expect(log.add(incident(.dropped, of: subscription), at: at(0)).line?.text == line)
+    _ = log.add(incident(.dropped, of: subscription), at: at(0))
+    #expect(log.tick(at: at(1000)).lines.map(\.text) == [line])
+    for _ in 0..<3 { _ = log.add(incident(.dropped, of: subscription), at: at(1000)) }
+    #expect(log.tick(at: at(2000)).lines.map(\.text) == [line + " (and 2 more like it)"])
     #expect(
       IncidentLog.Line.others(12).text == "DelegateHub: and 12 more incidents of other subscribers")
   }
@@ -83,11 +110,11 @@ struct IncidentLogTests {
     let subscription = subscribe(1)
     var full = incident(of: subscription, "last")
     full.leftOut = 10
-    #expect(log.add(full).line?.text.hasSuffix("(10 more incidents left out)") == true)
-    _ = log.add(full)
-    _ = log.add(full)
+    #expect(log.add(full, at: at(0)).line?.text.hasSuffix("(10 more incidents left out)") == true)
+    _ = log.add(full, at: at(0))
+    _ = log.add(full, at: at(0))
     // Twelve: the eleven of the one before, and the ten of the last, which it tells itself.
-    #expect(short(log.tick().lines) == ["failed site:1 last 11"])
+    #expect(short(log.tick(at: at(1000)).lines) == ["failed site:1 last 11"])
   }
 
   @Test("however many subscriptions, the books have a limit, and the rest is counted")
@@ -96,32 +123,34 @@ struct IncidentLogTests {
     let subscriptions = (0..<(IncidentLog.capacity + 100)).map { subscribe($0) }
     var lines = 0
     for subscription in subscriptions {
-      if log.add(incident(of: subscription)).line != nil { lines += 1 }
+      if log.add(incident(of: subscription), at: at(0)).line != nil { lines += 1 }
     }
     #expect(lines == IncidentLog.capacity)
-    #expect(short(log.tick().lines) == ["others 100"])
+    #expect(short(log.tick(at: at(1000)).lines) == ["others 100"])
     // The next second belongs to whoever comes first.
-    #expect(short(log.add(incident(of: subscriptions[300], "now")).line) == "failed site:300 now 0")
-    #expect(log.tick().lines.isEmpty)
-    #expect(!log.tick().goesOn)
+    #expect(
+      short(log.add(incident(of: subscriptions[300], "now"), at: at(1000)).line)
+        == "failed site:300 now 0")
+    #expect(log.tick(at: at(2000)).lines.isEmpty)
+    #expect(log.tick(at: at(3000)).next == nil)
   }
 
   @Test("subscribers that died unheard share the line of the place where they subscribed")
   func unheard() {
     var log = IncidentLog()
-    #expect(log.add(incident(.unheard, of: subscribe(1))).line != nil)
-    for _ in 0..<3 { #expect(log.add(incident(.unheard, of: subscribe(1))).line == nil) }
-    #expect(log.add(incident(.unheard, of: subscribe(2))).line != nil)
-    #expect(short(log.tick().lines) == ["unheard site:1  2"])
+    #expect(log.add(incident(.unheard, of: subscribe(1)), at: at(0)).line != nil)
+    for _ in 0..<3 { #expect(log.add(incident(.unheard, of: subscribe(1)), at: at(0)).line == nil) }
+    #expect(log.add(incident(.unheard, of: subscribe(2)), at: at(0)).line != nil)
+    #expect(short(log.tick(at: at(1000)).lines) == ["unheard site:1  2"])
   }
 
   @Test("what is left out is handed back: an error's end is not the lock's affair")
   func handedBack() {
     var log = IncidentLog()
     let subscription = subscribe(1)
-    _ = log.add(incident(of: subscription, "0"))
-    #expect(log.add(incident(of: subscription, "1")).former == nil)
-    #expect(log.add(incident(of: subscription, "2")).former?.reason == "1")
+    _ = log.add(incident(of: subscription, "0"), at: at(0))
+    #expect(log.add(incident(of: subscription, "1"), at: at(0)).former == nil)
+    #expect(log.add(incident(of: subscription, "2"), at: at(0)).former?.reason == "1")
   }
 
   @Test(

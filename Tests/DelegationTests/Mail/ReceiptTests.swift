@@ -46,6 +46,31 @@ struct ReceiptTests {
     #expect(waiter.outcome == true)
   }
 
+  @Test("of what waited, the end of a subscription looks at what was posted up to the last receipt")
+  func looks() {
+    for (last, looks) in [(-1, 0), (49, 0), (50, 1), (59, 10), (1049, 1000), (Int.max, 1000)] {
+      var mailbox = Mailbox(at: Structures.chain(of: 1000), number: 50)
+      let remains = mailbox.terminate(at: 1050, as: .cancelled)
+      #expect(remains.discard(withReceiptsUpTo: last) == looks)
+    }
+    #expect(PendingNotifications().discard(withReceiptsUpTo: .max) == 0)
+  }
+
+  @Test("a protocol knows which of its notifications was the last with a receipt")
+  func lastReceipt() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscriber = Nobody()
+    let topic = Structures.subscribe(subscriber, in: inbox).topic
+    var content = Structures.content()
+    for _ in 0..<3 { inbox.post(content, to: Structures.key) }
+    #expect(topic.lastReceipt.load(ordering: .relaxed) == -1)
+    content.receipt = Receipt()
+    inbox.post(content, to: Structures.key)
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(topic.lastReceipt.load(ordering: .relaxed) == 3)
+  }
+
   @Test("a handler that waits for its own subscriber to pass does not wait for itself")
   func ownHandler() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)

@@ -177,6 +177,13 @@ extension SubscriptionNode {
   }
 }
 
+extension PendingNotifications {
+  /// Releases what waited, of which any may have a receipt.
+  consuming func discard() {
+    discard(withReceiptsUpTo: .max)
+  }
+}
+
 extension Mailbox {
   /// Hands what is pending over to a successor, which begins with what is posted next.
   mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {

@@ -55,7 +55,7 @@ struct GradualTableTests {
     // Its own hash, and those of the bucket that is split.
     #expect(most > 1)
     #expect(most <= 64)
-    var place = 0
+    var place = GradualTable<CountedKey, Int>.Place()
     while let values = table.values(at: &place) { #expect(values.count <= 64) }
   }
 
@@ -64,7 +64,7 @@ struct GradualTableTests {
     var table = GradualTable<Int, Int>()
     for key in 0..<500 { table[key] = key }
     var met: Set<Int> = []
-    var place = 0
+    var place = GradualTable<Int, Int>.Place()
     var next = 500
     while let values = table.values(at: &place) {
       met.formUnion(values)
@@ -78,6 +78,53 @@ struct GradualTableTests {
     let stayed = (0..<500).filter { table[$0] != nil }
     #expect(stayed.count > 300)
     #expect(met.isSuperset(of: stayed))
+  }
+
+  @Test("who looks through it meets all that stay while it shrinks and grows", arguments: seeds(50))
+  func lookThroughShrinking(seed: UInt64) {
+    var dice = Dice(seed: seed)
+    var table = GradualTable<Int, Int>()
+    for key in 0..<800 { table[key] = key }
+    // Every eighth stays.
+    var leaving = Set((0..<800).filter { $0 % 8 != 0 })
+    var met: Set<Int> = []
+    var place = GradualTable<Int, Int>.Place()
+    var next = 800
+    while let values = table.values(at: &place) {
+      met.formUnion(values)
+      for _ in 0..<Int.random(in: 0..<60, using: &dice) {
+        guard let key = leaving.popFirst() else { break }
+        table[key] = nil
+      }
+      for _ in 0..<Int.random(in: 0..<20, using: &dice) where next < 1200 {
+        table[next] = next
+        next += 1
+      }
+    }
+    #expect(met.isSuperset(of: stride(from: 0, to: 800, by: 8)))
+  }
+
+  @Test("it goes by what it has, and not by what it had")
+  func shrinks() {
+    var table = GradualTable<Int, Int>()
+    for key in 0..<20_000 { table[key] = key }
+    for key in 0..<20_000 {
+      table[key] = nil
+      guard key % 500 == 499 else { continue }
+      var place = GradualTable<Int, Int>.Place()
+      var pieces = 0
+      var met: [Int] = []
+      while let values = table.values(at: &place) {
+        pieces += 1
+        met += values
+        #expect(values.count <= 64)
+      }
+      #expect(pieces <= table.count / 2 + 1)
+      #expect(met.sorted() == Array(key + 1..<20_000))
+    }
+    #expect(table.isEmpty)
+    table[1] = 1
+    #expect(table.values == [1])
   }
 }
 

@@ -1,0 +1,159 @@
+import Testing
+
+@testable import Delegation
+
+/// With the hub's work on one executor that is driven by hand, and subscribers on another one that does not run.
+@Suite("Guarantee 4: weak, with an executor of one's own that is busy, suspended or gone", .inTurn)
+struct Guarantee04StuckExecutorTests {
+  typealias Kind = Guarantee02LeftBehindTests.Kind
+
+  private let stage = Stage()
+  private let stuck = ManualExecutor()
+
+  /// Subscribes a probe to the stuck executor that dies at once.
+  private func subscribeDead() -> DelegateHub.Subscription {
+    stage.hub.subscribe(Probe("dead"), to: Listener.self, priority: 1, on: stuck)
+  }
+
+  @Test(
+    "no call and no drain waits for the executor of a dead subscriber", arguments: Kind.allCases)
+  func dead(kind: Kind) {
+    // Alone, a voter is asked in the caller's task; beside others, in one of its own.
+    for others in 0...2 {
+      stage.hub.unsubscribeAll(from: Listener.self)
+      let called = Recorder<String>()
+      let probes = stage.cast(others)
+      // Last: a newcomer at its address would end it.
+      let subscription = subscribeDead()
+      let call = stage.start { hub in
+        await kind.call(hub) { called.record($0.name) }
+        return await hub.drain()
+      }
+      #expect(call.result?.isEmpty == true, "\(others) others")
+      #expect(called.history == probes.map(\.name))
+      #expect(!subscription.isActive)
+      #expect(subscription.statistics.counts.expired == (kind == .notify ? 1 : 0))
+      withExtendedLifetime(probes) {}
+    }
+    stuck.run()
+  }
+
+  @Test("notifyAndWait does not wait for the executor of a dead subscriber")
+  func notifyAndWait() {
+    let probes = stage.cast(2)
+    let subscription = subscribeDead()
+    let left = stage.perform { await $0.notifyAndWait(Listener.self) { $0.log.record(1) } }
+    #expect(left?.isEmpty == true)
+    #expect(probes.map(\.log.history) == [[1], [1]])
+    #expect(subscription.statistics.counts.expired == 1)
+    stuck.run()
+  }
+
+  @Test("what waits does not grow for one that died after it had been sent to its executor")
+  func diesLater() {
+    let lifetimes = Lifetimes()
+    var probe: Probe? = Probe()
+    let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
+    func post() {
+      let captured = lifetimes.make()
+      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(captured) {} }
+      stage.run()
+    }
+    for _ in 0..<10 { post() }
+    #expect(lifetimes.alive == 10)
+    probe = nil
+    post()
+    #expect(lifetimes.alive == 0)
+    #expect(subscription?.statistics.counts.expired == 11)
+    #expect(subscription?.isActive == false)
+    for _ in 0..<10 { post() }
+    #expect(lifetimes.alive == 0)
+    // The worker that was sent there finds nothing to do.
+    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == false)
+    stuck.run()
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(subscription?.statistics.counts.expired == 11)
+  }
+
+  @Test("a wait for one that dies while its executor does not run ends with the next notification")
+  func diesMeanwhile() {
+    var probe: Probe? = Probe()
+    let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
+    let wait = stage.start { await $0.notifyAndWait(Listener.self) { _ in } }
+    probe = nil
+    stage.run()
+    // The limit: nobody looks.
+    #expect(wait.result == nil)
+    stage.hub.notify(Listener.self) { _ in }
+    stage.run()
+    #expect(wait.result?.isEmpty == true)
+    #expect(subscription?.statistics.counts.expired == 2)
+    stuck.run()
+  }
+
+  @Test("one that is moved to an executor that does not run, and dies, is not sent there")
+  func diesInItsHandler() {
+    var probe: Probe? = Probe()
+    let gate = Gate()
+    let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self) }
+    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in await gate.pass() } }
+    stage.run()
+    if let probe { stage.hub.subscribe(probe, to: Listener.self, on: stuck) }
+    probe = nil
+    stage.open(gate)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(subscription?.statistics.counts.handled == 1)
+    #expect(subscription?.statistics.counts.expired == 2)
+    stuck.run()
+  }
+
+  @Test(
+    "the limit: a question that was sent to an executor waits for it, though its subscriber is gone",
+    arguments: [Kind.vote, .collect, .askInTurn], [true, false])
+  func goneMeanwhile(kind: Kind, isCancelled: Bool) {
+    var probe: Probe? = Probe()
+    let others = stage.cast(1)
+    let subscription = probe.map {
+      stage.hub.subscribe($0, to: Listener.self, priority: 1, on: stuck)
+    }
+    let called = Recorder<String>()
+    let call = stage.start { hub in
+      await kind.call(hub) { called.record($0.name) }
+      return true
+    }
+    if isCancelled { subscription?.cancel() }
+    probe = nil
+    stage.run()
+    #expect(call.result == nil)
+    stuck.run()
+    stage.run()
+    #expect(call.result == true)
+    #expect(called.history == ["0"])
+    withExtendedLifetime(others) {}
+  }
+
+  @Test("the limit: a subscriber cannot be moved away from an executor that does not run")
+  func moved() {
+    let probe = Probe()
+    let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
+    func post(_ number: Int) -> [Int]? {
+      stage.hub.notify(Listener.self) { $0.log.record(number) }
+      return stage.perform { await $0.drain(within: .zero) }?.subscribers.map(\.waiting)
+    }
+    #expect(post(1) == [1])
+    // By another executor for the subscription.
+    stage.hub.subscribe(probe, to: Listener.self, on: stage.executor)
+    #expect(post(2) == [2])
+    // By another subscription.
+    first.cancel()
+    stage.hub.subscribe(probe, to: Listener.self)
+    #expect(post(3) == [1])
+    // It is asked where it was moved to.
+    #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
+    #expect(probe.log.history.isEmpty)
+    stuck.run()
+    stage.run()
+    #expect(probe.log.history == [3])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+}

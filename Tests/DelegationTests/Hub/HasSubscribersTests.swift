@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("hasSubscribers: whether anybody alive is subscribed", .inTurn)
+struct HasSubscribersTests {
+  private let hub = DelegateHub(.init(onIncident: { _ in }))
+
+  @Test("it does not go by how many there once were")
+  func afterAPeak() {
+    let peak = Probe.many(2000)
+    for probe in peak { hub.subscribe(probe, to: Listener.self) }
+    for probe in peak { hub.unsubscribe(probe) }
+    #expect(!hub.hasSubscribers(of: Listener.self))
+    for _ in 0..<50 {
+      // It dies at once.
+      hub.subscribe(Probe(), to: Listener.self)
+      #expect(!hub.hasSubscribers(of: Listener.self))
+    }
+  }
+
+  @Test("some hundred that have died are not taken for alive, and are not looked at again")
+  func dead() {
+    let alive = Probe()
+    for _ in 0..<300 { hub.subscribe(Probe(), to: Listener.self) }
+    #expect(!hub.hasSubscribers(of: Listener.self))
+    #expect(hub.inbox.index(of: ObjectIdentifier((any Listener).self))?.population == 0)
+    for _ in 0..<300 { hub.subscribe(Probe(), to: Listener.self) }
+    hub.subscribe(alive, to: Listener.self)
+    #expect(hub.hasSubscribers(of: Listener.self))
+  }
+
+  @Test("all subscriptions of a protocol end at once, however many there are")
+  func endOfAll() {
+    let probes = Probe.many(3000)
+    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
+    hub.unsubscribeAll(from: Listener.self)
+    #expect(subscriptions.allSatisfy { !$0.isActive })
+    #expect(!hub.hasSubscribers(of: Listener.self))
+    withExtendedLifetime(probes) {}
+  }
+}
