@@ -73,10 +73,9 @@ struct Cursor: Sendable {
 
   /// Notes that one that waited for its executor is now to be asked.
   ///
-  /// - Returns: whether it may be, for the fan-out has not been halted.
+  /// - Returns: whether it is, for the fan-out has not been halted, and nobody has asked it since.
   mutating func arrive(_ position: Int) -> Bool {
-    sentElsewhere?[position] = nil
-    return !isHalted
+    sentElsewhere?.removeValue(forKey: position) != nil && !isHalted
   }
 
   /// The subscription at a position, if no handler has begun there; only before ``halt()``.

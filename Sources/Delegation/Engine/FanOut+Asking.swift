@@ -116,11 +116,23 @@ extension FanOut {
       }
     case (.sideBySide, .ownTask):
       cursor.withLock { $0.sendElsewhere(claim) }
-      summon(on: executor) {
-        // The executor may have taken its time.
-        guard self.cursor.withLock({ $0.arrive(claim.position) }) else { return }
-        await self.ask(question, from: claim, only: true, in: .ownTask)
+      claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
+        // It has ended: what is left to be done needs no executor of its own.
+        self.workplace.activity.begin()
+        Task.startDetached(on: self.workplace.executor) {
+          await self.workAndCountOff { await self.arrive(question, at: claim) }
+        }
       }
+      summon(on: executor) { await self.arrive(question, at: claim) }
     }
+  }
+
+  /// Asks a subscription that has waited for its executor, if it still does.
+  nonisolated(nonsending) private func arrive(_ question: @escaping Question, at claim: Claim) async
+  {
+    claim.node.topic.noteArrived(claim.node, of: ObjectIdentifier(self))
+    // The executor may have taken its time.
+    guard cursor.withLock({ $0.arrive(claim.position) }) else { return }
+    await ask(question, from: claim, only: true, in: .ownTask)
   }
 }
