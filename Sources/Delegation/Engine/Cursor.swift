@@ -74,10 +74,9 @@ struct Cursor: Sendable {
 
   /// Notes that a subscription begins on its own executor.
   ///
-  /// - Returns: whether it may begin: not if the fan-out was halted.
+  /// - Returns: whether it may begin: not if the fan-out was halted, or if it has begun already.
   mutating func beginOnExecutor(_ position: Int) -> Bool {
-    sentToExecutor?[position] = nil
-    return !isHalted
+    sentToExecutor?.removeValue(forKey: position) != nil && !isHalted
   }
 
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.

@@ -116,11 +116,24 @@ extension FanOut {
       }
     case (.sideBySide, .ownTask):
       cursor.withLock { $0.sendToExecutor(claim) }
-      startWorker(on: executor) {
-        // The fan-out may have been halted before the executor ran this.
-        guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
-        await self.ask(question, from: claim, only: true, in: .ownTask)
+      claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
+        // It was terminated: what is left to be done needs no executor of its own.
+        self.workplace.activity.begin()
+        Task.startDetached(on: self.workplace.executor) {
+          await self.workAndCountOff { await self.beginOnExecutor(question, at: claim) }
+        }
       }
+      startWorker(on: executor) { await self.beginOnExecutor(question, at: claim) }
     }
+  }
+
+  /// Asks a subscription that has waited for its executor, if it still does.
+  nonisolated(nonsending) private func beginOnExecutor(
+    _ question: @escaping Question, at claim: Claim
+  ) async {
+    claim.node.topic.noteArrived(claim.node, of: ObjectIdentifier(self))
+    // The executor may have taken its time.
+    guard cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
+    await ask(question, from: claim, only: true, in: .ownTask)
   }
 }

@@ -72,3 +72,20 @@ extension SubscriptionNode {
     return step
   }
 }
+
+/// What workers look at before they send a subscription to another executor.
+extension SubscriptionNode {
+  /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
+  /// expired.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameter call: the call that looks, if one does.
+  /// - Returns: whether they may.
+  func isActive(endingIn call: CallKind?) -> Bool {
+    guard isOpen else { return false }
+    if reference.isAlive { return true }
+    terminate(as: .expired, in: call)
+    return false
+  }
+}

@@ -87,20 +87,6 @@ final class SubscriptionNode: Sendable {
   @usableFromInline
   var isActive: Bool { isOpen && reference.isAlive }
 
-  /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
-  /// expired.
-  ///
-  /// Must not be called under a lock or on the hub's actor.
-  ///
-  /// - Parameter call: the call that looks, if one does.
-  /// - Returns: whether they may.
-  func isActive(endingIn call: CallKind?) -> Bool {
-    guard isOpen else { return false }
-    if reference.isAlive { return true }
-    terminate(as: .expired, in: call)
-    return false
-  }
-
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
@@ -138,6 +124,7 @@ final class SubscriptionNode: Sendable {
       return (pending, contents.attachments, contents.mailbox.account(published: end))
     }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
+    if hasExecutor { topic.noteEnded(self) }
     pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
     withExtendedLifetime(attachments) {}
   }

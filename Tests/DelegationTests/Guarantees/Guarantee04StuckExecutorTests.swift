@@ -107,20 +107,73 @@ struct Guarantee04StuckExecutorTests {
     stuck.run()
   }
 
-  @Test(
-    "the limit: a question that was sent to an executor waits for it, though its subscriber is gone",
-    arguments: [Kind.vote, .collect, .askInTurn], [true, false])
-  func goneMeanwhile(kind: Kind, isCancelled: Bool) {
-    var probe: Probe? = Probe()
-    let others = stage.cast(1)
+  /// Starts a call on a subscriber of the stuck executor and others, of whom it comes first.
+  private func start(
+    _ kind: Kind, on probe: Probe?, others: [Probe], noting called: Recorder<String>
+  ) -> (subscription: DelegateHub.Subscription?, call: Stage.Act<Bool>) {
     let subscription = probe.map {
       stage.hub.subscribe($0, to: Listener.self, priority: 1, on: stuck)
     }
-    let called = Recorder<String>()
     let call = stage.start { hub in
       await kind.call(hub) { called.record($0.name) }
       return true
     }
+    return (subscription, call)
+  }
+
+  @Test(
+    "a vote that was sent to an executor does not wait for it when its subscriber is gone",
+    arguments: [Kind.vote, .voteWithin, .collect], [true, false])
+  func goneMeanwhile(kind: Kind, isCancelled: Bool) {
+    var probe: Probe? = Probe()
+    let others = stage.cast(2)
+    let called = Recorder<String>()
+    let (subscription, call) = start(kind, on: probe, others: others, noting: called)
+    #expect(call.result == nil)
+    if isCancelled {
+      subscription?.cancel()
+    } else {
+      probe = nil
+      stage.run()
+      // The limit: nobody has looked since.
+      #expect(call.result == nil)
+      stage.hub.notify(Listener.self) { _ in }
+    }
+    stage.run()
+    #expect(call.result == true)
+    #expect(called.history == ["0", "1"])
+    // Its worker is still there, and has nothing to do.
+    #expect(stage.perform { await $0.drain(within: .zero) }?.isEmpty == false)
+    stuck.run()
+    #expect(stage.perform { await $0.drain() }?.isEmpty == true)
+    #expect(called.history == ["0", "1"])
+    withExtendedLifetime(others) {}
+  }
+
+  @Test("one that is asked by several votes and cancelled holds up none of them")
+  func severalVotes() {
+    let probe = Probe()
+    let others = stage.cast(1)
+    let subscription = stage.hub.subscribe(probe, to: Listener.self, priority: 1, on: stuck)
+    let votes = (0..<5).map { _ in
+      stage.start { await $0.vote(Listener.self, by: .atLeast(1)) { $0.name != "0" } }
+    }
+    #expect(votes.allSatisfy { $0.result == nil })
+    subscription.cancel()
+    stage.run()
+    #expect(votes.allSatisfy { $0.result == false })
+    stuck.run()
+    withExtendedLifetime((probe, others)) {}
+  }
+
+  @Test(
+    "the limit: one question after another waits for the executor that it was sent to, though the subscriber is gone",
+    arguments: [Kind.askInTurn, .pass], [true, false])
+  func goneInTurn(kind: Kind, isCancelled: Bool) {
+    var probe: Probe? = Probe()
+    let others = stage.cast(1)
+    let called = Recorder<String>()
+    let (subscription, call) = start(kind, on: probe, others: others, noting: called)
     if isCancelled { subscription?.cancel() }
     probe = nil
     stage.run()
