@@ -33,6 +33,8 @@ struct Cursor: Sendable {
   /// Those that were given out to be asked elsewhere, where nobody has begun yet, by position; `nil` as long as
   /// there have been none.
   private var sentElsewhere: [Int: SubscriptionNode]?
+  /// Which of the workers asks for their standby.
+  private var request = StandbyRequest.none
 
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
@@ -49,6 +51,21 @@ struct Cursor: Sendable {
     defer { next += 1 }
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
+
+  /// Whether a worker that claims no more has to ask for another one.
+  ///
+  /// Not while one asks that has yet to claim: it goes on in its place.
+  var needsWorker: Bool { unclaimed > 0 && request == .none }
+
+  /// Notes that a standby begins, which will claim.
+  ///
+  /// - Returns: whether it has to ask for the next, before it claims.
+  mutating func beginStandby() -> Bool { request.begin(ifNeeded: unclaimed > 1) }
+
+  /// Notes that a standby has asked for the next.
+  ///
+  /// - Returns: whether it has to ask again.
+  mutating func isToAskAgain() -> Bool { request.isToRepeat(ifNeeded: unclaimed > 1) }
 
   /// Gives out nothing more.
   ///

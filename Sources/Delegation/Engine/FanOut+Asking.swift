@@ -63,7 +63,7 @@ extension FanOut {
   @usableFromInline
   func handOver() -> Bool {
     guard !runningTasks.isCancelled else { return false }
-    if unclaimed > 0 { summonWorker() }
+    if needsWorker { summonWorker() }
     return true
   }
 

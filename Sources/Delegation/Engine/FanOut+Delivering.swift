@@ -16,7 +16,7 @@ extension FanOut {
         // Not kept here: what was handled is released before the next one is.
         await serve(node, from: consume step, as: &worker)
         if Task.isCancelled {
-          if unclaimed > 0 { summonWorker() }
+          if needsWorker { summonWorker() }
           return
         }
       }
@@ -39,15 +39,15 @@ extension FanOut {
 
   /// Asks for a worker for subscriptions all of which are attended already.
   ///
-  /// It asks for the next before it claims, as every standby does.
+  /// It provides for its successor before it claims, as every standby does.
   private func summonAttendant(on executor: (any TaskExecutor)?) {
     summon(on: executor) {
-      if self.unclaimed > 1 { self.summonAttendant(on: executor) }
+      self.provideForSuccessor { self.summonAttendant(on: executor) }
       var worker: Worker?
       while let claim = self.claim() {
         await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
         if Task.isCancelled {
-          if self.unclaimed > 0 { self.summonAttendant(on: executor) }
+          if self.needsWorker { self.summonAttendant(on: executor) }
           return
         }
       }

@@ -1,14 +1,14 @@
 /// One call on many subscribers: the library's only call loop, for notifications and questions alike.
 ///
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler
-/// in place. Whenever something is unclaimed there is one worker that has been asked for and not
-/// started, the *standby*; one that starts with more than one subscription left asks for the next before
-/// it claims. So a handler that suspends, or blocks its thread, holds up nobody behind it, and tasks are
-/// paid for by the suspension rather than by the subscriber. Two exceptions: a question without a
-/// deadline starts its first worker in the caller's place and asks for the standby when that comes back
-/// suspended, so that a handler which blocks its thread there does hold up those behind it; and a
-/// question that is asked of one after another has one worker at a time, the caller itself or, with a
-/// deadline, one of the fan-out's own.
+/// in place. Whenever something is unclaimed there is one worker that has been asked for and has claimed
+/// nothing, the *standby*; one that starts with more than one subscription left asks for the next before
+/// it claims, unless another one is asking, which then asks again. So a handler that suspends, or blocks
+/// its thread, holds up nobody behind it, and tasks are paid for by the suspension rather than by the
+/// subscriber. Two exceptions: a question without a deadline starts its first worker in the caller's
+/// place and asks for the standby when that comes back suspended, so that a handler which blocks its
+/// thread there does hold up those behind it; and a question that is asked of one after another has one
+/// worker at a time, the caller itself or, with a deadline, one of the fan-out's own.
 @usableFromInline
 final class FanOut: Sendable {
   @usableFromInline
@@ -197,6 +197,9 @@ final class FanOut: Sendable {
 
   var unclaimed: Int { cursor.withLock { $0.unclaimed } }
 
+  /// Whether a worker that claims no more has to ask for another one.
+  var needsWorker: Bool { cursor.withLock { $0.needsWorker } }
+
   /// The next subscription that is nobody's yet, or `nil` if none is left.
   @inlinable
   func claim() -> Claim? {
@@ -230,8 +233,16 @@ final class FanOut: Sendable {
 
   /// One worker that provides for its successor first.
   nonisolated(nonsending) func workAsStandby() async {
-    if case .sideBySide = order, unclaimed > 1 { summonWorker() }
+    if case .sideBySide = order { provideForSuccessor { summonWorker() } }
     await work(in: .ownTask)
+  }
+
+  /// Asks for the standby of one that begins, and has claimed nothing.
+  ///
+  /// - Parameter summon: asks for one worker.
+  func provideForSuccessor(_ summon: () -> Void) {
+    guard cursor.withLock({ $0.beginStandby() }) else { return }
+    repeat { summon() } while cursor.withLock { $0.isToAskAgain() }
   }
 
   /// One worker, from its first claim to its last.
