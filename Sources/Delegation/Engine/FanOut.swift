@@ -174,10 +174,21 @@ final class FanOut: Sendable {
     runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
-  /// Raises the priority of the handlers that run.
+  /// Cancels the handlers that run or will, in tasks of its own.
+  ///
+  /// For one who runs none of them, or whose handler has returned.
+  @usableFromInline
+  func cancelOthers() {
+    runningTasks.cancelOthers(on: workplace.executor) { self.runningTasks.endUse() }
+  }
+
+  /// Raises the priority of the handlers that run or will, in tasks of its own.
+  ///
+  /// Whoever raises the caller, or the caller itself, does not run their escalation handlers, which may
+  /// block: the caller could not go on at its deadline.
   @usableFromInline
   func escalate(to priority: TaskPriority) {
-    runningTasks.escalate(to: priority)
+    runningTasks.escalate(to: priority, on: workplace.executor) { self.runningTasks.endUse() }
   }
 
   /// Raises it to the caller's, if that was raised while the first worker ran in its place.

@@ -41,4 +41,31 @@ struct EagerExecutorTests {
       precondition(probes.allSatisfy { $0.log.history == [1, 2] }, "not all were told")
     }
   }
+
+  @Test("one that suspends holds up nobody, and all who are suspended are cancelled")
+  func suspended() async {
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub(on: EagerExecutor())
+      let probes = Probe.many(EagerExecutorTests.count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      let (gate, cancelled) = (Gate(), Recorder<String>())
+      let vote = Task {
+        await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
+          await withTaskCancellationHandler {
+            await gate.pass()
+          } onCancel: {
+            cancelled.record(probe.name)
+          }
+          return true
+        }
+      }
+      await gate.arrivals(probes.count)
+      vote.cancel()
+      _ = await cancelled.history(of: probes.count)
+      gate.open()
+      let outcome = await vote.value
+      precondition(outcome, "the vote was denied")
+      withExtendedLifetime(probes) {}
+    }
+  }
 }
