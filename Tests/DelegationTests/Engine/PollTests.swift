@@ -153,6 +153,25 @@ struct PollTests {
     }
   }
 
+  @Test("a deadline waits for a combiner that blocks, and whoever brings it does not")
+  func blockedCombiner() async {
+    let fanOut = fanOut()
+    let (blockade, hasCounted) = (Blockade(), Gate())
+    let script = Script { response in if response == 1 { blockade.enter() } }
+    let poll = Sums(Ballot(asking: 2, combiner: script, hasDeadline: true))
+    // On a thread of its own, for it is blocked.
+    Thread {
+      poll.take(.response(1), from: 0, in: fanOut)
+      hasCounted.arrive()
+    }.start()
+    await blockade.entry()
+    poll.expire(in: fanOut) { _ in .response(10) }
+    #expect(poll.takeDecision() == nil)
+    #expect(blockade.end(), "whoever brought the deadline waited for the combiner")
+    await hasCounted.arrivals()
+    #expect(outcome(poll) == 11)
+  }
+
   @Test("whoever decides does not run the others' cancellation handlers")
   func cancellingElsewhere() async {
     let executor = ThreadPool(threads: 2)
