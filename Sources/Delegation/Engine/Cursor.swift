@@ -34,6 +34,8 @@ struct Cursor: Sendable {
   ///
   /// It is `nil` until there is one.
   private var sentToExecutor: [Int: SubscriptionNode]?
+  /// Which of the workers requests their standby.
+  private var request = StandbyRequest.none
 
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
@@ -50,6 +52,21 @@ struct Cursor: Sendable {
     defer { next += 1 }
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
+
+  /// Whether a worker that claims no more has to request another one.
+  ///
+  /// Not while one requests that has yet to claim: it goes on in its place.
+  var needsWorker: Bool { unclaimed > 0 && request == .none }
+
+  /// Notes that a standby begins, which will claim.
+  ///
+  /// - Returns: whether it has to request the next, before it claims.
+  mutating func beginStandby() -> Bool { request.begin(ifNeeded: unclaimed > 1) }
+
+  /// Notes that a standby has requested the next.
+  ///
+  /// - Returns: whether it has to request again.
+  mutating func isToAskAgain() -> Bool { request.isToRepeat(ifNeeded: unclaimed > 1) }
 
   /// Ends the claiming.
   ///

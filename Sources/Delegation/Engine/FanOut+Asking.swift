@@ -63,7 +63,7 @@ extension FanOut {
   @usableFromInline
   func replaceWorker() -> Bool {
     guard !runningTasks.isCancelled else { return false }
-    if unclaimed > 0 { requestWorker() }
+    if needsWorker { requestWorker() }
     return true
   }
 

@@ -18,7 +18,7 @@ extension FanOut {
         // Consumed, so that a notification is released before the next one is handled.
         await serve(node, from: consume step, as: &worker)
         if Task.isCancelled {
-          if unclaimed > 0 { requestWorker() }
+          if needsWorker { requestWorker() }
           return
         }
       }
@@ -41,15 +41,15 @@ extension FanOut {
 
   /// Requests a worker for subscriptions that are all attended already.
   ///
-  /// As every standby, it requests the next one before it claims.
+  /// It provides for its successor before it claims, as every standby does.
   private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
     startWorker(on: executor) {
-      if self.unclaimed > 1 { self.requestAttendingWorker(on: executor) }
+      self.provideForSuccessor { self.requestAttendingWorker(on: executor) }
       var worker: Worker?
       while let claim = self.claim() {
         await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
         if Task.isCancelled {
-          if self.unclaimed > 0 { self.requestAttendingWorker(on: executor) }
+          if self.needsWorker { self.requestAttendingWorker(on: executor) }
           return
         }
       }

@@ -1,10 +1,11 @@
 /// One call on many subscribers: the library's only call loop, for notifications and questions alike.
 ///
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler
-/// in place. While a subscription is unclaimed, one worker has been requested and has not started: the
+/// in place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
 /// *standby*. A worker that starts with more than one subscription left requests the next before it
-/// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
-/// tasks grows with suspensions, not with subscribers.
+/// claims, unless another one is requesting, which then requests again. So a handler that suspends, or
+/// blocks its thread, does not delay the others, and the number of tasks grows with suspensions, not with
+/// subscribers.
 ///
 /// There are two exceptions. A question without a deadline starts its first worker in the caller's place,
 /// and requests the standby when that worker has suspended; so a handler that blocks its thread there
@@ -175,10 +176,21 @@ final class FanOut: Sendable {
     runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
-  /// Raises the priority of the handlers that run.
+  /// Cancels the handlers that run or will, in tasks of its own.
+  ///
+  /// For one who runs none of them, or whose handler has returned.
+  @usableFromInline
+  func cancelOthers() {
+    runningTasks.cancelOthers(on: workplace.executor) { self.runningTasks.endUse() }
+  }
+
+  /// Raises the priority of the handlers that run or will, in tasks of its own.
+  ///
+  /// Whoever raises the caller, or the caller itself, does not run their escalation handlers, which may
+  /// block: the caller could not go on at its deadline.
   @usableFromInline
   func escalate(to priority: TaskPriority) {
-    runningTasks.escalate(to: priority)
+    runningTasks.escalate(to: priority, on: workplace.executor) { self.runningTasks.endUse() }
   }
 
   /// Raises the priority to the caller's, if that was raised while the first worker ran in its place.
@@ -197,6 +209,9 @@ final class FanOut: Sendable {
   }
 
   var unclaimed: Int { cursor.withLock { $0.unclaimed } }
+
+  /// Whether a worker that claims no more has to request another one.
+  var needsWorker: Bool { cursor.withLock { $0.needsWorker } }
 
   /// Claims the next subscription; `nil` if none is left.
   @inlinable
@@ -232,8 +247,16 @@ final class FanOut: Sendable {
 
   /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func workAsStandby() async {
-    if case .sideBySide = order, unclaimed > 1 { requestWorker() }
+    if case .sideBySide = order { provideForSuccessor { requestWorker() } }
     await work(in: .ownTask)
+  }
+
+  /// Requests the standby of a worker that begins, and has claimed nothing.
+  ///
+  /// - Parameter request: requests one worker.
+  func provideForSuccessor(_ request: () -> Void) {
+    guard cursor.withLock({ $0.beginStandby() }) else { return }
+    repeat { request() } while cursor.withLock { $0.isToAskAgain() }
   }
 
   /// Runs one worker, from its first claim to its last.

@@ -144,7 +144,8 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     let isComplete = ballot.isComplete
     ballot.clear()
     publish()
-    if !isComplete { fanOut.cancel(inPlace: true) }
+    // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
+    if !isComplete { fanOut.cancelOthers() }
   }
 
   /// Counts one input.

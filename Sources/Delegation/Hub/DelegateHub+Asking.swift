@@ -13,7 +13,8 @@ extension DelegateHub {
   /// caller's task-locals and priority.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they
-  /// have answered.
+  /// have answered. The handler of a single subscriber runs in the caller's own task: if it cancels its
+  /// task, it cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///

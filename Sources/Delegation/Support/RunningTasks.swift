@@ -2,9 +2,10 @@ internal import Synchronization
 
 /// The running tasks of one fan-out, so that they can be cancelled or escalated together.
 ///
-/// Cancelling a task runs the cancellation handlers within it, which are user code. So it happens in
-/// separate tasks: a handler that blocks delays neither the canceller nor the cancelling of the others.
-/// A task that leaves meanwhile suspends until nobody uses its handle.
+/// Cancelling a task runs the cancellation handlers within it, and raising its priority runs the
+/// escalation handlers: they are user code. So it happens in tasks of its own: one that blocks holds up
+/// neither whoever cancels or raises, nor the cancelling or raising of the others.
+/// A task that leaves meanwhile waits, suspended, until nobody uses its handle.
 @usableFromInline
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
@@ -47,7 +48,9 @@ struct RunningTasks: ~Copyable, Sendable {
 
   /// Adds the current task, and cancels or escalates it at once if that was done to the others.
   ///
-  /// - Returns: the place, for ``leave(_:)`` before the task ends.
+  /// That runs no user code: the task has just begun, and nothing within it has a handler yet.
+  ///
+  /// - Returns: what to ``leave(_:)`` by, before the task ends.
   func join() -> Place {
     withUnsafeCurrentTask { task in
       guard let task else { fatalError("Delegation: a worker runs outside of any task") }
@@ -92,21 +95,62 @@ struct RunningTasks: ~Copyable, Sendable {
     on executor: (any TaskExecutor)?, inPlace isInPlace: Bool,
     onEnd: @escaping @Sendable () -> Void
   ) {
-    let members = beginUse { state in
-      state.isCancelled = true
-      isCancelledFlag.store(true, ordering: .releasing)
-    }
+    let members = beginUse { noteCancellation(in: &$0) ? $0.atWork : [] }
     if members.isEmpty { return }
-    let cancelling = Cancelling(members, on: executor, onEnd: onEnd)
-    if isInPlace { cancelling.work() } else { cancelling.start() }
+    let calls = HandleCalls(on: members, by: executor, onEnd: onEnd) { $0.cancel() }
+    if isInPlace { calls.work() } else { calls.start() }
   }
 
-  /// Raises the priority of all running tasks and of all that will join.
-  func escalate(to priority: TaskPriority) {
-    let members = beginUse { $0.priority = max($0.priority, priority.rawValue) }
-    guard !members.isEmpty else { return }
-    for member in members { Self.escalate(member.task, to: priority) }
-    endUse()
+  /// Cancels all that are at work except the current task, and all that will join.
+  ///
+  /// It returns before their cancellation handlers have run. If there is nobody else, it starts no task.
+  ///
+  /// - Parameters:
+  ///   - executor: where they run.
+  ///   - onEnd: is called when all have run, and calls ``endUse()``.
+  func cancelOthers(on executor: (any TaskExecutor)?, onEnd: @escaping @Sendable () -> Void) {
+    let members = withUnsafeCurrentTask { present in
+      beginUse { state in
+        guard noteCancellation(in: &state) else { return [] }
+        return state.members.compactMap { $0?.task == present ? nil : $0 }
+      }
+    }
+    if members.isEmpty { return }
+    HandleCalls(on: members, by: executor, onEnd: onEnd) { $0.cancel() }.start()
+  }
+
+  /// Raises the priority of all that are at work and all that will join.
+  ///
+  /// It returns before their escalation handlers have run.
+  ///
+  /// - Parameters:
+  ///   - priority: what to raise it to.
+  ///   - executor: where they run.
+  ///   - onEnd: is called when all have run, and calls ``endUse()``.
+  func escalate(
+    to priority: TaskPriority, on executor: (any TaskExecutor)?,
+    onEnd: @escaping @Sendable () -> Void
+  ) {
+    let members = beginUse { state in
+      guard priority.rawValue > state.priority else { return [] }
+      state.priority = priority.rawValue
+      return state.atWork
+    }
+    if members.isEmpty { return }
+    let calls = HandleCalls(on: members, by: executor, at: priority, onEnd: onEnd) {
+      Self.escalate($0, to: priority)
+    }
+    calls.start()
+  }
+
+  /// Notes that all are to be cancelled.
+  ///
+  /// - Returns: whether they were not before; else those at work are, or are being cancelled.
+  private func noteCancellation(in state: inout State) -> Bool {
+    if state.isCancelled { return false }
+    state.isCancelled = true
+    isCancelledFlag.store(true, ordering: .releasing)
+    return true
   }
 
   private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
@@ -114,11 +158,13 @@ struct RunningTasks: ~Copyable, Sendable {
     task.escalatePriority(to: priority)
   }
 
-  /// Changes the state, and keeps the running tasks' handles valid until ``endUse()``, if there are any.
-  private func beginUse(noting note: (inout State) -> Void) -> [Member] {
+  /// Keeps the handles of some that are at work valid until ``endUse()``, if there are any.
+  ///
+  /// - Parameter choose: notes something, and says whose; it runs under the lock.
+  /// - Returns: the handles.
+  func beginUse(of choose: (inout State) -> [Member]) -> [Member] {
     state.withLock { state in
-      note(&state)
-      let members = state.members.compactMap(\.self)
+      let members = choose(&state)
       if !members.isEmpty { state.users += 1 }
       return members
     }
@@ -136,44 +182,79 @@ struct RunningTasks: ~Copyable, Sendable {
   }
 }
 
-/// The cancelling of several tasks, by workers with a standby.
+/// A call on the handles of several tasks, by workers with a standby.
 ///
-/// While a task is left to be cancelled, a standby has been requested: if a cancellation handler blocks
-/// its thread, the next worker cancels the others.
-private final class Cancelling: Sendable {
+/// As long as somebody is left to call there is a task that has been asked for to do it: a handler that
+/// blocks takes one thread, and the others are called by the next.
+private final class HandleCalls: Sendable {
+  private struct Progress: Sendable {
+    /// How many have been claimed.
+    var claimed = 0
+    /// How many calls have returned.
+    var returned = 0
+    var request = StandbyRequest.none
+  }
+
   private let members: [RunningTasks.Member]
   private let executor: (any TaskExecutor)?
+  private let priority: TaskPriority?
   private let onEnd: @Sendable () -> Void
-  private let next = Atomic<Int>(0)
-  private let cancelled = Atomic<Int>(0)
+  private let call: @Sendable (UnsafeCurrentTask) -> Void
+  private let progress = Lock(Progress())
 
   init(
-    _ members: [RunningTasks.Member], on executor: (any TaskExecutor)?,
-    onEnd: @escaping @Sendable () -> Void
+    on members: [RunningTasks.Member], by executor: (any TaskExecutor)?,
+    at priority: TaskPriority? = nil, onEnd: @escaping @Sendable () -> Void,
+    _ call: @escaping @Sendable (UnsafeCurrentTask) -> Void
   ) {
     self.members = members
     self.executor = executor
+    self.priority = priority
     self.onEnd = onEnd
+    self.call = call
   }
 
   func start() {
-    Task.startDetached(on: executor) { self.work() }
+    Task.startDetached(on: executor, priority: priority) { self.work() }
   }
 
   func work() {
-    if members.count - next.load(ordering: .relaxed) > 1 { start() }
-    while true {
-      let position = next.wrappingAdd(1, ordering: .relaxed).oldValue
-      guard position < members.count else { return }
-      members[position].task.cancel()
-      if cancelled.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue == members.count {
-        onEnd()
+    if progress.withLock({ $0.request.begin(ifNeeded: members.count - $0.claimed > 1) }) {
+      repeat {
+        start()
+      } while progress.withLock {
+        $0.request.isToRepeat(ifNeeded: members.count - $0.claimed > 1)
       }
+    }
+    while let member = claim() {
+      call(member.task)
+      if noteReturn() { onEnd() }
+    }
+  }
+
+  private func claim() -> RunningTasks.Member? {
+    let position = progress.withLock { progress in
+      defer { progress.claimed += 1 }
+      return progress.claimed
+    }
+    return position < members.count ? members[position] : nil
+  }
+
+  /// Notes that a call has returned.
+  ///
+  /// - Returns: whether it was the last.
+  private func noteReturn() -> Bool {
+    progress.withLock { progress in
+      progress.returned += 1
+      return progress.returned == members.count
     }
   }
 }
 
 extension RunningTasks.State {
+  /// Those that have joined and not left.
+  var atWork: [RunningTasks.Member] { members.compactMap(\.self) }
+
   mutating func add(_ member: RunningTasks.Member) -> RunningTasks.Place {
     if let place = vacancies.popLast() {
       members[place] = member

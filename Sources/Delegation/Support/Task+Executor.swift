@@ -18,12 +18,13 @@ extension Task where Success == Void, Failure == Never {
   @discardableResult
   @usableFromInline
   static func startDetached(
-    on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void
+    on executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
+    _ work: @escaping @Sendable () async -> Void
   ) -> Task {
     if let executor {
-      Task.detached(executorPreference: executor, operation: work)
+      Task.detached(executorPreference: executor, priority: priority, operation: work)
     } else {
-      Task.detached(operation: work)
+      Task.detached(priority: priority, operation: work)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -29,8 +30,8 @@ struct PollTests {
   }
 
   /// A fan-out that nobody works for.
-  private func fanOut() -> FanOut {
-    FanOut(asking: [], for: DelegateHub(), in: .vote) { _, _, _, _ in nil }
+  private func fanOut(for hub: DelegateHub = DelegateHub()) -> FanOut {
+    FanOut(asking: [], for: hub, in: .vote) { _, _, _, _ in nil }
   }
 
   private func poll(asking count: Int, _ script: Script) -> Sums {
@@ -150,6 +151,65 @@ struct PollTests {
       #expect(outcome(poll) == 1)
       #expect(fanOut.runningTasks.isCancelled == (asked == 2))
     }
+  }
+
+  @Test("a deadline waits for a combiner that blocks, and whoever brings it does not")
+  func blockedCombiner() async {
+    let fanOut = fanOut()
+    let (blockade, hasCounted) = (Blockade(), Gate())
+    let script = Script { response in if response == 1 { blockade.enter() } }
+    let poll = Sums(Ballot(asking: 2, combiner: script, hasDeadline: true))
+    // On a thread of its own, for it is blocked.
+    Thread {
+      poll.take(.response(1), from: 0, in: fanOut)
+      hasCounted.arrive()
+    }.start()
+    await blockade.entry()
+    poll.expire(in: fanOut) { _ in .response(10) }
+    #expect(poll.takeDecision() == nil)
+    #expect(blockade.end(), "whoever brought the deadline waited for the combiner")
+    await hasCounted.arrivals()
+    #expect(outcome(poll) == 11)
+  }
+
+  @Test("whoever decides does not run the others' cancellation handlers")
+  func cancellingElsewhere() async {
+    let executor = ThreadPool(threads: 2)
+    let fanOut = fanOut(for: DelegateHub(on: executor))
+    let poll = poll(asking: 2, Script(decisive: 1))
+    let (gate, blockade) = (Gate(), Blockade())
+    let outstanding = Task {
+      let place = fanOut.runningTasks.join()
+      await withTaskCancellationHandler {
+        await gate.pass()
+      } onCancel: {
+        blockade.enter()
+      }
+      if !fanOut.runningTasks.leave(place) { await fanOut.runningTasks.waitForUsers() }
+      return Task.isCancelled
+    }
+    await gate.arrivals()
+    poll.take(.response(1), from: 0, in: fanOut)
+    #expect(blockade.end(), "the one who decided ran the cancellation handler")
+    gate.open()
+    #expect(await outstanding.value)
+  }
+
+  @Test("whoever decides while nobody else is at work starts no task to cancel them")
+  func nobodyToCancel() {
+    let executor = ManualExecutor()
+    let fanOut = fanOut(for: DelegateHub(on: executor))
+    let poll = poll(asking: 2, Script(decisive: 1))
+    let deciding = executor.start {
+      let place = fanOut.runningTasks.join()
+      poll.take(.response(1), from: 0, in: fanOut)
+      #expect(executor.pending == 0)
+      let isCancelled = fanOut.runningTasks.isCancelled
+      #expect(isCancelled)
+      let isFree = fanOut.runningTasks.leave(place)
+      #expect(isFree)
+    }
+    #expect(deciding.isOver)
   }
 
   @Test("the caller goes on with the decision, be it there before or after the caller waits")

@@ -101,6 +101,36 @@ struct Guarantee09EarlyTests {
     #expect(cancelled.history.count == 9)
   }
 
+  @Test(
+    "a cancellation handler that blocks does not hold up the decision, were there but one thread")
+  func blockingCancellationHandler() async {
+    let pool = ThreadPool(threads: 1)
+    let hub = DelegateHub(on: pool)
+    let (gate, blockade) = (Gate(), Blockade())
+    let probes = Probe.many(2)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    // The caller goes on where the handlers run.
+    let vote = Task(executorPreference: pool) {
+      await hub.vote(Listener.self) { probe in
+        if probe.name == "1" {
+          await gate.arrivals()
+          return false
+        }
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          blockade.enter()
+        }
+        return true
+      }
+    }
+    #expect(await vote.value == false)
+    #expect(blockade.end(), "the vote waited for the cancellation handler")
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("drain waits for those that were left running")
   func drained() {
     let executor = ManualExecutor()

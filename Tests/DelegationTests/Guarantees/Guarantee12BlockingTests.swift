@@ -218,6 +218,27 @@ struct Guarantee12OwnTaskTests {
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
+  @Test(
+    "of one subscriber alone, asked without a deadline, it is the caller's task as well",
+    arguments: Reach.asking, [1, 2])
+  func alone(reach: Reach, count: Int) async {
+    let hub = DelegateHub()
+    let probes = Probe.many(count)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let isCancelled = await Task {
+      await reach(hub, suspending: false) { _ in Self.cancelOwnTask() }
+      return Task.isCancelled
+    }.value
+    let isCallers =
+      switch reach {
+      case .vote, .ask, .collect: count == 1
+      case .first, .pass: true
+      default: false
+      }
+    #expect(isCancelled == isCallers)
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("of a question in turn it is the caller's task, and all are asked all the same")
   func inTurn() {
     let stage = Stage()

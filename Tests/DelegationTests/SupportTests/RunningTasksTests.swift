@@ -47,8 +47,8 @@ struct RunningTasksTests {
     let (atWork, wayOut) = (Gate(), Gate())
     let early = runningTasks.start(atWork, wayOut)
     await atWork.arrivals()
-    runningTasks.runningTasks.escalate(to: .high)
-    runningTasks.runningTasks.escalate(to: .medium)
+    runningTasks.escalate(to: .high)
+    runningTasks.escalate(to: .medium)
     let late = runningTasks.start(atWork, wayOut)
     wayOut.open()
     #expect(await early.value == Ending(isCancelled: false, priority: .high))
@@ -120,7 +120,7 @@ struct RunningTasksTests {
     let isOver = Atomic<Bool>(false)
     let (caller, comer) = (Gate(), Gate())
     Thread {
-      while !isOver.load(ordering: .relaxed) { runningTasks.runningTasks.escalate(to: .high) }
+      while !isOver.load(ordering: .relaxed) { runningTasks.call() }
       caller.arrive()
     }.start()
     Task.detached {
@@ -157,6 +157,19 @@ private final class Shared: Sendable {
   /// Cancels those at work and those to come.
   func cancel() {
     runningTasks.cancel(on: nil, inPlace: false) { self.runningTasks.endUse() }
+  }
+
+  /// Raises those at work and those to come.
+  func escalate(to priority: TaskPriority) {
+    runningTasks.escalate(to: priority, on: nil) { self.runningTasks.endUse() }
+  }
+
+  /// Calls something on the handles of those at work, in place.
+  func call() {
+    let members = runningTasks.beginUse { $0.atWork }
+    if members.isEmpty { return }
+    for member in members { member.task.cancel() }
+    runningTasks.endUse()
   }
 
   /// Starts a task that joins, and leaves when it may.

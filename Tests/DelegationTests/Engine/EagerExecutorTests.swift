@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Delegation
+
+/// In processes of their own: workers that begin within each other use up the stack.
+@Suite("Workers on an executor that runs a job at once, before `enqueue` returns", .inTurn)
+struct EagerExecutorTests {
+  /// More than the stack has room for, if each began within the one before.
+  private static let count = 20_000
+
+  @Test("all are asked, in order, and handle what is posted, if it is the hub's")
+  func ofTheHub() async {
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub(on: EagerExecutor())
+      let probes = Probe.many(EagerExecutorTests.count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      let asked = Recorder<String>()
+      _ = await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
+        asked.record(probe.name)
+        return true
+      }
+      precondition(asked.history == probes.map(\.name), "not all were asked in order")
+      let replies = await hub.collect(Listener.self) { $0.name }
+      precondition(replies.count == probes.count, "not all have replied")
+      await hub.notifyAndWait(Listener.self) { $0.log.record(1) }
+      precondition(probes.allSatisfy { $0.log.history == [1] }, "not all were told")
+    }
+  }
+
+  @Test("so it is if it is the subscribers' own")
+  func ofTheSubscribers() async {
+    await #expect(processExitsWith: .success) {
+      let (hub, executor) = (DelegateHub(), EagerExecutor())
+      let probes = Probe.many(EagerExecutorTests.count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self, on: executor) }
+      hub.notify(Listener.self) { $0.log.record(1) }
+      hub.notify(Listener.self) { $0.log.record(2) }
+      let replies = await hub.collect(Listener.self) { $0.name }
+      precondition(replies.count == probes.count, "not all have replied")
+      await hub.drain()
+      precondition(probes.allSatisfy { $0.log.history == [1, 2] }, "not all were told")
+    }
+  }
+
+  @Test("one that suspends holds up nobody, and all who are suspended are cancelled")
+  func suspended() async {
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub(on: EagerExecutor())
+      let probes = Probe.many(EagerExecutorTests.count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      let (gate, cancelled) = (Gate(), Recorder<String>())
+      let vote = Task {
+        await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
+          await withTaskCancellationHandler {
+            await gate.pass()
+          } onCancel: {
+            cancelled.record(probe.name)
+          }
+          return true
+        }
+      }
+      await gate.arrivals(probes.count)
+      vote.cancel()
+      _ = await cancelled.history(of: probes.count)
+      gate.open()
+      let outcome = await vote.value
+      precondition(outcome, "the vote was denied")
+      withExtendedLifetime(probes) {}
+    }
+  }
+}

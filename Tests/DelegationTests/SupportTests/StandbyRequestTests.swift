@@ -1,0 +1,30 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("StandbyRequest: one worker at a time asks for the standby", .inTurn)
+struct StandbyRequestTests {
+  @Test("a standby that begins asks for the next if there is work for it")
+  func alone() {
+    var request = StandbyRequest.none
+    let answers = [
+      request.begin(ifNeeded: false), request.begin(ifNeeded: true),
+      request.isToRepeat(ifNeeded: true),
+    ]
+    #expect(answers == [false, true, false])
+    #expect(request == .none)
+  }
+
+  @Test(
+    "one that begins meanwhile leaves the asking to it, which asks again if need be",
+    arguments: [false, true])
+  func overtaken(isNeeded: Bool) {
+    var request = StandbyRequest.none
+    let answers = [
+      request.begin(ifNeeded: true), request.begin(ifNeeded: true), request.begin(ifNeeded: true),
+      request.isToRepeat(ifNeeded: isNeeded), request.isToRepeat(ifNeeded: true),
+    ]
+    #expect(answers == [true, false, false, isNeeded, false])
+    #expect(request == .none)
+  }
+}
