@@ -23,6 +23,7 @@ enum Counted {
   @concurrent
   private static func run() async {
     for count in [1, 2, 3, 5, 10, 100] { await vote(among: count) }
+    for count in [1, 3] { await voteOfDelegates(among: count) }
     await loop(over: 100)
     for count in [1, 100] { await notify(count) }
     await notifyAndDrain(3)
@@ -59,6 +60,19 @@ enum Counted {
         guard await hub.vote((any Listener).self, { await $0.mayPass(7) }) else {
           fatalError("nobody objects")
         }
+      }
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  /// The same by one protocol's half of the hub, which is to cost nothing.
+  private static func voteOfDelegates(among number: Int) async {
+    let delegates = Delegates<any Listener>()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { delegates.registry.subscribe(member) }
+    await count("a vote among \(number), by Delegates", units: 2) {
+      for _ in 0..<2 {
+        guard await delegates.vote({ await $0.mayPass(7) }) else { fatalError("nobody objects") }
       }
     }
     withExtendedLifetime(members) {}
