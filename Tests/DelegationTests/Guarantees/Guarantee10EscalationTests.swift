@@ -6,7 +6,7 @@ import Testing
 @Suite("Guarantee 10: priority escalation handlers that block", .inTurn)
 struct Guarantee10EscalationTests {
   /// For handlers that block: what they take is not taken from other tests.
-  private static let pool = ThreadPool(threads: 6)
+  private static let pool = ThreadPool(threads: 16)
 
   /// The questions that have a deadline.
   enum Question: CaseIterable {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Guarantee 12: cancellation handlers that block", .inTurn)
 struct Guarantee12BlockingTests {
   /// For handlers that block: what they take is not taken from other tests.
-  private static let pool = ThreadPool(threads: 6)
+  private static let pool = ThreadPool(threads: 16)
 
   @Test(
     "one breaks no deadline, though the caller is cancelled first", arguments: [1, 3])

@@ -39,7 +39,8 @@ struct LeftoversOwnWorkTests {
   @Test("an incident that is being told is left")
   func incident() async {
     let blockade = Blockade()
-    let hub = DelegateHub(.init(onIncident: { _ in blockade.enter() }))
+    let hub = DelegateHub(
+      .init(executor: ThreadPool(threads: 2), onIncident: { _ in blockade.enter() }))
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     hub.notify(Listener.self) { _ in throw Refusal() }

@@ -124,7 +124,7 @@ struct PriorityEscalationTests {
         if probe.name == "0" {
           begun.arrive()
           // Blocks the caller's thread, so that nothing can be noticed before it is raised.
-          _ = isRaised.wait(timeout: .now() + 20)
+          _ = isRaised.wait(timeout: .now() + Double(InTurn.patience))
         }
         if await Self.priority(atLeast: .high, until: end) { noticed.record(probe.name) }
         return true

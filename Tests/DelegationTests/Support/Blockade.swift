@@ -12,7 +12,9 @@ final class Blockade: Sendable {
   func enter() {
     entered.arrive()
     // A bound for the case that what is tested waits for this; otherwise nobody waits for it to pass.
-    if mayGoOn.wait(timeout: .now() + 20) == .timedOut { timedOut.withLock { $0 = true } }
+    if mayGoOn.wait(timeout: .now() + .seconds(InTurn.patience)) == .timedOut {
+      timedOut.withLock { $0 = true }
+    }
   }
 
   /// Waits until a thread is blocked.
