@@ -164,14 +164,9 @@ extension SubscriptionNode {
   ///
   /// If it has died, that terminates the subscription.
   func isReached<P>(by audience: Audience<P>) -> Bool {
-    guard isOpen else { return false }
     if let narrowing = audience.narrowing {
-      guard let shared = reference(as: narrowing) else { return false }
-      if shared.reference.isAlive { return true }
-    } else if reference.isAlive {
-      return true
+      guard isOpen, reference(as: narrowing) != nil else { return false }
     }
-    terminate(as: .expired)
-    return false
+    return isActive(endingIn: nil)
   }
 }

@@ -37,7 +37,7 @@ extension DelegateHub {
       try body(subscriber)
       return true
     }
-    post(handler, to: audience)
+    post(handler.narrowed(by: audience.narrowing), to: audience.key)
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
@@ -70,7 +70,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
     guard inbox.mayReach(audience.key) else { return }
-    post(asynchronous(body), to: audience)
+    post(asynchronous(body).narrowed(by: audience.narrowing), to: audience.key)
   }
 
   /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
@@ -177,16 +177,6 @@ extension DelegateHub {
     return await Leftovers(
       subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
         .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func post<P>(_ handler: Notification.Handler, to audience: Audience<P>) {
-    if let narrowing = audience.narrowing {
-      post(handler.narrowed(by: narrowing), to: audience.key)
-    } else {
-      post(handler, to: audience.key)
-    }
   }
 
   @usableFromInline

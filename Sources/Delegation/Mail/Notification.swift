@@ -30,6 +30,7 @@ final class Notification: @unchecked Sendable {
     let handler: Handler
     let narrowing: Narrowing
 
+    @usableFromInline
     init(_ handler: Handler, for narrowing: Narrowing) {
       self.handler = handler
       self.narrowing = narrowing
@@ -78,9 +79,11 @@ final class Notification: @unchecked Sendable {
 
 extension Notification.Handler {
   /// The handler for subscribers that conform to a further protocol only.
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   func narrowed(by narrowing: Narrowing?) -> Self {
-    narrowing.map { .narrowed(Notification.Narrowed(self, for: $0)) } ?? self
+    guard let narrowing else { return self }
+    return .narrowed(Notification.Narrowed(self, for: narrowing))
   }
 
   /// The handler with captured task-locals bound around it.
