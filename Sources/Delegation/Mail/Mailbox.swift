@@ -92,9 +92,6 @@ struct Mailbox: Sendable {
   /// handled.
   var isAccountedFor: Bool { termination != nil && !flags.contains(.awaitingHandOver) }
 
-  /// Whether the account will not change any more.
-  var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
-
   /// Makes a mailbox at the end of the chain: what was posted before is not addressed to it.
   ///
   /// - Parameters:

@@ -185,6 +185,9 @@ extension PendingNotifications {
 }
 
 extension Mailbox {
+  /// Whether the account will not change any more.
+  var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
+
   /// Hands what is pending over to a successor, which begins with what is posted next.
   mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
     guard var end = next else { return nil }
