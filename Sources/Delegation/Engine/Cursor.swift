@@ -66,7 +66,7 @@ struct Cursor: Sendable {
   /// Notes that a standby has requested the next.
   ///
   /// - Returns: whether it has to request again.
-  mutating func isToAskAgain() -> Bool { request.isToRepeat(ifNeeded: unclaimed > 1) }
+  mutating func mustRequestAgain() -> Bool { request.mustRepeat(ifNeeded: unclaimed > 1) }
 
   /// Ends the claiming.
   ///

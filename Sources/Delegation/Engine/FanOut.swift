@@ -256,7 +256,7 @@ final class FanOut: Sendable {
   /// - Parameter request: requests one worker.
   func provideForSuccessor(_ request: () -> Void) {
     guard cursor.withLock({ $0.beginStandby() }) else { return }
-    repeat { request() } while cursor.withLock { $0.isToAskAgain() }
+    repeat { request() } while cursor.withLock { $0.mustRequestAgain() }
   }
 
   /// Runs one worker, from its first claim to its last.

@@ -184,11 +184,11 @@ struct RunningTasks: ~Copyable, Sendable {
 
 /// A call on the handles of several tasks, by workers with a standby.
 ///
-/// As long as somebody is left to call there is a task that has been asked for to do it: a handler that
-/// blocks takes one thread, and the others are called by the next.
+/// While a task is left to be called on, a standby has been requested: if a handler blocks its thread, the
+/// next worker makes the other calls.
 private final class HandleCalls: Sendable {
   private struct Progress: Sendable {
-    /// How many have been claimed.
+    /// How many tasks have been claimed.
     var claimed = 0
     /// How many calls have returned.
     var returned = 0
@@ -223,7 +223,7 @@ private final class HandleCalls: Sendable {
       repeat {
         start()
       } while progress.withLock {
-        $0.request.isToRepeat(ifNeeded: members.count - $0.claimed > 1)
+        $0.request.mustRepeat(ifNeeded: members.count - $0.claimed > 1)
       }
     }
     while let member = claim() {
@@ -252,7 +252,7 @@ private final class HandleCalls: Sendable {
 }
 
 extension RunningTasks.State {
-  /// Those that have joined and not left.
+  /// The tasks that have joined and not left.
   var atWork: [RunningTasks.Member] { members.compactMap(\.self) }
 
   mutating func add(_ member: RunningTasks.Member) -> RunningTasks.Place {

@@ -1,22 +1,22 @@
-/// Which of several workers asks for their standby: one at a time.
+/// Which of several workers requests their standby: one at a time.
 ///
-/// An executor may run a job at once, before `enqueue` returns. If each standby asked for the next as it
+/// An executor may run a job at once, before `enqueue` returns. If each standby requested the next as it
 /// begins, each would begin within the one before, until the stack is used up. So a standby that begins
-/// while another one asks leaves the asking to that one.
+/// while another one requests leaves that to the other one.
 ///
-/// Invariant: a worker that asks has claimed nothing yet, so until it has asked it is a standby itself.
+/// Invariant: a worker that requests has claimed nothing yet, so until it has done so it is a standby itself.
 enum StandbyRequest: Sendable {
-  /// Nobody asks.
+  /// No worker requests.
   case none
-  /// A worker asks.
+  /// A worker requests.
   case underWay
-  /// A worker asks, and a standby has begun meanwhile: it may be the one that was asked for.
+  /// A worker requests, and a standby has begun meanwhile: it may be the one that was requested.
   case overtaken
 
   /// Notes that a standby begins.
   ///
   /// - Parameter isNeeded: whether there is work for another one.
-  /// - Returns: whether it has to ask for the next, before it claims.
+  /// - Returns: whether it has to request the next, before it claims.
   mutating func begin(ifNeeded isNeeded: Bool) -> Bool {
     switch self {
     case .none:
@@ -28,13 +28,13 @@ enum StandbyRequest: Sendable {
     }
   }
 
-  /// Notes that a worker that has to ask has done so.
+  /// Notes that a worker has requested a standby.
   ///
   /// - Parameter isNeeded: whether there is work for another one.
-  /// - Returns: whether it has to ask again.
-  mutating func isToRepeat(ifNeeded isNeeded: Bool) -> Bool {
-    let isToRepeat = self == .overtaken && isNeeded
-    self = isToRepeat ? .underWay : .none
-    return isToRepeat
+  /// - Returns: whether it has to request again.
+  mutating func mustRepeat(ifNeeded isNeeded: Bool) -> Bool {
+    let mustRepeat = self == .overtaken && isNeeded
+    self = mustRepeat ? .underWay : .none
+    return mustRepeat
   }
 }

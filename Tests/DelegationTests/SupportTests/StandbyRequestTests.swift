@@ -9,7 +9,7 @@ struct StandbyRequestTests {
     var request = StandbyRequest.none
     let answers = [
       request.begin(ifNeeded: false), request.begin(ifNeeded: true),
-      request.isToRepeat(ifNeeded: true),
+      request.mustRepeat(ifNeeded: true),
     ]
     #expect(answers == [false, true, false])
     #expect(request == .none)
@@ -22,7 +22,7 @@ struct StandbyRequestTests {
     var request = StandbyRequest.none
     let answers = [
       request.begin(ifNeeded: true), request.begin(ifNeeded: true), request.begin(ifNeeded: true),
-      request.isToRepeat(ifNeeded: isNeeded), request.isToRepeat(ifNeeded: true),
+      request.mustRepeat(ifNeeded: isNeeded), request.mustRepeat(ifNeeded: true),
     ]
     #expect(answers == [true, false, false, isNeeded, false])
     #expect(request == .none)
