@@ -165,7 +165,7 @@ struct FanOutTests {
       tasks.record(withUnsafeCurrentTask { $0?.hashValue })
     }
     // With a deadline it is not: a handler that blocks its thread must not keep the caller.
-    let isCallers = reach != .voteWithin && reach != .askWithin
+    let isCallers = ![.voteWithin, .askWithin, .collectWithin].contains(reach)
     #expect(tasks.history.map { $0 == task } == [isCallers])
     withExtendedLifetime(probe) {}
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Explorer: what the model objects to", .inTurn)
 struct ExplorerModelTests {
   private static let told = Script.Step(number: 1, operation: .notify(isAsynchronous: true))
-  private static let toldLater = Script.Step(number: 2, operation: .deliver)
+  private static let toldLater = Script.Step(number: 2, operation: .notifyAndWait)
   private static let asked = Script.Step(number: 3, operation: .vote)
   private static let drained = Script.Step(number: 4, operation: .drain(ticks: nil))
 
@@ -111,7 +111,7 @@ struct ExplorerModelTests {
       } == 9)
   }
 
-  @Test("drain or deliver return too early")
+  @Test("drain or notifyAndWait return too early")
   func tooEarly() {
     #expect(guarantee { $0.check(2, .nothing, at: 0) } == 14)
     #expect(guarantee { $0.check(4, .rest(true), at: 0) } == 14)

@@ -32,9 +32,9 @@ extension Model {
     case (.collect(let ticks), .replies(let players, let count)):
       checkReplies(players, count, of: call, number)
       if ticks.map({ time < call.beganAt + $0 }) ?? true { checkCompleteness(of: call, number) }
-    case (.first, .failed):
+    case (.askInTurn, .failed):
       if call.decision != .failed { violate(11, "#\(number) failed, and no handler did first") }
-    case (.first, .answer(let player)):
+    case (.askInTurn, .answer(let player)):
       if call.decision != player.map(Decision.answered) {
         violate(9, "#\(number) came back with an answer that is not the first")
       }
@@ -47,7 +47,7 @@ extension Model {
       if call.decision != nil { violate(9, "#\(number) passed though it was stopped") }
       if value != call.asked.count { violate(5, "#\(number) came back with \(value)") }
       checkCompleteness(of: call, number)
-    case (.deliver, _):
+    case (.notifyAndWait, _):
       guard let task = call.task, !cancelledTasks.contains(task) else { return }
       for episode in episodes where episode.options.limit == nil && episode.hasPending(number) {
         violate(14, "#\(number) returned before subscriber \(episode.player) had handled it")
@@ -141,14 +141,14 @@ extension Model {
 
   private mutating func checkProgress(of call: Call, _ number: Int, at time: Int) {
     switch call.operation {
-    case .vote, .voteWithin, .collect, .first, .pass:
+    case .vote, .voteWithin, .collect, .askInTurn, .pass:
       if call.decision != nil { violate(9, "#\(number) is decided and does not return") }
       if call.handlers == 0 { violate(8, "#\(number) waits for nobody") }
       if !call.isInTurn, let missing = firstUnasked(in: call) {
         violate(8, "#\(number) does not ask subscriber \(episodes[missing].player)")
       }
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
-    case .deliver:
+    case .notifyAndWait:
       if !episodes.contains(where: { $0.hasPending(number) && handledNow(by: $0.player) != nil }) {
         violate(14, "#\(number) waits for nobody")
       }
@@ -225,7 +225,7 @@ extension Model.Call {
 
   var isQuestion: Bool {
     switch operation {
-    case .vote, .voteWithin, .collect, .first, .pass: true
+    case .vote, .voteWithin, .collect, .askInTurn, .pass: true
     default: false
     }
   }
@@ -233,7 +233,7 @@ extension Model.Call {
   /// Whether subscribers are asked one after another.
   var isInTurn: Bool {
     switch operation {
-    case .first, .pass: true
+    case .askInTurn, .pass: true
     default: false
     }
   }

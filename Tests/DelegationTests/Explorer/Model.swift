@@ -122,7 +122,7 @@ struct Model {
     tick()
     calls[step.number] = Call(operation: step.operation, task: task, began: now, beganAt: time)
     switch step.operation {
-    case .notify, .deliver:
+    case .notify, .notifyAndWait:
       for index in episodes.indices where episodes[index].isOpen {
         episodes[index].addressed.append(step.number)
       }
@@ -257,7 +257,7 @@ struct Model {
       if throwing || !answer { calls[number]?.decision = throwing ? .failed : .denied }
     case .voteWithin(_, let absenceDenies):
       if throwing ? absenceDenies : !answer { calls[number]?.decision = .denied }
-    case .first:
+    case .askInTurn:
       if throwing {
         calls[number]?.decision = .failed
       } else if !answer {

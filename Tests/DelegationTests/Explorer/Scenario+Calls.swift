@@ -150,7 +150,7 @@ extension Scenario {
   private func wait(for step: Script.Step) async -> Model.Outcome {
     let number = step.number
     switch step.operation {
-    case .deliver:
+    case .notifyAndWait:
       await hub.notifyAndWait((any Subject).self) {
         try await $0.handle(number, in: $0.begin(number))
       }

@@ -35,12 +35,12 @@ struct Script: Sendable {
     case cancelAndWait(slot: Int)
     case kill(slot: Int)
     case notify(isAsynchronous: Bool)
-    case deliver
+    case notifyAndWait
     case vote
     /// With a deadline; who is late or throws counts as a no if `absenceDenies`.
     case voteWithin(ticks: Int, absenceDenies: Bool)
     case collect(ticks: Int?)
-    case first
+    case askInTurn
     /// Each who lets the value pass adds one to it.
     case pass
     case drain(ticks: Int?)
@@ -134,7 +134,7 @@ struct Script: Sendable {
     switch dice.roll(10) {
     case 0..<3: .notify(isAsynchronous: false)
     case 3..<8: .notify(isAsynchronous: true)
-    default: .deliver
+    default: .notifyAndWait
     }
   }
 
@@ -144,7 +144,7 @@ struct Script: Sendable {
     case 3..<6: .voteWithin(ticks: 1 + dice.roll(2), absenceDenies: dice.roll(2) == 0)
     case 6..<7: .collect(ticks: nil)
     case 7..<8: .collect(ticks: 1 + dice.roll(2))
-    case 8..<9: .first
+    case 8..<9: .askInTurn
     default: .pass
     }
   }

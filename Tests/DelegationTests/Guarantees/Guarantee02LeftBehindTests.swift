@@ -3,52 +3,21 @@ import Testing
 @testable import Delegation
 
 /// With everything on one executor that is driven by hand.
-@Suite("Guarantee 2: removal, waited for by a task that a handler leaves behind")
+@Suite("Guarantee 2: removal, waited for by a task that a handler leaves behind", .inTurn)
 struct Guarantee02LeftBehindTests {
   /// The calls whose handlers run for one subscription at the same time.
-  enum Kind: CaseIterable {
-    case vote, voteWithin, collect, askInTurn, pass, notify
-
-    func call(
-      _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
-    ) async {
-      switch self {
-      case .vote:
-        _ = await hub.vote(Listener.self) { probe in
-          await handle(probe)
-          return true
-        }
-      case .voteWithin:
-        _ = await hub.vote(Listener.self, within: .seconds(60), absent: .abstains) { probe in
-          await handle(probe)
-          return true
-        }
-      case .collect:
-        _ = await hub.collect(Listener.self) { await handle($0) }
-      case .askInTurn:
-        _ = await hub.askInTurn(Listener.self) { probe -> Int? in
-          await handle(probe)
-          return nil
-        }
-      case .pass:
-        _ = await hub.pass(0, through: Listener.self) { probe, value in
-          await handle(probe)
-          return value
-        }
-      case .notify:
-        hub.notify(Listener.self) { await handle($0) }
-      }
-    }
-  }
+  private static let calls: [Reach] = [
+    .vote, .voteWithin, .collect, .askInTurn, .pass, .notifyAsynchronously,
+  ]
 
   private let stage = Stage()
 
   @Test(
     "it returns when another call's handler has ended, though its own ended while it waited",
-    arguments: Kind.allCases, Kind.allCases)
-  func another(first: Kind, second: Kind) {
+    arguments: calls, calls)
+  func another(first: Reach, second: Reach) {
     // One subscriber's notifications come one at a time: the second one would not begin.
-    if first == .notify, second == .notify { return }
+    if first == .notifyAsynchronously, second == .notifyAsynchronously { return }
     // Alone, a voter is asked in the caller's task; beside another, in one of its own.
     for others in 0...1 {
       let events = Recorder<String>()
@@ -90,13 +59,13 @@ struct Guarantee02LeftBehindTests {
   }
 
   @Test(
-    "it returns when its own handler has ended, if no other runs", arguments: Kind.allCases)
-  func own(kind: Kind) {
+    "it returns when its own handler has ended, if no other runs", arguments: calls)
+  func own(reach: Reach) {
     let events = Recorder<String>()
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
     let call = stage.executor.start { [hub = stage.hub, executor = stage.executor] in
-      await kind.call(hub) { _ in
+      await reach.call(hub) { _ in
         Task(executorPreference: executor) {
           await subscription.cancelAndWait()
           events.record("waited")

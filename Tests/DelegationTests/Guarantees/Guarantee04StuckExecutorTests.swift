@@ -5,8 +5,6 @@ import Testing
 /// With the hub's work on one executor that is driven by hand, and subscribers on another one that does not run.
 @Suite("Guarantee 4: weak, with an executor of one's own that is busy, suspended or gone", .inTurn)
 struct Guarantee04StuckExecutorTests {
-  typealias Kind = Guarantee02LeftBehindTests.Kind
-
   private let stage = Stage()
   private let stuck = ManualExecutor()
 
@@ -16,8 +14,8 @@ struct Guarantee04StuckExecutorTests {
   }
 
   @Test(
-    "no call and no drain waits for the executor of a dead subscriber", arguments: Kind.allCases)
-  func dead(kind: Kind) {
+    "no call and no drain waits for the executor of a dead subscriber", arguments: Reach.allCases)
+  func dead(reach: Reach) {
     // Alone, a voter is asked in the caller's task; beside others, in one of its own.
     for others in 0...2 {
       stage.hub.unsubscribeAll(from: Listener.self)
@@ -26,13 +24,13 @@ struct Guarantee04StuckExecutorTests {
       // Last: a newcomer at its address would end it.
       let subscription = subscribeDead()
       let call = stage.start { hub in
-        await kind.call(hub) { called.record($0.name) }
+        await reach.call(hub) { called.record($0.name) }
         return await hub.drain()
       }
       #expect(call.result?.isEmpty == true, "\(others) others")
       #expect(called.history == probes.map(\.name))
       #expect(!subscription.isActive)
-      #expect(subscription.statistics.counts.expired == (kind == .notify ? 1 : 0))
+      #expect(subscription.statistics.counts.expired == (Reach.asking.contains(reach) ? 0 : 1))
       withExtendedLifetime(probes) {}
     }
     stuck.run()
@@ -109,13 +107,13 @@ struct Guarantee04StuckExecutorTests {
 
   /// Starts a call on a subscriber of the stuck executor and others, of whom it comes first.
   private func start(
-    _ kind: Kind, on probe: Probe?, others: [Probe], noting called: Recorder<String>
+    _ reach: Reach, on probe: Probe?, others: [Probe], noting called: Recorder<String>
   ) -> (subscription: DelegateHub.Subscription?, call: Stage.Act<Bool>) {
     let subscription = probe.map {
       stage.hub.subscribe($0, to: Listener.self, priority: 1, on: stuck)
     }
     let call = stage.start { hub in
-      await kind.call(hub) { called.record($0.name) }
+      await reach.call(hub) { called.record($0.name) }
       return true
     }
     return (subscription, call)
@@ -123,12 +121,12 @@ struct Guarantee04StuckExecutorTests {
 
   @Test(
     "a vote that was sent to an executor does not wait for it when its subscriber is gone",
-    arguments: [Kind.vote, .voteWithin, .collect], [true, false])
-  func goneMeanwhile(kind: Kind, isCancelled: Bool) {
+    arguments: [Reach.vote, .voteWithin, .collect], [true, false])
+  func goneMeanwhile(reach: Reach, isCancelled: Bool) {
     var probe: Probe? = Probe()
     let others = stage.cast(2)
     let called = Recorder<String>()
-    let (subscription, call) = start(kind, on: probe, others: others, noting: called)
+    let (subscription, call) = start(reach, on: probe, others: others, noting: called)
     #expect(call.result == nil)
     if isCancelled {
       subscription?.cancel()
@@ -168,12 +166,12 @@ struct Guarantee04StuckExecutorTests {
 
   @Test(
     "the limit: one question after another waits for the executor that it was sent to, though the subscriber is gone",
-    arguments: [Kind.askInTurn, .pass], [true, false])
-  func goneInTurn(kind: Kind, isCancelled: Bool) {
+    arguments: [Reach.askInTurn, .pass], [true, false])
+  func goneInTurn(reach: Reach, isCancelled: Bool) {
     var probe: Probe? = Probe()
     let others = stage.cast(1)
     let called = Recorder<String>()
-    let (subscription, call) = start(kind, on: probe, others: others, noting: called)
+    let (subscription, call) = start(reach, on: probe, others: others, noting: called)
     if isCancelled { subscription?.cancel() }
     probe = nil
     stage.run()

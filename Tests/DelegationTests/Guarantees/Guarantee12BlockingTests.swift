@@ -232,7 +232,7 @@ struct Guarantee12OwnTaskTests {
     let isCallers =
       switch reach {
       case .vote, .ask, .collect: count == 1
-      case .first, .pass: true
+      case .askInTurn, .pass: true
       default: false
       }
     #expect(isCancelled == isCallers)

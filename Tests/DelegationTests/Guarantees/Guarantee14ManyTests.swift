@@ -121,40 +121,18 @@ struct Guarantee14ManyTests {
 @Suite("Guarantee 14: drain, from a voter")
 struct Guarantee14VoterTests {
   /// The ways to ask side by side.
-  enum Way: CaseIterable {
-    case vote, voteWithin, collect, collectWithin
-
-    func ask(
-      _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
-    ) async {
-      switch self {
-      case .vote:
-        _ = await hub.vote(Listener.self) { probe in
-          await handle(probe)
-          return true
-        }
-      case .voteWithin:
-        _ = await hub.vote(Listener.self, within: .seconds(3600), absent: .abstains) { probe in
-          await handle(probe)
-          return true
-        }
-      case .collect: _ = await hub.collect(Listener.self) { await handle($0) }
-      case .collectWithin:
-        _ = await hub.collect(Listener.self, within: .seconds(3600)) { await handle($0) }
-      }
-    }
-  }
+  private static let ways: [Reach] = [.vote, .voteWithin, .collect, .collectWithin]
 
   @Test(
     "it waits for those who are asked beside it, with a deadline and without",
-    .inTurn, arguments: Way.allCases, [2, 3, 5])
-  func others(way: Way, count: Int) async {
+    .inTurn, arguments: ways, [2, 3, 5])
+  func others(way: Reach, count: Int) async {
     for _ in rounds(20) {
       let hub = DelegateHub()
       let events = Recorder<String>()
       let probes = Probe.many(count)
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      await way.ask(hub) { probe in
+      await way.call(hub) { probe in
         if probe.name == "0" {
           // At once: those behind it need not have begun.
           await hub.drain()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Guarantee 15: context of notifications", .inTurn)
 struct Guarantee15NotificationTests {
-  private static let telling: [Reach] = [.notify, .notifyAsynchronously, .deliver]
+  private static let telling: [Reach] = [.notify, .notifyAsynchronously, .notifyAndWait]
 
   private func makeHub(propagating: [TaskLocalPropagation]) -> DelegateHub {
     var configuration = DelegateHub.Configuration()

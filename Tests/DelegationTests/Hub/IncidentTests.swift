@@ -237,11 +237,11 @@ struct IncidentTests {
     let name =
       switch reach {
       case .notify, .notifyAsynchronously: "notify"
-      case .deliver: "notifyAndWait"
+      case .notifyAndWait: "notifyAndWait"
       case .vote, .voteWithin: "vote"
       case .ask, .askWithin: "ask"
-      case .collect: "collect"
-      case .first: "askInTurn"
+      case .collect, .collectWithin: "collect"
+      case .askInTurn: "askInTurn"
       case .pass: "pass"
       }
     #expect(scene.told == ["unheard \(name) Door.swift:3"])

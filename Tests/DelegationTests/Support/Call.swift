@@ -4,16 +4,16 @@
 enum Call: CaseIterable {
   case subscribe, subscribeAgain
   case unsubscribeFromProtocol, unsubscribeFromEverything, unsubscribeByID, unsubscribeAll
-  case notify, notifyAsynchronously, deliver
-  case vote, ask, collect, first, pass
+  case notify, notifyAsynchronously, notifyAndWait
+  case vote, ask, collect, askInTurn, pass
   case count, subscribers, statistics, drain
   case cancel, cancelAndWait, isActive
 
   /// Whether the call has to be awaited.
   var isAwaited: Bool {
     switch self {
-    case .deliver, .vote, .ask, .collect, .first, .pass, .count, .subscribers, .statistics, .drain,
-      .cancelAndWait:
+    case .notifyAndWait, .vote, .ask, .collect, .askInTurn, .pass, .count, .subscribers,
+      .statistics, .drain, .cancelAndWait:
       true
     default: false
     }
@@ -21,7 +21,7 @@ enum Call: CaseIterable {
 
   /// Whether the call may wait for handlers that others have begun.
   var waitsForOthers: Bool {
-    [.deliver, .drain, .cancelAndWait].contains(self)
+    [.notifyAndWait, .drain, .cancelAndWait].contains(self)
   }
 
   /// Makes a call that need not be awaited.
@@ -63,9 +63,9 @@ enum Call: CaseIterable {
   func make(in scene: Scene) async {
     let hub = scene.hub
     switch self {
-    case .deliver: await hub.notifyAndWait(Listener.self) { $0.log.record(3) }
+    case .notifyAndWait: await hub.notifyAndWait(Listener.self) { $0.log.record(3) }
     case .collect: _ = await hub.collect(Listener.self) { $0.name }
-    case .first: _ = await hub.askInTurn(Listener.self) { _ in nil as Int? }
+    case .askInTurn: _ = await hub.askInTurn(Listener.self) { _ in nil as Int? }
     case .pass: _ = await hub.pass(1, through: Listener.self) { $1 }
     case .statistics: _ = await hub.statistics()
     case .vote: _ = await hub.vote(Listener.self) { _ in true }

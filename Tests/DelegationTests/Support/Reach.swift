@@ -2,11 +2,13 @@
 
 /// The calls that run handlers.
 enum Reach: CaseIterable {
-  case notify, notifyAsynchronously, deliver
-  case vote, ask, voteWithin, askWithin, collect, first, pass
+  case notify, notifyAsynchronously, notifyAndWait
+  case vote, ask, voteWithin, askWithin, collect, collectWithin, askInTurn, pass
 
   /// Those whose caller waits for what the handlers answer.
-  static let asking = allCases.filter { ![.notify, .notifyAsynchronously, .deliver].contains($0) }
+  static let asking = allCases.filter {
+    ![.notify, .notifyAsynchronously, .notifyAndWait].contains($0)
+  }
 
   /// Whether the handler may suspend.
   var isAsynchronous: Bool { self != .notify }
@@ -24,9 +26,7 @@ enum Reach: CaseIterable {
     }
     switch self {
     case .notify: hub.notify(Listener.self) { handle($0) }
-    case .notifyAsynchronously: hub.notify(Listener.self) { await handleTwice($0) }
-    case .deliver: await hub.notifyAndWait(Listener.self) { await handleTwice($0) }
-    default: await ask(hub, handleTwice)
+    default: await call(hub, handleTwice)
     }
     switch self {
     case .notify, .notifyAsynchronously: await hub.drain()
@@ -34,10 +34,15 @@ enum Reach: CaseIterable {
     }
   }
 
-  private func ask(
+  /// Makes the call with an asynchronous handler, and returns when the call does.
+  func call(
     _ hub: DelegateHub, _ handle: @escaping @Sendable (any Listener) async -> Void
   ) async {
     switch self {
+    case .notify, .notifyAsynchronously:
+      hub.notify(Listener.self) { await handle($0) }
+    case .notifyAndWait:
+      await hub.notifyAndWait(Listener.self) { await handle($0) }
     case .vote:
       _ = await hub.vote(Listener.self) { probe in
         await handle(probe)
@@ -56,12 +61,14 @@ enum Reach: CaseIterable {
       ) { await handle($0) }
     case .collect:
       _ = await hub.collect(Listener.self) { await handle($0) }
-    case .first:
+    case .collectWithin:
+      _ = await hub.collect(Listener.self, within: .seconds(3600)) { await handle($0) }
+    case .askInTurn:
       _ = await hub.askInTurn(Listener.self) { probe -> Int? in
         await handle(probe)
         return nil
       }
-    default:
+    case .pass:
       _ = await hub.pass(0, through: Listener.self) { probe, value in
         await handle(probe)
         return value
