@@ -105,4 +105,42 @@ struct MovingFromAnArraySamples {
     #expect(await before.admit("Mallory"))
     #expect(await after.admit("Mallory"))
   }
+
+  // MARK: A model and its views
+
+  // sample: After: a model on the main actor
+  @MainActor
+  protocol ModelDelegate: AnyObject, Sendable {
+    func model(_ model: Model, didChangeTo value: Int)
+  }
+
+  @MainActor
+  final class Model {
+    private let delegates = Delegates<any ModelDelegate>()
+    var observers: DelegateRegistry<any ModelDelegate> { delegates.registry }
+
+    var value = 0 {
+      didSet {
+        delegates.notify { @MainActor [value] in $0.model(self, didChangeTo: value) }
+      }
+    }
+  }
+  // end of sample
+
+  @MainActor
+  private final class View: ModelDelegate {
+    let values = Recorder<Int>()
+    func model(_ model: Model, didChangeTo value: Int) { values.record(value) }
+  }
+
+  @Test("views are told on the main actor, in order and later")
+  @MainActor
+  func model() async {
+    let (model, view) = (Model(), View())
+    model.observers.subscribe(view)
+    for value in 1...3 { model.value = value }
+    // The main actor is here.
+    #expect(view.values.history == [])
+    #expect(await view.values.history(of: 3) == [1, 2, 3])
+  }
 }

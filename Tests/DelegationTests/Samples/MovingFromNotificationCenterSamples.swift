@@ -2,6 +2,30 @@ import Delegation
 import Foundation
 import Testing
 
+// sample: Several names
+protocol TransferDelegate: AnyObject, Sendable {
+  func transferDidBegin(_ file: String)
+  func transfer(_ file: String, didReach percent: Int)
+  func transferDidEnd(_ file: String)
+}
+
+extension TransferDelegate {  // for those that observed only some of the names
+  func transferDidBegin(_ file: String) {}
+  func transfer(_ file: String, didReach percent: Int) {}
+  func transferDidEnd(_ file: String) {}
+}
+// end of sample
+
+// sample: A closure as an observer
+/// Calls a closure when a transfer ends.
+final class TransferEnd: TransferDelegate {
+  private let body: @Sendable (String) -> Void
+
+  init(_ body: @escaping @Sendable (String) -> Void) { self.body = body }
+  func transferDidEnd(_ file: String) { body(file) }
+}
+// end of sample
+
 @Suite("Samples of moving from NotificationCenter", .inTurn)
 struct MovingFromNotificationCenterSamples {
   private static let played = Recorder<String>()
@@ -166,6 +190,35 @@ struct MovingFromNotificationCenterSamples {
     #expect(await heard.history(of: 1) == ["Two"])
     listener.cancel()
     await listener.value
+  }
+
+  private final class Progress: TransferDelegate {
+    let percents = Recorder<Int>()
+    func transfer(_ file: String, didReach percent: Int) { percents.record(percent) }
+  }
+
+  @Test("several names are one protocol, and a closure has a token")
+  func severalNames() async {
+    let hub = DelegateHub()
+    let (progress, ended) = (Progress(), Recorder<String>())
+    let add = { @Sendable (file: String) in ended.record(file) }
+    hub.subscribe(progress, to: TransferDelegate.self)
+    // sample: Observing by a closure
+    let token = hub.subscribe(
+      TransferEnd { add($0) },
+      to: TransferDelegate.self, hold: .strongly)
+    // end of sample
+    for file in ["one", "two"] {
+      hub.notify(TransferDelegate.self) { $0.transferDidBegin(file) }
+      hub.notify(TransferDelegate.self) { $0.transfer(file, didReach: 50) }
+      hub.notify(TransferDelegate.self) { $0.transferDidEnd(file) }
+      await hub.drain()
+      // sample: Ending what was observed by a closure
+      token.cancel()
+      // end of sample
+    }
+    #expect(progress.percents.history == [50, 50])
+    #expect(ended.history == ["one"])
   }
 
   private protocol SongDelegate: AnyObject, Sendable {

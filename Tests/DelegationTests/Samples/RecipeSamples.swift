@@ -1,0 +1,198 @@
+import Delegation
+import Dispatch
+import Testing
+
+@Suite("Samples of recipes from elsewhere", .inTurn)
+struct RecipeSamples {
+  // sample: A room member
+  protocol RoomMember: AnyObject, Sendable {
+    func didSay(_ line: String) async
+  }
+  // end of sample
+
+  private final class Listener: RoomMember {
+    let heard = Recorder<String>()
+    func didSay(_ line: String) async { heard.record(line) }
+  }
+
+  // MARK: Once
+
+  private final class Greeter: RoomMember {
+    let hub: DelegateHub
+    let greeted = Recorder<String>()
+
+    init(_ hub: DelegateHub) { self.hub = hub }
+
+    private func greet(_ line: String) { greeted.record(line) }
+
+    // sample: Once
+    func didSay(_ line: String) async {
+      hub.unsubscribe(self, from: RoomMember.self)  // first of all: no further call starts
+      greet(line)
+    }
+    // end of sample
+  }
+
+  @Test("a handler that ends its own subscription runs once")
+  func once() async {
+    let hub = DelegateHub()
+    let greeter = Greeter(hub)
+    let subscription = hub.subscribe(greeter, to: RoomMember.self)
+    for line in ["hello", "is anybody here?", "bye"] {
+      hub.notify(RoomMember.self) { await $0.didSay(line) }
+    }
+    await hub.drain()
+    #expect(greeter.greeted.history == ["hello"])
+    #expect(subscription.statistics.counts.cancelled == 2)
+    #expect(!subscription.isActive)
+  }
+
+  // MARK: A scope
+
+  // sample: ScopedSubscription
+  /// Ends a subscription at the end of a scope.
+  struct ScopedSubscription: ~Copyable {
+    private let subscription: DelegateHub.Subscription
+
+    init(_ subscription: DelegateHub.Subscription) { self.subscription = subscription }
+    deinit { subscription.cancel() }
+  }
+  // end of sample
+
+  @Test("a scoped subscription ends with its scope, also if that is left by an error")
+  func scope() async throws {
+    let hub = DelegateHub()
+    let listener = Listener()
+    func watch(failing: Bool) async throws {
+      // sample: A scope
+      let scope = ScopedSubscription(hub.subscribe(listener, to: RoomMember.self))
+      await hub.notifyAndWait(RoomMember.self) { await $0.didSay("in the scope") }
+      if failing { throw Refusal() }
+      _ = consume scope  // the subscription ends here, or at the `throw`
+      // end of sample
+      #expect(!hub.hasSubscribers(of: RoomMember.self))
+    }
+    try await watch(failing: false)
+    #expect(!hub.hasSubscribers(of: RoomMember.self))
+    await #expect(throws: Refusal.self) { try await watch(failing: true) }
+    #expect(!hub.hasSubscribers(of: RoomMember.self))
+    await hub.notifyAndWait(RoomMember.self) { await $0.didSay("after it") }
+    #expect(listener.heard.history == ["in the scope", "in the scope"])
+  }
+
+  // MARK: Replay
+
+  // sample: Replay
+  actor Room {
+    nonisolated let hub = DelegateHub()
+    private var lines: [String] = []
+
+    func say(_ line: String) {
+      lines.append(line)
+      hub.notify(RoomMember.self) { await $0.didSay(line) }
+    }
+
+    func join(_ newcomer: any RoomMember) {
+      hub.subscribe(newcomer, to: RoomMember.self)
+      hub.notify(RoomMember.self) { [weak newcomer, lines] member in
+        guard member === newcomer else { return }
+        for line in lines { await member.didSay(line) }
+      }
+    }
+  }
+  // end of sample
+
+  @Test("a newcomer is told what was said before, once and in order; the others are not")
+  func replay() async {
+    let room = Room()
+    let (first, second) = (Listener(), Listener())
+    await room.join(first)
+    for line in ["a", "b"] { await room.say(line) }
+    async let more: Void = {
+      for number in 0..<100 { await room.say("\(number)") }
+    }()
+    await room.join(second)
+    await more
+    await room.hub.drain()
+    #expect(first.heard.history == ["a", "b"] + (0..<100).map { "\($0)" })
+    #expect(second.heard.history == first.heard.history)
+  }
+
+  // MARK: Pausing
+
+  @Test("a subscriber on a suspended queue misses nothing and keeps its order")
+  func pause() async {
+    let hub = DelegateHub()
+    let (listener, other) = (Listener(), Listener())
+    hub.subscribe(other, to: RoomMember.self)
+    // sample: Pausing
+    let queue = DispatchQueue(label: "listener")
+    let subscription = hub.subscribe(listener, to: RoomMember.self, on: queue)
+
+    queue.suspend()  // pauses: what is posted waits
+    for line in ["a", "b", "c"] {
+      hub.notify(RoomMember.self) { await $0.didSay(line) }
+    }
+    queue.resume()  // goes on with "a"
+    // end of sample
+    await hub.drain()
+    #expect(listener.heard.history == ["a", "b", "c"])
+    queue.suspend()
+    for line in ["d", "e"] { hub.notify(RoomMember.self) { await $0.didSay(line) } }
+    // The others do not wait.
+    #expect(await other.heard.history(of: 5) == ["a", "b", "c", "d", "e"])
+    #expect(subscription.statistics.counts.waiting == 2)
+    #expect(listener.heard.history == ["a", "b", "c"])
+    queue.resume()
+    await hub.drain()
+    #expect(listener.heard.history == ["a", "b", "c", "d", "e"])
+  }
+
+  // MARK: Nobody left
+
+  // sample: Until nobody listens
+  /// Returns when the hub has no live subscriber of the protocol; looks ten times a second.
+  func waitUntilNobodyListens(
+    to hub: DelegateHub, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws {
+    while hub.hasSubscribers(of: RoomMember.self) {
+      try await clock.sleep(for: .milliseconds(100))
+    }
+  }
+  // end of sample
+
+  @Test("somebody waits until nobody is subscribed any more, whether they have left or died")
+  func nobodyLeft() async throws {
+    let hub = DelegateHub()
+    let clock = ManualClock()
+    let leaving = Listener()
+    var dying: Listener? = Listener()
+    hub.subscribe(leaving, to: RoomMember.self)
+    if let dying { hub.subscribe(dying, to: RoomMember.self) }
+    let waiting = Task { try await waitUntilNobodyListens(to: hub, clock: clock) }
+    await clock.waitForSleepers()
+    hub.unsubscribe(leaving)
+    clock.advance(by: .milliseconds(100))
+    // It sleeps again, as one is left.
+    await clock.waitForSleepers()
+    dying = nil
+    clock.advance(by: .milliseconds(100))
+    try await waiting.value
+    #expect(!hub.hasSubscribers(of: RoomMember.self))
+    _ = dying
+  }
+
+  @Test("who waits for the last one to leave may be cancelled")
+  func cancelled() async {
+    let hub = DelegateHub()
+    let listener = Listener()
+    hub.subscribe(listener, to: RoomMember.self)
+    let clock = ManualClock()
+    let waiting = Task { try await waitUntilNobodyListens(to: hub, clock: clock) }
+    await clock.waitForSleepers()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(hub.hasSubscribers(of: RoomMember.self))
+    withExtendedLifetime(listener) {}
+  }
+}
