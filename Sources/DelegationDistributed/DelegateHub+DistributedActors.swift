@@ -4,19 +4,18 @@ public import Distributed
 extension DelegateHub {
   /// Subscribes a distributed actor to a protocol: a remote one is held strongly, a local one weakly.
   ///
-  /// The hub keeps a remote actor's proxy alive, since nobody else does, until it is unsubscribed; it
-  /// holds a local actor weakly, as any other subscriber. The actor's id identifies it: proxies of one
-  /// actor are one subscriber, which is never called twice. When it returns, every later call on that
-  /// protocol reaches the actor.
+  /// The hub keeps a remote actor's proxy alive until it is unsubscribed, because nobody else keeps
+  /// it. It holds a local actor weakly, like any other subscriber. The actor's id identifies it:
+  /// all proxies of one actor are one subscriber, which is never called twice. When it returns,
+  /// every later call on that protocol reaches the actor.
   ///
-  /// The actor system decides the result of a call. A call that the system fails is a handler that throws:
-  /// it counts as `absent:` says, and it is an incident if it was a notification, or a question with
-  /// `absent:`. If a system neither answers nor fails, the deadline of `vote(_:by:within:absent:_:)` and of
-  /// the other questions helps.
+  /// The actor system decides the result of a call. If the system reports a failure, the handler
+  /// throws: it counts as `absent:` says, and for a notification, or a question with `absent:`, it
+  /// is an incident. A system may neither answer nor fail, so give questions a deadline.
   ///
-  /// **Order.** As with other subscribers: the next notification is sent when the actor has answered the
-  /// one before. Subscribe each actor once: a second proxy takes the first one's place, and if a handler
-  /// is running on the first then, the next may begin on the second.
+  /// **Order.** As with other subscribers: the next notification is sent when the actor has
+  /// answered the one before. Subscribe each actor once. A second proxy takes the first one's
+  /// place, and may be called while a handler still runs on the first.
   ///
   /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
   ///
@@ -31,18 +30,17 @@ extension DelegateHub {
   ///
   /// When the system says that the actor is gone, call `hub.unsubscribe(id: doorman.id)`.
   ///
-  /// To hold a local actor strongly, pass `id:` and `hold:` yourself. For a subscriber of which only the
-  /// protocol is known there is ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``: its type
-  /// does not tell that it is a distributed actor, so the plain form would hold a proxy weakly, which would
-  /// be released at once.
+  /// To hold a local actor strongly, pass `id:` and `hold:` yourself. If only the protocol of a
+  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``. The
+  /// plain form cannot see that it is a distributed actor, and would hold a proxy weakly.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a `@Resolvable`
   ///     protocol that has been made to conform to it.
   ///   - protocol: the protocol, as `Gatekeeper.self`.
   ///   - priority: higher is asked and served first.
-  ///   - mailbox: what to do when notifications come faster than the subscriber handles them. For a
-  ///     remote one a limit is advisable, because a peer that does not answer lets them accumulate.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them. Give
+  ///     a remote one a limit, because they accumulate while a peer does not answer.
   ///   - executor: where calls to it begin; `nil` for the hub's choice.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
@@ -70,9 +68,9 @@ extension DelegateHub {
 
   /// Subscribes an object that may be a local or a remote distributed actor, or neither.
   ///
-  /// A distributed actor is held and identified as with
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``; any other object is held weakly. For subscribers
-  /// of which only the protocol is known:
+  /// It holds and identifies a distributed actor as
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)`` does. It holds any other object weakly.
+  /// For subscribers of which only the protocol is known:
   ///
   /// ```swift
   /// func add(_ gatekeeper: any Gatekeeper) {

@@ -9,10 +9,11 @@
 /// Sleepers are woken in the order of their deadlines, and those with equal deadlines in the order in which
 /// they went to sleep. A cancelled sleep ends at once with a `CancellationError` and leaves nothing behind.
 ///
-/// **Isolation.** Every method may be called from any thread. Advancing wakes the sleepers: their tasks
-/// continue on their own executors, so with a ``ManualExecutor`` not before it is told to run.
+/// **Isolation.** You may call every method from any thread. To advance the clock wakes the
+/// sleepers. Their tasks continue on their own executors; with a ``ManualExecutor``, only when it
+/// is told to run.
 public final class ManualClock: Clock {
-  /// A point of time, as the distance from the one that a clock begins with.
+  /// A point in time, as its distance from the clock's beginning.
   public struct Instant: InstantProtocol, CustomStringConvertible {
     /// The distance from the beginning.
     public var offset: Duration
@@ -24,7 +25,7 @@ public final class ManualClock: Clock {
       self.offset = offset
     }
 
-    /// The point of time that is that much later.
+    /// The point in time that is later by a duration.
     ///
     /// - Parameter duration: how much later.
     /// - Returns: the later point of time.
@@ -54,7 +55,7 @@ public final class ManualClock: Clock {
 
   private let state = Guarded(State())
 
-  /// Makes a clock that shows the beginning.
+  /// Makes a clock that stands at its beginning.
   public init() {}
 
   /// What the clock shows.
@@ -117,8 +118,8 @@ public final class ManualClock: Clock {
 
   /// Waits until that many tasks sleep at the same time.
   ///
-  /// For tests of code that runs on threads of its own: advancing the clock before the code has gone to
-  /// sleep wakes nothing. With a ``ManualExecutor`` this is not needed.
+  /// For tests of code that runs on threads of its own: if the clock advances before the code has
+  /// gone to sleep, it wakes nothing. With a ``ManualExecutor`` you do not need this.
   ///
   /// **Cancellation.** If the task is cancelled, it returns at once.
   ///
@@ -131,8 +132,8 @@ public final class ManualClock: Clock {
 
   /// Lets time pass, and wakes the sleepers whose deadlines it reaches.
   ///
-  /// - Parameter duration: how much. A negative one puts the clock back, as no clock should do and some
-  ///   do, and wakes nothing.
+  /// - Parameter duration: how much. A negative one puts the clock back, which no clock should do
+  ///   and some do, and wakes nothing.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)

@@ -8,24 +8,24 @@ extension ManualExecutor {
   /// #expect(!mayEnter)
   /// ```
   ///
-  /// When it returns, the closure has returned. Jobs of other tasks that are left are not run: see
-  /// ``run(atMost:)``.
+  /// When it returns, the closure has returned. Jobs of other tasks may be left; ``run(atMost:)``
+  /// runs them.
   ///
-  /// If no job is left and the closure has not ended, it waits for something that the executor does not
-  /// run. Then the clock, if one is given, is advanced to its next deadline; if no task sleeps by it, the
-  /// closure's task is cancelled and the call fails.
+  /// If no job is left and the closure has not ended, it waits for something that this executor
+  /// does not run. Then the clock, if you give one, advances to its next deadline. If no task
+  /// sleeps by the clock, the closure's task is cancelled and the call fails.
   ///
-  /// Work that runs elsewhere, on a queue for example, may take part if `patience` says for how long to
-  /// wait for what comes back from there. The calling thread is blocked meanwhile. In an asynchronous
-  /// test it is one of the few threads of Swift's own pool, so the work that is waited for should not need
-  /// that pool: on a machine with two cores, two such tests at a time leave no thread for it.
+  /// Work that runs elsewhere, for example on a queue, may take part: `patience` says how long to
+  /// wait for it. The calling thread is blocked meanwhile. In an asynchronous test that is one of
+  /// the few threads of Swift's own pool, so that work should not need the pool. On a machine with
+  /// two cores, two such tests at the same time leave no thread for it.
   ///
-  /// **Isolation.** The closure runs on no actor, with the task-locals and the priority of the caller. On
-  /// the main thread the main actor is held up until the call returns, so the closure must not wait for
-  /// it.
+  /// **Isolation.** The closure runs on no actor, with the task-locals and the priority of the
+  /// caller. On the main thread, the main actor waits until the call returns. So there the closure
+  /// must not wait for the main actor.
   ///
-  /// **Re-entrancy.** It may be called from within a job of the executor; then that job delays the tasks that
-  /// wait for it.
+  /// **Re-entrancy.** You may call it from a job of the executor. That job then delays the tasks
+  /// that wait for it.
   ///
   /// **Cancellation.** Cancelling the caller's task has no effect on the closure.
   ///
@@ -70,8 +70,8 @@ extension ManualExecutor {
 
   /// Starts an asynchronous closure and runs the executor's jobs until none is left.
   ///
-  /// When it returns the closure has ended, or waits for something that has not come yet: "it has not
-  /// returned" is an assertion.
+  /// When it returns, the closure has ended, or waits for something that has not come yet. So "it
+  /// has not returned" is an assertion.
   ///
   /// ```swift
   /// let vote = executor.start {

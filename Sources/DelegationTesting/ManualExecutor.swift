@@ -14,17 +14,17 @@
 /// #expect(spy.guests.events == ["Alice"])
 /// ```
 ///
-/// A call that has to be awaited is driven to its end by ``drive(advancing:patience:stepLimit:fileID:line:_:)``,
-/// or as far as it goes by ``start(_:)``.
+/// To run a call that must be awaited, use ``drive(advancing:patience:stepLimit:fileID:line:_:)``,
+/// which runs it to its end, or ``start(_:)``, which runs it as far as it goes. A plain `await` on
+/// such a hub hangs, because nobody runs the executor meanwhile.
 ///
-/// What runs on it: every task that prefers it (`Task(executorPreference: executor)`), its child tasks,
-/// the default actors that they enter, and all work of a hub whose `DelegateHub.Configuration.executor`
-/// it is. A plain `Task { }` does not inherit the preference, and runs elsewhere.
+/// These run on it: every task that prefers it (`Task(executorPreference: executor)`), its child
+/// tasks, the default actors that they enter, and all work of a hub with this executor in its
+/// configuration. A plain `Task { }` does not inherit the preference, and runs elsewhere.
 ///
 /// **Order.** Jobs run in the order in which they came.
 ///
-/// **Isolation.** Jobs may come from any thread. One thread at a time may run them, because a task does not
-/// expect two threads of its executor at the same time.
+/// **Isolation.** Jobs may come from any thread. Only one thread at a time may run them.
 public final class ManualExecutor: TaskExecutor {
   let jobs = JobQueue<UnownedJob>()
 
@@ -53,8 +53,8 @@ public final class ManualExecutor: TaskExecutor {
 
   /// Runs jobs until none is left, including those that come meanwhile.
   ///
-  /// When it returns, everything on this executor has gone as far as it can. A task that yields again and
-  /// again keeps it from returning; with a limit it returns in any case, if each job does.
+  /// When it returns, everything on this executor has gone as far as it can. If a task yields again
+  /// and again, it does not return, unless there is a limit.
   ///
   /// - Parameter limit: how many jobs to run at most.
   /// - Returns: how many jobs were run.
@@ -71,7 +71,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - executor: where its work and the handlers of its subscribers run.
-  ///   - clock: the clock of deadlines; by default one that stands still, so that no deadline comes.
+  ///   - clock: the clock of deadlines; by default one that stands still, so no deadline comes.
   public init(on executor: any TaskExecutor, clock: any Clock<Duration> = ManualClock()) {
     var configuration = Configuration()
     configuration.executor = executor

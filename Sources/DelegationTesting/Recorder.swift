@@ -1,4 +1,4 @@
-/// Keeps a history of what happened, from any thread, to be compared whole.
+/// Keeps a history of what happened, from any thread, that a test compares as a whole.
 ///
 /// ```swift
 /// #expect(recorder.events == ["Alice", "Bob"])

@@ -1,7 +1,8 @@
 extension DelegateHub {
   /// What a call counts for a subscriber whose handler throws or is late.
   ///
-  /// A vote that fails closed counts them as a "no", one that fails open lets them abstain:
+  /// A vote that fails closed counts them as a "no". A vote that fails open lets them abstain. For
+  /// example:
   ///
   /// ```swift
   /// let isAllowed = await hub.vote(
@@ -22,7 +23,7 @@ extension DelegateHub {
       self.code = code
     }
 
-    /// The combiner is told of an absentee, as if the subscriber were not there.
+    /// The combiner learns that the subscriber is absent, as if it were not there.
     public static var abstains: Self { Self(code: .abstains) }
 
     /// The combiner is given a response in the subscriber's place.

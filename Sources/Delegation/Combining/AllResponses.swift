@@ -1,7 +1,7 @@
 /// Gathers all responses, in the order of the subscriptions.
 ///
-/// The outcome lists them in the order of the subscriptions, in whatever order they come, without
-/// absentees. It is complete once all have answered or are missing, and never decided before.
+/// The outcome has the order of the subscriptions, whatever the order in which the responses come.
+/// Absentees are left out. It is decided when all have answered or are missing, and never before.
 ///
 /// **Nobody to ask:** an empty array, decided before anybody answers.
 ///

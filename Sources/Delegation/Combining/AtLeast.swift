@@ -1,8 +1,8 @@
 /// Is true if at least a given number say "yes".
 ///
-/// Decides true at the "yes" that fills the quorum, and false as soon as too few answers are outstanding
-/// to fill it, after a "no" or an absentee. With a quorum greater than the number of subscribers it
-/// decides false, and with a quorum of 0 true, before anybody is asked.
+/// Decides true at the "yes" that reaches the quorum. Decides false at the "no" or the absentee
+/// after which too few answers are left to reach it. If the quorum is 0, or greater than the number
+/// of subscribers, it decides before anybody is asked.
 ///
 /// **Nobody to ask:** false for a quorum of 1 or more, true for 0, decided before anybody answers.
 ///

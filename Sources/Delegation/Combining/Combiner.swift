@@ -1,10 +1,10 @@
 /// Combines the responses of many subscribers into one outcome.
 ///
-/// A call such as ``DelegateHub/ask(_:combining:_:)`` makes its own copy of a combiner, tells it how
-/// many subscribers will be asked, hands it each response as it comes and each absentee, and returns
-/// the first outcome that any of these calls returns. A combiner decides early by returning an outcome
-/// as soon as no later response can change it: the call then returns at once, and handlers that still
-/// run are cancelled.
+/// A call such as ``DelegateHub/ask(_:combining:_:)`` makes its own copy of a combiner. It tells
+/// the copy how many subscribers will be asked, and then of each response and each absentee. The
+/// call returns the first outcome that the combiner returns. To decide early, a combiner returns an
+/// outcome as soon as no later response can change it. The call then returns at once, and handlers
+/// that still run are cancelled.
 ///
 /// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)``,
 /// ``receive(_:inPlaceOf:)`` or ``receiveNothing(from:)`` once for each position, in the order in which
@@ -32,14 +32,13 @@ public protocol Combiner<Response, Outcome>: Sendable {
 
   /// Starts the count.
   ///
-  /// The count is an upper bound: it includes subscribers that have died without being noticed yet, and
-  /// those that are removed before their turn. So a rule that has to know how many there are counts them
-  /// in ``receive(_:from:)``.
+  /// The count is an upper bound: it includes subscribers that have died without being noticed yet,
+  /// and those that are removed before their turn. A rule that must know how many there are counts
+  /// them in ``receive(_:from:)``.
   ///
   /// - Parameter count: how many subscribers will be asked at most; positions run from 0 up to it, in
   ///   the order of the subscriptions.
-  /// - Returns: an outcome if it is fixed already, in which case nobody is asked. The default
-  ///   returns `nil`.
+  /// - Returns: an outcome if it is already fixed; then nobody is asked. The default returns `nil`.
   mutating func begin(asking count: Int) -> Outcome?
 
   /// Takes one subscriber's response.
@@ -64,7 +63,7 @@ public protocol Combiner<Response, Outcome>: Sendable {
   /// - Returns: the outcome if it is now fixed. The default returns `nil`.
   mutating func receiveNothing(from position: Int) -> Outcome?
 
-  /// Returns the outcome when all have answered or are missing and nothing was decided before.
+  /// Returns the outcome when all have answered or are missing, and nothing has been decided.
   ///
   /// - Returns: the outcome.
   mutating func finish() -> Outcome

@@ -1,9 +1,9 @@
 /// Finds the smallest response.
 ///
-/// Of equal ones it keeps the first in the order of the subscriptions, whatever order they come in.
-/// It is known once all have answered or are missing, and never decided before; `nil` if all are
-/// missing. Responses that compare neither way, such as a floating-point NaN, have no such place,
-/// and what comes out then may depend on who was faster.
+/// Of equal ones it takes the first in the order of the subscriptions, whatever the order in which they
+/// come. It is decided when all have answered or are missing, and never before. If all are missing, it is
+/// `nil`. For responses that have no order, such as a floating-point NaN, the outcome may depend on which
+/// came first.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
@@ -29,10 +29,10 @@ public struct Minimum<Response: Comparable & Sendable>: Combiner {
 
 /// Finds the largest response.
 ///
-/// Of equal ones it keeps the first in the order of the subscriptions, whatever order they come in.
-/// It is known once all have answered or are missing, and never decided before; `nil` if all are
-/// missing. Responses that compare neither way, such as a floating-point NaN, have no such place,
-/// and what comes out then may depend on who was faster.
+/// Of equal ones it takes the first in the order of the subscriptions, whatever the order in which they
+/// come. It is decided when all have answered or are missing, and never before. If all are missing, it is
+/// `nil`. For responses that have no order, such as a floating-point NaN, the outcome may depend on which
+/// came first.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///

@@ -1,8 +1,8 @@
 /// Takes the first response that is not `nil`, from whichever subscriber.
 ///
-/// All are asked side by side; the first to come that is not `nil` decides. The outcome is `nil` if all
-/// say `nil` or are missing. So a subscriber that has nothing to say returns `nil`, as in a veto with
-/// its reason:
+/// All are asked side by side. The first response to come that is not `nil` decides. The outcome is
+/// `nil` if all say `nil` or are missing. With it a veto has a reason, and a subscriber without an
+/// objection returns `nil`:
 ///
 /// ```swift
 /// let objection = await hub.ask(Rule.self, combining: .firstNonNil()) {
@@ -11,9 +11,9 @@
 /// if let objection { print("refused: \(objection)") }
 /// ```
 ///
-/// If there is nobody to ask, there is no objection, with `absent:` too. Where that must not pass, vote with
-/// ``Combiner/unanimous(ofAtLeast:)``; where the reason is wanted as well, <doc:VotesAndCombiners> has a
-/// combiner that counts the answers.
+/// If nobody is there to ask, there is no objection, even with `absent:`. If that must not pass,
+/// vote with ``Combiner/unanimous(ofAtLeast:)``, or take the combiner in <doc:FailingClosed>, which
+/// has a reason and counts the answers.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
@@ -37,7 +37,7 @@ public struct FirstNonNil<Wrapped: Sendable>: Combiner {
 extension Combiner {
   /// Takes the first response that is not `nil`, or `nil`; see ``FirstNonNil``.
   ///
-  /// A method, as Swift has no generic properties.
+  /// It is a method because Swift has no generic properties.
   ///
   /// **Nobody to ask:** `nil`.
   ///

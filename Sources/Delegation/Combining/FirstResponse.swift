@@ -1,6 +1,6 @@
 /// Takes the response that comes first, from whichever subscriber.
 ///
-/// All are asked side by side; the first response decides. The outcome is `nil` if all are missing.
+/// All are asked side by side. The first response decides. The outcome is `nil` if all are missing.
 ///
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
@@ -24,7 +24,7 @@ public struct FirstResponse<Response: Sendable>: Combiner {
 extension Combiner {
   /// Takes the response that comes first, or `nil`; see ``FirstResponse``.
   ///
-  /// A method, as Swift has no generic properties.
+  /// It is a method because Swift has no generic properties.
   ///
   /// **Nobody to ask:** `nil`.
   ///

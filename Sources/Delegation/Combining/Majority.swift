@@ -1,8 +1,8 @@
 /// Is true if more say "yes" than "no".
 ///
-/// Counts answers only; absentees count neither way, and a tie is false. Decides true as soon as the
-/// outstanding answers cannot catch up even if all are "no", and false as soon as "yes" cannot get
-/// ahead even if all are "yes". An absentee can decide it too, as one answer fewer is outstanding.
+/// Only answers count, and a tie is false. Decides as soon as the answers that are still to come
+/// can no longer change the outcome. An absentee can decide it too, because then one answer fewer
+/// is to come.
 ///
 /// **Nobody to ask:** false, decided before anybody answers.
 ///
@@ -45,7 +45,7 @@ public struct Majority: Combiner {
 }
 
 extension Combiner where Self == Majority {
-  /// Is true if more say "yes" than "no", ties being false; see ``Majority``.
+  /// Is true if more say "yes" than "no"; a tie is false; see ``Majority``.
   ///
   /// **Nobody to ask:** false.
   ///

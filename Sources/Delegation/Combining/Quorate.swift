@@ -1,14 +1,13 @@
 /// Follows another rule if enough subscribers have answered, and is false otherwise.
 ///
-/// For votes that have to fail closed: if nobody is subscribed, or a subscriber has died unnoticed or
-/// does not answer, that must not pass for agreement. Decides false as soon as too few answers are
-/// outstanding to reach the number, possibly before anybody is asked. Otherwise it decides as soon as the
-/// rule has decided and, for a "yes", enough have answered.
+/// For votes that must fail closed: a subscriber that is not there, has died unnoticed or does not
+/// answer must not count as agreement. Decides false as soon as too few answers are left to reach
+/// the number, possibly before anybody is asked. Otherwise it decides when the rule has decided.
+/// For a "yes", enough must have answered as well.
 ///
 /// **Who has answered:** a subscriber whose handler has returned. The dead and the absent are not
-/// counted, even if `absent:` is `.counts(as:)`. The rule receives that response, so that
-/// `.counts(as: false)` still denies; but it comes from the caller, and does not show that a subscriber
-/// has agreed.
+/// counted, even if `absent:` is `.counts(as:)`. The rule receives that response, so `.counts(as:
+/// false)` still denies. But it is the caller's word, and not the subscriber's.
 ///
 /// **Nobody to ask:** false for a number of 1 or more, decided before anybody answers; for 0 what the
 /// rule says.

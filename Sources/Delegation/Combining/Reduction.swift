@@ -1,9 +1,9 @@
 /// Combines the responses with a function, as `reduce` does with the elements of a sequence.
 ///
-/// They are combined in the order of the subscriptions, in whatever order they come, so the function
-/// need not be commutative. The outcome is complete once all have answered or are missing, and never
-/// decided before; absentees are skipped. A response that comes before its turn is kept until those
-/// before it have come.
+/// They are combined in the order of the subscriptions, whatever the order in which they come. So
+/// the function need not be commutative. Absentees are skipped. The outcome is decided when all
+/// have answered or are missing, and never before. A response that comes before its turn is kept
+/// until those before it have come.
 ///
 /// ```swift
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
@@ -57,7 +57,7 @@ extension Combiner {
   ///
   /// **Nobody to ask:** the initial value.
   ///
-  /// A closure has to say that it is `@Sendable`: in this position Swift does not infer it.
+  /// A closure must say that it is `@Sendable`, because Swift does not infer it here.
   ///
   /// ```swift
   /// let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }

@@ -1,8 +1,8 @@
 /// Adds up the responses.
 ///
-/// They are added in the order of the subscriptions, in whatever order they come, so that a
-/// floating-point sum is the same each time. It is complete once all have answered or are missing,
-/// and never decided before; absentees add nothing. A response that comes before its turn is kept
+/// They are added in the order of the subscriptions, whatever the order in which they come. So a
+/// floating-point sum is the same each time. Absentees add nothing. The sum is decided when all
+/// have answered or are missing, and never before. A response that comes before its turn is kept
 /// until those before it have come.
 ///
 /// **Nobody to ask:** zero, decided before anybody answers.

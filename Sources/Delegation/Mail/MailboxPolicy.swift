@@ -1,9 +1,9 @@
 extension DelegateHub {
   /// What becomes of notifications when they come faster than a subscriber handles them.
   ///
-  /// A limit counts the notifications that wait, not the one being handled. What is dropped is counted as
-  /// dropped, for the subscriber and for its protocol. A limit bounds the hub's memory even if the
-  /// subscriber hangs for ever.
+  /// A limit counts the notifications that wait, and not the one that is being handled. Dropped
+  /// notifications are counted, for the subscriber and for its protocol. A limit bounds the hub's
+  /// memory even if the subscriber hangs for ever.
   ///
   /// ```swift
   /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
@@ -21,7 +21,7 @@ extension DelegateHub {
     /// All of them wait.
     public static let unbounded = MailboxPolicy(code: .unbounded)
 
-    /// At most a number of them wait; the oldest makes room.
+    /// At most a given number of them wait; if one more comes, the oldest is dropped.
     ///
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.
@@ -29,7 +29,7 @@ extension DelegateHub {
       MailboxPolicy(code: .dropOldest(limit: limit))
     }
 
-    /// At most a number of them wait; what comes then is dropped.
+    /// At most a given number of them wait; if one more comes, it is dropped.
     ///
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.

@@ -8,7 +8,7 @@ extension DelegateHub {
 
     private let code: Code
 
-    /// The hub does not keep the subscriber alive: its death ends the subscription.
+    /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
     public static let weakly = Hold(code: .weakly)
 
     /// The hub keeps the subscriber alive until it is cancelled, unsubscribed, or the hub is released.

@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// A subscriber's place in a hub, by which it can be ended.
+  /// A subscriber's place in a hub, with which you can end it.
   ///
   /// Releasing the value changes nothing: a subscription ends when it is cancelled, when its subscriber
   /// is unsubscribed or dies, or when its hub is released. Two values are equal if they stand for the
@@ -9,19 +9,22 @@ extension DelegateHub {
 
     /// Ends the subscription.
     ///
-    /// When it returns, no call starts on the subscriber any more, not even one of a fan-out under way;
-    /// one that has started may still run. Notifications that waited are counted as cancelled.
-    /// Cancelling again does nothing.
+    /// When it returns, no call starts on the subscriber any more, not even a call that is under
+    /// way for others. A handler that has started may still run. Notifications that waited are
+    /// counted as cancelled, and are released before it returns: a `deinit` of an object that only
+    /// they kept alive runs in the caller's place. To cancel again does nothing.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
     /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
-    ///   left to handle. If one of `notifyAndWait` waits for it, O(*n*) in the *n* that wait before that, too.
+    ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
+    ///   notifications before that one.
     public func cancel() {
       node.terminate(as: .cancelled)
     }
 
-    /// Whether calls may still start: it was not cancelled, and its subscriber and hub are alive.
+    /// Whether calls may still start: the subscription was not cancelled, and its subscriber and
+    /// hub are alive.
     ///
     /// **Isolation.** Works from any thread. What it says may be out of date by the time it is read.
     ///

@@ -2,14 +2,14 @@ public import Dispatch
 
 /// Runs tasks, or an actor, on a dispatch queue.
 ///
-/// A subscriber whose handlers are to run on a certain queue, the `delegateQueue` of old, names the queue
-/// when it subscribes, `on: cacheQueue`, which is the same as this:
+/// To run a subscriber's handlers on a queue, subscribe it with `on: cacheQueue`. That is the same
+/// as this:
 ///
 /// ```swift
 /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
 /// ```
 ///
-/// It can also be an actor's `unownedExecutor`, for which the queue has to be a serial one. On a
+/// It can also be an actor's `unownedExecutor`. Then the queue must be a serial one. On a
 /// concurrent queue the handlers of different calls may run at the same time.
 public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
   /// The queue that everything runs on.
@@ -36,7 +36,7 @@ public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
     }
   }
 
-  /// Stops the program if the present code does not run on the queue.
+  /// Stops the program if the calling code does not run on the queue.
   public func checkIsolated() {
     dispatchPrecondition(condition: .onQueue(queue))
   }

@@ -1,8 +1,8 @@
 /// Plays a scenario under many schedules of all its tasks, up to the first that fails.
 ///
-/// Each seed is one schedule: the scenario's tasks run one job at a time on the calling thread, and the
-/// seed decides which job comes next wherever more than one could. The same seed decides the same, so a
-/// fault that shows in one schedule of thousands can be looked at again and again.
+/// Each seed is one schedule: the scenario's tasks run one job at a time on the calling thread, and
+/// the seed decides which job comes next. The same seed always decides the same. So you can look at
+/// a fault again and again, even if it shows in one schedule of thousands.
 ///
 /// ```swift
 /// try exploreSchedules(seeds: 0..<10_000) { executor in
@@ -19,24 +19,26 @@
 /// the scenario if there is `patience` for it, but its jobs come at times that no seed decides:
 /// ``Exploration/foreignJobs`` counts them.
 ///
-/// A scenario fails by throwing: an error of its own, or by `#require`. An `#expect` that fails is recorded
-/// as an issue of the test, but without the seed, and the exploration goes on; `"seed \(executor.seed)"` as
-/// its comment helps.
+/// A scenario fails by throwing, an error of your own or by `#require`. A failed `#expect` is
+/// recorded as an issue of the test, but without the seed, and the exploration goes on. Give it
+/// `"seed \(executor.seed)"` as its comment.
 ///
-/// So that the seed decides everything, a scenario makes everything anew: its hub, its subscribers, its
-/// actors. The seed does not decide what the scenario keeps from one schedule to the next, nor random
-/// numbers, a clock that goes by itself, or the order of a `Set` or `Dictionary`.
+/// A scenario makes everything anew: its hub, its subscribers, its actors. The seed does not decide
+/// what a scenario keeps from one schedule to the next, random numbers, a clock that runs by
+/// itself, or the order of a `Set` or `Dictionary`.
 ///
-/// When the scenario has ended, the jobs that are left on the executor run as well. Then tasks that still
-/// sleep by ``SeededExecutor/clock`` are woken as if they were cancelled. A scenario that is stuck, or does
-/// not end, is cancelled; tasks of it that ignore that stay suspended for ever.
+/// When the scenario has ended, the jobs that are left on the executor run too. Then tasks that
+/// still sleep by ``SeededExecutor/clock`` are woken as if they were cancelled. A scenario that is
+/// stuck or does not end is cancelled. If its tasks ignore that, they stay suspended for ever.
 ///
-/// **Order.** Tasks can take turns wherever they suspend, yield, or enter or leave an actor. Between those
-/// places a job runs as a whole, and a loop without any keeps the call from returning.
+/// **Order.** Tasks can take turns wherever they suspend, yield, or enter or leave an actor.
+/// Between those places a job runs as a whole. If a loop has no such place and does not end, the
+/// call does not return.
 ///
-/// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the caller, so
-/// issues are recorded for the caller's test. The calling thread is blocked meanwhile; on the main thread
-/// that holds up the main actor, so the scenario must not wait for it there.
+/// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the
+/// caller, so issues are recorded for the caller's test. The calling thread is blocked meanwhile.
+/// On the main thread that holds up the main actor, so the scenario must not wait for the main
+/// actor.
 ///
 /// **Cancellation.** If the caller's task is cancelled, as by a test's time limit, it fails before the
 /// next schedule.
@@ -44,8 +46,8 @@
 /// **Errors.** A ``ScheduleFailure`` with the seed of the first schedule that failed.
 ///
 /// - Parameters:
-///   - seeds: the schedules to play. One seed, as `[4711]` or `4711..<4712`, plays one again; none stops
-///     the program, as a test that tries nothing is none.
+///   - seeds: the schedules to play. One seed, as `[4711]` or `4711..<4712`, plays one again. An
+///     empty collection stops the program, because it would test nothing.
 ///   - strategy: how the job that comes next is chosen.
 ///   - limit: how many jobs a schedule may take.
 ///   - patience: for how long to wait for a job from another thread when none is left and the scenario

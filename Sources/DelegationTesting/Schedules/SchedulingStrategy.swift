@@ -9,15 +9,15 @@ public struct SchedulingStrategy: Hashable, Sendable, CustomStringConvertible {
 
   /// Each job is as likely as any other.
   ///
-  /// Good at faults for which tasks have to take turns often.
+  /// Finds faults for which tasks have to take turns often.
   public static let random = SchedulingStrategy(code: .random)
 
   /// The job of the task with the highest priority; priorities are drawn by the seed, and at a few steps
   /// the highest one becomes the lowest.
   ///
-  /// Good at faults for which one task has to get far ahead of another. A fault that takes *d*
-  /// constraints on the order is found with a probability of at least 1 in *n* × *k* to the power of
-  /// *d* - 1, for *n* tasks and *k* steps ("probabilistic concurrency testing").
+  /// Finds faults for which one task has to get far ahead of another. A fault that takes *d*
+  /// constraints on the order is found with a probability of at least 1 in *n* × *k* to the power
+  /// of *d* - 1, for *n* tasks and *k* steps ("probabilistic concurrency testing").
   public static let priorities = SchedulingStrategy(code: .priorities)
 
   /// The strategy's name.

@@ -12,22 +12,22 @@
 /// await task.value
 /// ```
 ///
-/// What takes part: the scenario itself, its child tasks, every task that prefers the executor
-/// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a hub whose
-/// `DelegateHub.Configuration.executor` it is. A plain `Task { }` does not inherit the preference.
+/// These take part: the scenario itself, its child tasks, every task that prefers the executor
+/// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a
+/// hub with this executor in its configuration. A plain `Task { }` does not inherit the preference.
 ///
-/// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among all that
-/// could run. Every job is chosen at some time: one that has been passed over for 500 steps, and 32 more
-/// for each other job that waits, comes next.
+/// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among
+/// all that could run. Every job is chosen at some time: a job comes next when it has been passed
+/// over for 500 steps, and 32 more for each other job that waits.
 public final class SeededExecutor: TaskExecutor {
   /// The number that decides the schedule.
   public let seed: UInt64
 
   /// The schedule's clock.
   ///
-  /// It stands still while a job can run; when none can, it advances to the next deadline. So deadlines
-  /// come when everything else waits. For a deadline that may come at any other moment, let a task of the
-  /// scenario call ``ManualClock/advance(by:)``.
+  /// It stands still while a job can run. When none can, it advances to the next deadline. So
+  /// deadlines come when everything else waits. If a deadline may also come at another moment, let
+  /// a task of the scenario call ``ManualClock/advance(by:)``.
   public let clock = ManualClock()
 
   let arrivals = JobQueue<Schedule.Entry>()
