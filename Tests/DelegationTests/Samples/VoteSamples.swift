@@ -150,12 +150,12 @@ struct VoteSamples {
     let log = Recorder<String>()
     let print = { (text: String) in log.record(text) }
     // sample: Failing
-    // Fails closed: who throws or is late says no.
+    // Fails closed: a voter that throws or is late says no.
     let mayPay = await hub.vote(
       Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
     ) { try await $0.mayEnter(guest) }
 
-    // Fails open: who throws or is late has no say.
+    // Fails open: a voter that throws or is late has no say.
     let mayLook = await hub.vote(Gatekeeper.self, within: .seconds(5), absent: .abstains) {
       try await $0.mayEnter(guest)
     }

@@ -10,7 +10,7 @@ struct DownloaderProgram {
     func downloader(_ downloader: Downloader, didFinish file: String)
   }
 
-  // What was `@optional`: told, asked with YES as the default, and asked until one answers.
+  // The optional methods: one tells, one asks with YES as its default, one asks until a delegate answers.
   protocol DownloaderProgress: AnyObject, Sendable {
     func downloader(_ downloader: Downloader, didReach percent: Int)
   }
@@ -60,7 +60,7 @@ struct DownloaderProgram {
   // end of sample
 
   // sample: A delegate with state on its queue
-  // Its state is touched on its serial queue alone, where it is subscribed: the compiler cannot see that.
+  // Its state is used only on its serial queue, on which it is subscribed. The compiler cannot see that.
   final class Panel: DownloaderDelegate, DownloaderProgress, @unchecked Sendable {
     let queue = DispatchQueue(label: "panel")
     private var lines: [String] = []
