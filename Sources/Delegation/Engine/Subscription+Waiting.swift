@@ -10,8 +10,8 @@ extension DelegateHub.Subscription {
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler,
   /// nor for handlers that in turn wait for it.
   ///
-  /// **Cancellation.** Its promise is one on which resources may be freed, so it keeps it even if the
-  /// caller's task is cancelled.
+  /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
+  /// freed when it returns.
   ///
   /// **Errors.** It does not throw.
   ///

@@ -1,20 +1,20 @@
 extension DelegateHub {
   /// Asks every subscriber of a protocol for a yes or no, side by side, and combines the answers.
   ///
-  /// Returns as soon as the outcome is fixed: handlers that still run are cancelled and not waited for,
-  /// and handlers that have not begun are not called.
+  /// Returns as soon as the outcome is fixed. Handlers that still run are then cancelled and not
+  /// waited for, and handlers that have not begun are not called.
   ///
-  /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in any
-  /// order. Suspended handlers take the time of the slowest one, not of their sum. A handler that blocks
-  /// its thread can delay the subscribers after it; with a deadline, ``vote(_:by:within:absent:_:)``, it
-  /// delays nobody as long as the pool has a thread left.
+  /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in
+  /// any order. Handlers that suspend overlap, so the call takes as long as the slowest of them. A
+  /// handler that blocks its thread can delay the subscribers after it. With a deadline,
+  /// ``vote(_:by:within:absent:_:)``, it delays nobody as long as the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
   /// caller's task-locals and priority.
   ///
-  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they
-  /// have answered. The handler of a single subscriber runs in the caller's own task: if it cancels its
-  /// task, it cancels the caller.
+  /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when
+  /// they have answered. The handler of a single subscriber runs in the caller's own task. If it
+  /// cancels that task, it cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///
@@ -127,12 +127,12 @@ extension DelegateHub {
     }.get()
   }
 
-  /// Asks every subscriber of a protocol for a yes or no and combines the answers, in time and without
-  /// failing.
+  /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
+  /// throw.
   ///
-  /// As ``vote(_:by:_:)``, but returns by the deadline even if a subscriber never answers and ignores
-  /// cancellation: a subscriber that throws or is late counts as `absent` says. Late handlers are
-  /// cancelled, and may still be running when it returns.
+  /// As ``vote(_:by:_:)``, but it returns by the deadline even if a subscriber never answers and
+  /// ignores cancellation. A subscriber that throws or is late counts as `absent` says. Late
+  /// handlers are cancelled, and may still run when it returns.
   ///
   /// **Order** and **Isolation.** As with ``vote(_:by:_:)``, except that with a deadline no handler
   /// runs in the caller's place.
@@ -169,7 +169,8 @@ extension DelegateHub {
       in: .vote, body)
   }
 
-  /// Asks every subscriber of a protocol and combines the responses, in time and without failing.
+  /// Asks every subscriber of a protocol, combines the responses, returns by a deadline, and does
+  /// not throw.
   ///
   /// As ``vote(_:by:within:absent:_:)``, for responses and outcomes of any type.
   ///
@@ -247,9 +248,9 @@ extension DelegateHub {
 
   /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
   ///
-  /// An error that a handler throws is that subscriber's result; one that has not answered at the
-  /// deadline has ``ReplyError/timedOut``, is cancelled and not waited for. Subscribers that die or are
-  /// removed before they are asked have no reply.
+  /// An error that a handler throws is that subscriber's result. A subscriber that has not answered
+  /// at the deadline has ``ReplyError/timedOut``; it is cancelled and not waited for. Subscribers
+  /// that die or are removed before they are asked have no reply.
   ///
   /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///

@@ -10,7 +10,8 @@ extension DelegateHub {
   /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
   /// executor or the subscription's, on no actor.
   ///
-  /// **Cancellation.** Handlers run in the caller's task: if it is cancelled, they find themselves cancelled.
+  /// **Cancellation.** Handlers run in the caller's task. If it is cancelled, they see that they
+  /// are cancelled.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -59,9 +60,9 @@ extension DelegateHub {
 
   /// Passes a value through the subscribers of a protocol, each of which may change it or stop it.
   ///
-  /// Each handler gets what the one before returned. One that returns `nil` stops the value: nobody
-  /// after it is called. Subscribers that die or are removed on the way are skipped. With nobody
-  /// subscribed the value comes back as it is.
+  /// Each handler gets what the one before returned. A handler that returns `nil` stops the value:
+  /// no subscriber after it is called. Subscribers that die or are removed on the way are skipped.
+  /// If nobody is subscribed, the value comes back as it is.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``askInTurn(_:_:)``.
   ///

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension DelegateHub {
-  /// Asks the subscribers of a protocol one after another until one answers, in time and without failing.
+  /// Asks the subscribers of a protocol one after another until one answers or the deadline comes;
+  /// does not throw.
   ///
   /// As ``askInTurn(_:_:)``, but returns by the deadline even if a subscriber never answers and ignores
   /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says.
@@ -14,8 +15,8 @@ extension DelegateHub {
   /// **Isolation.** As with ``askInTurn(_:_:)``, except that with a deadline handlers run in a task of
   /// their own, with the caller's task-locals and priority.
   ///
-  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that run
-  /// after it find themselves cancelled; the call returns when they have answered, or at the deadline.
+  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that
+  /// run after it. The call returns when they have answered, or at the deadline.
   ///
   /// **Errors.** It does not throw.
   ///
@@ -61,15 +62,15 @@ extension DelegateHub {
     }
   }
 
-  /// Passes a value through the subscribers of a protocol, in time and without failing.
+  /// Passes a value through the subscribers of a protocol until the deadline comes; does not throw.
   ///
   /// As ``pass(_:through:_:)``, but returns by the deadline even if a subscriber never answers and
   /// ignores cancellation. A subscriber that throws or is late is skipped and leaves the value as it is, or
   /// has the answer that `absent` says. At the deadline no further subscriber is asked; the handler that
   /// runs is cancelled, and may still be running when it returns.
   ///
-  /// - Warning: With `absent: .abstains` a value comes back at the deadline that some subscribers have
-  ///   not seen. Where each of them has to, `.counts(as: nil)` stops it.
+  /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have
+  ///   been seen by all subscribers. If each of them must see it, stop it with `.counts(as: nil)`.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
   /// ``askInTurn(_:within:absent:_:)``.

@@ -1,8 +1,8 @@
 extension DelegateHub {
-  /// Does something that ``drain(within:)`` waits for, beside what handlers do.
+  /// Runs a closure that ``drain(within:)`` waits for, as it waits for handlers.
   ///
-  /// For work that a drain has to wait for and that does not run in a handler, such as answering a request
-  /// that will ask and notify the hub's subscribers. From the call until its end the hub is not idle.
+  /// For work that does not run in a handler, such as processing a request that will call the hub.
+  /// The hub is not idle until the closure has returned.
   ///
   /// **Order.** A drain that begins after this call waits for its end; so does one that began before, if
   /// the hub has not been idle since.
@@ -10,9 +10,10 @@ extension DelegateHub {
   /// **Isolation.** The closure runs in the caller's task, on the caller's actor. Works from every handler.
   ///
   /// **Re-entrancy.** A drain that is called from the closure, or from a handler of a call that the
-  /// closure makes, does not wait for the closure: it waits for all else. Of two closures that drain, the
-  /// one that drains last does not wait for the first. A drain in a task that the closure starts and
-  /// awaits does not wait for it, either; one in a detached task would wait for ever.
+  /// closure makes, waits for everything except the closure. If two closures drain, the one that
+  /// drains last does not wait for the other. A drain in a task that the closure starts and awaits
+  /// does not wait for the closure either. A drain in a detached task that the closure awaits waits
+  /// for ever.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///

@@ -34,8 +34,8 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter protocol: the protocol.
-  /// - Returns: whether anybody was subscribed and alive. Of many that have died and not been called since
-  ///   it looks at some hundred, and takes a further one for alive.
+  /// - Returns: whether anybody was subscribed and alive. If very many have died since the last
+  ///   call, it looks at about a hundred of them, and takes the next one for alive.
   /// - Complexity: O(1).
   public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
     hasSubscribers(among: Audience(`protocol`))
@@ -77,17 +77,17 @@ extension DelegateHub {
 
   /// Waits until the hub is idle: no notification is pending and no handler runs.
   ///
-  /// It also waits for what handlers post, for handlers of votes that were decided early, and for closures
-  /// in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile as well, so a hub that is never
-  /// idle is never drained: give a deadline.
+  /// It also waits for what handlers post, for handlers of votes that were decided early, and for
+  /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
+  /// that is never idle is never drained, so give a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler, it waits neither for that handler and what is queued
-  /// behind it, nor for handlers that in turn wait for it. It is the same with a closure that was given
-  /// to ``delayingDrain(_:)``.
+  /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued
+  /// behind it, and not for handlers that wait for it in turn. The same holds for a closure in
+  /// ``delayingDrain(_:)``.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -99,8 +99,8 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: who had work left when the time was up, and how much the hub had itself; empty if it came
-  ///   to rest, and only then.
+  /// - Returns: which subscribers had work left when the time was up, and how much the hub had
+  ///   itself. It is empty only if the hub came to rest.
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
@@ -119,8 +119,8 @@ extension DelegateHub {
 
   /// What has become of the notifications so far, per protocol and subscriber.
   ///
-  /// It takes numbers only: the text for a subscriber is made when it is read. So metrics may call it each
-  /// second.
+  /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may
+  /// call it every second.
   ///
   /// **Order.** It counts in what synchronous calls of the same thread have done before.
   ///

@@ -2,7 +2,7 @@
   public import Dispatch
 
   extension DelegateHub {
-    /// Subscribes an object to a protocol, its handlers to run on a dispatch queue.
+    /// Subscribes an object to a protocol and runs its handlers on a dispatch queue.
     ///
     /// As ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for code that had a
     /// `delegateQueue`.

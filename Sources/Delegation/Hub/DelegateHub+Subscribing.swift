@@ -26,15 +26,16 @@ extension DelegateHub {
   ///   - subscriber: an object that conforms to the protocol.
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
-  ///   - id: identifies the subscriber, instead of the object itself: of the subscribers with equal ids only
-  ///     the newest is subscribed, in the place of the older one and with its pending notifications. A
-  ///     notification that the older one was about to handle at that moment is counted as cancelled. The
-  ///     older one is not told of its end: ids have to be as unique as what they stand for.
+  ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
+  ///     with an equal id, it takes the place of the older one, with its pending notifications. A
+  ///     notification that the older one was about to handle is counted as cancelled. The older one
+  ///     is not told. If the same object subscribes again with another id, its one subscription has
+  ///     the new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
-  ///   - executor: where its handlers run; by default that is the hub's choice. Naming another one does
-  ///     not move the subscriber away from one that does not run what was sent to it.
+  ///   - executor: where its handlers run; by default that is the hub's choice. A new executor does
+  ///     not take over what was sent to an old one that does not run it.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.

@@ -1,10 +1,12 @@
 extension DelegateHub {
   /// Calls a synchronous handler on every subscriber of a protocol, without waiting for any.
   ///
-  /// When it returns, the notification is in the queue of every subscriber; none need have handled it.
+  /// When it returns, the notification waits for every subscriber. None of them needs to have
+  /// handled it. If nobody is subscribed, nothing is posted or counted.
   ///
-  /// **Order.** Each subscriber handles a protocol's notifications one at a time, all in the same order,
-  /// which agrees with each poster's own. One that is posted from a handler comes after the present one.
+  /// **Order.** Each subscriber handles a protocol's notifications one at a time. The order is the
+  /// same for all, and keeps each poster's own order. A notification from a handler comes after the
+  /// present one.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's, on no actor.
@@ -42,8 +44,8 @@ extension DelegateHub {
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
   ///
-  /// As the synchronous form; a subscriber's next notification begins when the handler has returned,
-  /// even if it suspends for long, and the other subscribers go on meanwhile.
+  /// As the synchronous form. A subscriber's next notification begins only when the handler has
+  /// returned, even if it suspends for long. The other subscribers go on meanwhile.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
   ///
@@ -75,8 +77,9 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
   ///
-  /// As the asynchronous form; for a closure that says `@MainActor` and awaits nothing. One that awaits
-  /// is taken by the asynchronous form, and runs on the main actor as well.
+  /// As the asynchronous form, for a closure that says `@MainActor` and awaits nothing. For a
+  /// closure that awaits, the compiler takes the asynchronous form, which runs it on the main actor
+  /// as well.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, all other forms included.
   ///
@@ -111,9 +114,9 @@ extension DelegateHub {
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor; not in the
   /// caller's task.
   ///
-  /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber,
-  /// whose queue stands still until the handler returns, nor for subscribers whose handlers in turn
-  /// wait for it.
+  /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that
+  /// subscriber, which handles nothing else until the handler returns. It does not wait for
+  /// subscribers whose handlers wait for it in turn.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
   /// notification goes on, as it does after the deadline.

@@ -1,19 +1,18 @@
 /// Calls a protocol's methods on any number of objects, which it holds weakly.
 ///
-/// Objects subscribe to a protocol; the owner of the hub calls the protocol's methods on all of them,
-/// without waiting (`notify`) or awaiting and combining what they return
-/// (``vote(_:by:_:)``, ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``,
-/// ``pass(_:through:_:)``).
+/// Objects subscribe to a protocol. The owner of the hub calls the protocol's methods on all of
+/// them: without waiting (`notify`), or awaiting and combining what they return (``vote(_:by:_:)``,
+/// ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``, ``pass(_:through:_:)``).
 ///
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
 /// of one hub are independent of each other except for the order of calls.
 ///
-/// **Isolation.** The actor guards the hub's own state and nothing else: handlers, `deinit`s of
-/// subscribers and the closures given to the hub never run on it, nor under a lock of the library, so
-/// every method may be called from every handler.
+/// **Isolation.** The actor guards only the hub's own state. Handlers, `deinit`s of subscribers and
+/// your closures never run on it, nor under a lock of the library. So you may call every method
+/// from every handler.
 ///
-/// **Order.** Synchronous calls of one thread take effect in program order, and all calls on one hub in
-/// one total order.
+/// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub
+/// have one order.
 ///
 /// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///

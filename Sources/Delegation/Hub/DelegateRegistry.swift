@@ -2,10 +2,10 @@
   public import Dispatch
 #endif
 
-/// One protocol's half of a hub, to give away: it can subscribe and unsubscribe, and can neither call the
-/// subscribers nor list them.
+/// Subscribes and unsubscribes objects for one protocol of a hub; to give away, because it can neither
+/// call the subscribers nor list them.
 ///
-/// It keeps the hub alive, and not the object that gave it away.
+/// It keeps the hub alive, but not the object that has given it away.
 ///
 /// ```swift
 /// worker.observers.subscribe(audit)
@@ -48,7 +48,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   }
 
   #if canImport(Dispatch)
-    /// Subscribes an object, its handlers to run on a dispatch queue.
+    /// Subscribes an object and runs its handlers on a dispatch queue.
     ///
     /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,DispatchQueue,_,_)``.
     ///

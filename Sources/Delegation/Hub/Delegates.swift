@@ -1,4 +1,4 @@
-/// One protocol's half of a hub, for its owner: the hub's calls without the protocol's name at each.
+/// The calls of a hub for one protocol, without the protocol's name at each; for the hub's owner.
 ///
 /// ```swift
 /// actor Worker {
@@ -14,8 +14,8 @@
 /// }
 /// ```
 ///
-/// Each call is the hub's call of the same name, with all that is said there of order, isolation,
-/// re-entrancy, cancellation and errors, and at the same price. Copies stand for the same half.
+/// Each call is the hub's call of the same name, and costs the same. What the hub's call says about
+/// order, isolation, re-entrancy, cancellation and errors holds here too. All copies share the hub.
 public struct Delegates<P: Sendable>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
@@ -24,7 +24,7 @@ public struct Delegates<P: Sendable>: Sendable {
   @usableFromInline
   let audience: Audience<P>
 
-  /// Makes a protocol's half of a hub, by default of one of its own.
+  /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
@@ -38,17 +38,17 @@ public struct Delegates<P: Sendable>: Sendable {
     self.audience = audience
   }
 
-  /// The half to give away: subscribing and unsubscribing, and nothing else.
+  /// What to give away: it can subscribe and unsubscribe, and nothing else.
   public var registry: DelegateRegistry<P> {
     DelegateRegistry(hub: hub, base: audience.base)
   }
 
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
-  /// They stay subscribers of the first protocol. Notifications that are posted here are in one order with
-  /// all that are posted to it, in the same mailboxes: optional ones never overtake others. A subscriber that
-  /// does not conform passes such a notification without being called, and it counts as handled; a
-  /// question is not asked of it, and it counts as absent.
+  /// They are still subscribers of the first protocol. Notifications that are posted here use its
+  /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
+  /// conform passes such a notification without being called, and it counts as handled; a question
+  /// is not asked of it, and it counts as absent.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
@@ -56,8 +56,9 @@ public struct Delegates<P: Sendable>: Sendable {
   /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
   ///
-  /// Whether a subscriber conforms is found out once in the life of its subscription. The further protocol
-  /// need not refine the first one. Call `conforming(to:)` again for several further protocols.
+  /// The hub finds out once for each subscription whether its subscriber conforms. The further
+  /// protocol need not refine the first one. Call `conforming(to:)` again for several further
+  /// protocols.
   ///
   /// - Parameter protocol: the further protocol.
   /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
@@ -94,7 +95,7 @@ public struct Delegates<P: Sendable>: Sendable {
 }
 
 extension DelegateHub {
-  /// One protocol's half of this hub: the same calls without the protocol's name at each.
+  /// The calls of this hub for one protocol, without the protocol's name at each.
   ///
   /// **Isolation.** Works from any thread.
   ///

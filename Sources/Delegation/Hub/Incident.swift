@@ -8,8 +8,9 @@ extension DelegateHub {
   /// })
   /// ```
   ///
-  /// The text for the subscriber is made each time it is read. Until it is released, an incident keeps its
-  /// error and the id that was given to `subscribe`, and never a subscriber whose subscription has ended.
+  /// The text for the subscriber is made each time you read it. An incident keeps its error and the
+  /// id that was given to `subscribe` in memory. It does not keep a subscriber whose subscription
+  /// has ended.
   public struct Incident: Sendable, CustomStringConvertible {
     /// What went wrong.
     public let kind: Kind
@@ -20,9 +21,9 @@ extension DelegateHub {
     /// How many notifications the mailbox has dropped since the last such incident, if the kind is
     /// ``Kind/dropped``; otherwise 0.
     public let dropped: Int
-    /// How many incidents directly after this one were left out, because too many waited to be reported.
+    /// How many incidents after this one were left out, because too many waited to be reported.
     public internal(set) var leftOut = 0
-    /// The subscription, by which the subscriber can be removed.
+    /// The subscription, with which you can remove the subscriber.
     public let subscription: Subscription
     let name: SubscriberName
 

@@ -146,8 +146,9 @@ extension IncidentLog {
 extension DelegateHub.Incident {
   /// Writes the incident to standard error as one line, as a hub does by default.
   ///
-  /// At most one a second for each subscription and kind: of the incidents in between, the latest is written
-  /// when the second is over, with the number left out. What is left when the program ends is not written.
+  /// It writes at most one line a second for each subscription and kind. Of the incidents in
+  /// between, it writes the latest when the second is over, with the number of those left out.
+  /// Lines that are left when the program ends are not written.
   ///
   /// **Isolation.** Works from any thread, for the incidents of all hubs.
   ///

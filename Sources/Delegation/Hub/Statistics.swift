@@ -38,9 +38,9 @@ extension DelegateHub {
 
     /// One subscriber's part.
     ///
-    /// The texts of ``subscriber`` and ``site`` are made each time they are read, with the id's own
-    /// `description`, so that reading the numbers costs nothing more. Until it is released, this keeps the id
-    /// that was given to `subscribe`, and never a subscriber whose subscription has ended.
+    /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own
+    /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
+    /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
     public struct SubscriberStatistics: Sendable {
       let name: SubscriberName
       /// The subscriber's type, and the id it was subscribed with.
@@ -178,8 +178,8 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
 extension DelegateHub.Subscription {
   /// What has become of this subscription's notifications, and how often it gave no answer.
   ///
-  /// As its part of ``DelegateHub/statistics()``, for one subscription and without waiting; it may be
-  /// read when the subscription has ended, too.
+  /// The subscription's part of ``DelegateHub/statistics()``, without waiting. You can also read it
+  /// when the subscription has ended.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
