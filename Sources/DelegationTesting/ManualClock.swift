@@ -6,8 +6,9 @@
 /// clock.advance(by: .seconds(3600))
 /// ```
 ///
-/// Sleepers are woken in the order of their deadlines, and those with equal deadlines in the order in which
-/// they went to sleep. A cancelled sleep ends at once with a `CancellationError` and leaves nothing behind.
+/// Sleepers are woken in the order of their deadlines. With equal deadlines, the one that went to
+/// sleep first is woken first. A cancelled sleep ends at once with a `CancellationError` and leaves
+/// nothing behind.
 ///
 /// **Isolation.** You may call every method from any thread. To advance the clock wakes the
 /// sleepers. Their tasks continue on their own executors; with a ``ManualExecutor``, only when it

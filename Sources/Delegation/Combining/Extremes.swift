@@ -1,7 +1,6 @@
 /// Finds the smallest response.
 ///
-/// Of equal ones it takes the first in the order of the subscriptions, whatever the order in which they
-/// come. It is decided when all have answered or are missing, and never before. If all are missing, it is
+/// If several are equal, it takes the first of them in the order of the subscriptions. It is decided when all have answered or are missing, and never before. If all are missing, it is
 /// `nil`. For responses that have no order, such as a floating-point NaN, the outcome may depend on which
 /// came first.
 ///
@@ -29,8 +28,7 @@ public struct Minimum<Response: Comparable & Sendable>: Combiner {
 
 /// Finds the largest response.
 ///
-/// Of equal ones it takes the first in the order of the subscriptions, whatever the order in which they
-/// come. It is decided when all have answered or are missing, and never before. If all are missing, it is
+/// If several are equal, it takes the first of them in the order of the subscriptions. It is decided when all have answered or are missing, and never before. If all are missing, it is
 /// `nil`. For responses that have no order, such as a floating-point NaN, the outcome may depend on which
 /// came first.
 ///
