@@ -1,7 +1,7 @@
 extension DelegateHub {
   /// How many live subscribers a protocol has.
   ///
-  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  /// **Order.** It includes what synchronous calls of the same thread have done before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
@@ -21,10 +21,10 @@ extension DelegateHub {
 
   /// Whether a protocol has a live subscriber.
   ///
-  /// For work that is not needed if nobody listens. A question does not need it: its combiner defines the
-  /// outcome with nobody to ask.
+  /// To skip work that is not needed if nobody listens. A question does not need it, because its
+  /// combiner says what the outcome is with nobody to ask.
   ///
-  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  /// **Order.** It includes what synchronous calls of the same thread have done before.
   ///
   /// **Isolation.** Works from any thread and from every handler. The result may be out of date by the time
   /// it is read.
@@ -53,8 +53,8 @@ extension DelegateHub {
   ///
   /// The references are strong, and the caller releases them.
   ///
-  /// **Order.** By priority, then in order of subscription; what synchronous calls of the same thread
-  /// have done before is counted in.
+  /// **Order.** By priority, then in order of subscription. They include what synchronous calls of
+  /// the same thread have done before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
@@ -122,7 +122,7 @@ extension DelegateHub {
   /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may
   /// call it every second.
   ///
-  /// **Order.** It counts in what synchronous calls of the same thread have done before.
+  /// **Order.** It includes what synchronous calls of the same thread have done before.
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///

@@ -5,22 +5,22 @@ extension DelegateHub {
   /// object to the same protocol again changes the options that are named and keeps its place; it is
   /// never called twice.
   ///
-  /// **Order.** Subscribers are served by priority, those of equal priority in the order in which they
-  /// subscribed.
+  /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are
+  /// served in the order in which they subscribed.
   ///
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///
-  /// **Errors.** A value type as a subscriber stops the program with a message that names it: only
-  /// objects can be held weakly. So does a class in the protocol's place: no call on a protocol would
-  /// reach its subscribers.
+  /// **Errors.** A value type as a subscriber stops the program with a message that names it,
+  /// because only objects can be held weakly. So does a class in the protocol's place, because no
+  /// call would reach its subscribers.
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerDelegate.self)
   /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
   /// ```
   ///
-  /// Options that are not named have their defaults in a new subscription; in an existing one they stay as
-  /// they are. To leave an executor, end the subscription and subscribe again.
+  /// If you do not name an option, a new subscription has the default, and an existing one keeps
+  /// what it has. To leave an executor, end the subscription and subscribe again.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.

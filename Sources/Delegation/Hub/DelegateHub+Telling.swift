@@ -105,9 +105,9 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// When it returns before the deadline, all subscribers that were subscribed when it was posted have
-  /// handled the notification. A subscriber that dies or is removed meanwhile, or drops it because its
-  /// mailbox is full, does not delay it.
+  /// When it returns before the deadline, every object that was subscribed when it was posted has
+  /// handled the notification. It does not wait for a subscriber that dies, is removed, or drops
+  /// the notification because its mailbox is full.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///

@@ -37,8 +37,8 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler of the object, it does not wait for that handler, nor for
-  /// handlers that in turn wait for it.
+  /// **Re-entrancy.** Called from a handler of the object, it does not wait for that handler, nor
+  /// for handlers that wait for it in turn.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns.

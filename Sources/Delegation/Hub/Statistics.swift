@@ -84,8 +84,8 @@ extension DelegateHub {
 
     /// A line for each protocol, and below it one for each subscriber.
     ///
-    /// Protocols that were only asked are left out, except for their subscribers that are running or gave no
-    /// answer.
+    /// Of protocols that were only asked, it lists only subscribers with a running handler or a
+    /// missing answer.
     public var description: String {
       if protocols.isEmpty { return "no subscriptions" }
       let lines = protocols.map(\.description).filter { !$0.isEmpty }
@@ -145,8 +145,8 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
   /// The protocol and its counts, then a line for each subscriber.
   ///
-  /// If nothing was posted, only those subscribers that are running or gave no answer to a question;
-  /// empty if there are none.
+  /// If nothing was posted, it lists only subscribers with a running handler or a missing answer,
+  /// and is empty if there are none.
   public var description: String {
     let isOnlyAsked = addressed == 0
     let told = isOnlyAsked ? subscribers.filter { !$0.isBlank } : subscribers
