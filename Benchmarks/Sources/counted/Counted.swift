@@ -6,8 +6,11 @@ import Delegation
   import Darwin
 #endif
 
-/// What `.ci/instructions` counts the instructions of: it stops this program at the signals that it
-/// sends to itself, and goes on step by step in between.
+/// The calls that `.ci/instructions` counts the instructions of.
+///
+/// It stops this program at the signals that it
+/// sends to itself, and goes on step by step in between. With the argument `calls` it is the calls that
+/// `.ci/calls` counts the allocations and switches of.
 ///
 /// By itself the program only runs through.
 @main
@@ -16,7 +19,7 @@ enum Counted {
     // Ignored, and yet seen by whoever traces the program.
     signal(SIGUSR1, SIG_IGN)
     signal(SIGUSR2, SIG_IGN)
-    await run()
+    if CommandLine.arguments.dropFirst() == ["calls"] { await calls() } else { await run() }
   }
 
   /// On the pool's threads, as a server's code runs.
@@ -31,7 +34,7 @@ enum Counted {
   }
 
   /// Runs something often enough to be warm, then once more to be counted.
-  private static func count(_ name: String, units: Int, _ work: () async -> Void) async {
+  static func count(_ name: String, units: Int, _ work: () async -> Void) async {
     for _ in 0..<50 { await work() }
     announce(name, units: units)
     await work()
@@ -133,12 +136,16 @@ enum Counted {
   }
 }
 
-private protocol Listener: AnyObject, Sendable {
+protocol Listener: AnyObject, Sendable {
   func mayPass(_ number: Int) async -> Bool
+  func weigh(_ number: Int) async -> Int
+  func find(_ number: Int) async -> Int?
   func didPass(_ number: Int)
 }
 
-private final class Member: Listener {
+final class Member: Listener {
   func mayPass(_ number: Int) async -> Bool { number > 0 }
+  func weigh(_ number: Int) async -> Int { number }
+  func find(_ number: Int) async -> Int? { nil }
   func didPass(_ number: Int) {}
 }

@@ -6,13 +6,17 @@
 /// **Nobody to ask:** an empty array, decided before anybody answers.
 ///
 /// - Complexity: O(1) amortised time for each response, O(*n*) space.
+@frozen
 public struct AllResponses<Response: Sendable>: Combiner {
-  private var fold = InOrderFold<[Response], Response>([])
+  @usableFromInline
+  var fold = InOrderFold<[Response], Response>([])
 
   /// Makes a rule that keeps everything.
+  @inlinable
   public init() {}
 
   /// Decides for an empty array if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> [Response]? {
     if count == 0 { return [] }
     fold.outcome.reserveCapacity(count)
@@ -20,18 +24,21 @@ public struct AllResponses<Response: Sendable>: Combiner {
   }
 
   /// Puts the response in its place.
+  @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> [Response]? {
     fold.place(response, at: position) { $0.append($1) }
     return nil
   }
 
   /// Leaves out the absentee.
+  @inlinable
   public mutating func receiveNothing(from position: Int) -> [Response]? {
     fold.place(nil, at: position) { $0.append($1) }
     return nil
   }
 
   /// Gives the responses.
+  @inlinable
   public mutating func finish() -> [Response] { fold.outcome }
 }
 
@@ -42,5 +49,6 @@ extension Combiner {
   ///
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func all<R>() -> Self where Self == AllResponses<R> { Self() }
 }

@@ -7,22 +7,28 @@
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
 /// - Complexity: O(1) time for each response, O(1) space.
+@frozen
 public struct Minimum<Response: Comparable & Sendable>: Combiner {
-  private var leader = Leader<Response>()
+  @usableFromInline
+  var leader = Leader<Response>()
 
   /// Makes a rule that looks for the smallest.
+  @inlinable
   public init() {}
 
   /// Decides `nil` if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> Response?? { count == 0 ? .some(nil) : nil }
 
   /// Keeps the response if it is the smallest so far.
+  @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Response?? {
     leader.challenge(response, from: position) { $0 < $1 }
     return nil
   }
 
   /// Gives the smallest response.
+  @inlinable
   public mutating func finish() -> Response? { leader.response }
 }
 
@@ -35,22 +41,28 @@ public struct Minimum<Response: Comparable & Sendable>: Combiner {
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
 /// - Complexity: O(1) time for each response, O(1) space.
+@frozen
 public struct Maximum<Response: Comparable & Sendable>: Combiner {
-  private var leader = Leader<Response>()
+  @usableFromInline
+  var leader = Leader<Response>()
 
   /// Makes a rule that looks for the largest.
+  @inlinable
   public init() {}
 
   /// Decides `nil` if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> Response?? { count == 0 ? .some(nil) : nil }
 
   /// Keeps the response if it is the largest so far.
+  @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Response?? {
     leader.challenge(response, from: position) { $0 > $1 }
     return nil
   }
 
   /// Gives the largest response.
+  @inlinable
   public mutating func finish() -> Response? { leader.response }
 }
 
@@ -61,6 +73,7 @@ extension Combiner {
   ///
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func min<R>() -> Self where Self == Minimum<R> { Self() }
 
   /// Finds the largest response; see ``Maximum``.
@@ -69,15 +82,24 @@ extension Combiner {
   ///
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func max<R>() -> Self where Self == Maximum<R> { Self() }
 }
 
 /// The best response so far; of equal ones, the one with the lowest position.
-private struct Leader<Response: Sendable>: Sendable {
-  private(set) var response: Response?
-  private var position = 0
+@frozen
+@usableFromInline
+struct Leader<Response: Sendable>: Sendable {
+  @usableFromInline
+  var response: Response?
+  @usableFromInline
+  var position = 0
+
+  @inlinable
+  init() {}
 
   /// Replaces the leader by a response that beats it, or that equals it and has a lower position.
+  @inlinable
   mutating func challenge(
     _ challenger: Response, from position: Int, beats: (Response, Response) -> Bool
   ) {

@@ -18,19 +18,24 @@
 /// **Nobody to ask:** `nil`, decided before anybody answers.
 ///
 /// - Complexity: O(1) time and space.
+@frozen
 public struct FirstNonNil<Wrapped: Sendable>: Combiner {
   /// Makes a rule that the fastest subscriber with something to say decides.
+  @inlinable
   public init() {}
 
   /// Decides `nil` if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> Wrapped?? { count == 0 ? .some(nil) : nil }
 
   /// Decides for the response unless it is `nil`.
+  @inlinable
   public mutating func receive(_ response: Wrapped?, from position: Int) -> Wrapped?? {
     response.map(Optional.some)
   }
 
   /// Gives `nil`: nobody had anything to say.
+  @inlinable
   public mutating func finish() -> Wrapped? { nil }
 }
 
@@ -43,5 +48,6 @@ extension Combiner {
   ///
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func firstNonNil<R>() -> Self where Self == FirstNonNil<R> { Self() }
 }

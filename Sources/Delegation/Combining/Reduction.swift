@@ -15,39 +15,48 @@
 ///
 /// - Complexity: one call of the function and O(1) amortised time for each response, O(*k*) space
 ///   for *k* responses that come before their turn.
+@frozen
 public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
-  private var fold: InOrderFold<Outcome, Response>
-  private let combine: @Sendable (Outcome, Response) -> Outcome
+  @usableFromInline
+  var fold: InOrderFold<Outcome, Response>
+  @usableFromInline
+  let combine: @Sendable (Outcome, Response) -> Outcome
 
   /// Makes a rule from a value to start with and a function.
   ///
   /// - Parameters:
   ///   - initial: the outcome if nobody answers.
   ///   - combine: takes the outcome so far and the next response, returns the new outcome.
+  @inlinable
   public init(_ initial: Outcome, _ combine: @escaping @Sendable (Outcome, Response) -> Outcome) {
     fold = InOrderFold(initial)
     self.combine = combine
   }
 
   /// Decides for the initial value if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? fold.outcome : nil }
 
   /// Combines the response in its turn.
+  @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Outcome? {
     place(response, at: position)
     return nil
   }
 
   /// Skips the absentee.
+  @inlinable
   public mutating func receiveNothing(from position: Int) -> Outcome? {
     place(nil, at: position)
     return nil
   }
 
   /// Gives the combined outcome.
+  @inlinable
   public mutating func finish() -> Outcome { fold.outcome }
 
-  private mutating func place(_ response: Response?, at position: Int) {
+  @inlinable
+  mutating func place(_ response: Response?, at position: Int) {
     fold.place(response, at: position) { [combine] in $0 = combine($0, $1) }
   }
 }
@@ -71,6 +80,7 @@ extension Combiner {
   ///   - combine: takes the outcome so far and the next response, returns the new outcome.
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func reduce<R, O>(
     _ initial: O, _ combine: @escaping @Sendable (O, R) -> O
   ) -> Self where Self == Reduction<R, O> {

@@ -9,28 +9,35 @@
 ///
 /// - Complexity: O(1) amortised time for each response, O(*k*) space for *k* responses that come
 ///   before their turn.
+@frozen
 public struct Sum<Response: AdditiveArithmetic & Sendable>: Combiner {
-  private var fold = InOrderFold<Response, Response>(.zero)
+  @usableFromInline
+  var fold = InOrderFold<Response, Response>(.zero)
 
   /// Makes a rule that adds.
+  @inlinable
   public init() {}
 
   /// Decides for zero if nobody is asked.
+  @inlinable
   public mutating func begin(asking count: Int) -> Response? { count == 0 ? .zero : nil }
 
   /// Adds the response in its turn.
+  @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Response? {
     fold.place(response, at: position) { $0 += $1 }
     return nil
   }
 
   /// Skips the absentee.
+  @inlinable
   public mutating func receiveNothing(from position: Int) -> Response? {
     fold.place(nil, at: position) { $0 += $1 }
     return nil
   }
 
   /// Gives the sum.
+  @inlinable
   public mutating func finish() -> Response { fold.outcome }
 }
 
@@ -41,5 +48,6 @@ extension Combiner {
   ///
   /// - Returns: the rule.
   /// - Complexity: O(1).
+  @inlinable
   public static func sum<R>() -> Self where Self == Sum<R> { Self() }
 }

@@ -37,6 +37,7 @@ struct Cursor: Sendable {
   /// Which of the workers requests their standby.
   private var request = StandbyRequest.none
 
+  @usableFromInline
   init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
   }
@@ -78,6 +79,7 @@ struct Cursor: Sendable {
   }
 
   /// Takes out the list, to be released outside the lock.
+  @inlinable
   mutating func release() -> [SubscriptionNode] {
     defer { nodes = [] }
     return nodes

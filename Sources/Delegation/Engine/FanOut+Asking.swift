@@ -21,25 +21,11 @@ extension FanOut {
   ) async -> Claim? {
     var claim = first
     while true {
-      let node = claim.node
-      var result = absence
       if runningTasks.isCancelled { cancelCurrentTask() }
-      if node.beginCall() {
-        let watch = slowWatch?.begin(node, in: call)
-        let number = worker.begin()
-        if number == 1, worker.first === node {
-          result = await ask(node)
-        } else {
-          // A new context: a task that an earlier handler left behind must not count as part of this handler.
-          let context = HandlerContext(worker: worker, call: number, node: node)
-          result = await HandlerContext.binding.withValue(context) { await ask(node) }
-        }
-        worker.end()
-        node.endCall()
-        if let watch { slowWatch?.end(watch) }
-      }
+      let result = await worker.ask(
+        claim.node, in: call, watchedBy: slowWatch, absence: absence, ask)
       report(result, claim.position)
-      guard !isSingle, !isCancelledByHandler(worker), let next = self.claim() else { return nil }
+      guard !isSingle, !isCancelledByHandler(), let next = self.claim() else { return nil }
       if next.node.hasExecutor { return next }
       claim = next
     }
@@ -51,10 +37,10 @@ extension FanOut {
     withUnsafeCurrentTask { $0?.cancel() }
   }
 
-  /// Whether a handler has cancelled the worker's own task; then another worker goes on.
+  /// Whether a handler has cancelled the current worker's task; then another worker goes on.
   @inlinable
-  func isCancelledByHandler(_ worker: Worker) -> Bool {
-    worker.hasOwnTask && Task.isCancelled && replaceWorker()
+  func isCancelledByHandler() -> Bool {
+    Task.isCancelled && replaceWorker()
   }
 
   /// Requests another worker, unless the whole fan-out was cancelled.
@@ -71,54 +57,43 @@ extension FanOut {
   ///
   /// - Parameters:
   ///   - question: a worker's part of the question.
-  ///   - first: the subscription that is asked first, within the context of which the task runs.
+  ///   - first: the subscription that is asked first.
   ///   - isSingle: whether to ask only the first one, and on the current executor.
-  ///   - workerTask: the task that the worker runs in.
   nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false,
-    in workerTask: WorkerTask
+    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false
   ) async {
-    let worker = makeWorker(in: workerTask, beginningWith: first.node)
-    let context = HandlerContext(worker: worker, call: 1, node: first.node)
-    let place = worker.hasOwnTask ? runningTasks.join() : nil
-    await HandlerContext.binding.withValue(context) {
-      var next: Claim? = first
-      while let claim = next {
-        if !isSingle, let executor = claim.node.executor {
-          await ask(question, at: claim, as: worker, on: executor, in: workerTask)
-          next = self.claim()
-        } else {
-          next = await question(self, worker, claim, isSingle)
-        }
+    let worker = makeWorker()
+    let place = runningTasks.join()
+    var next: Claim? = first
+    while let claim = next {
+      if !isSingle, let executor = claim.node.executor {
+        await ask(question, at: claim, as: worker, on: executor)
+        next = self.claim()
+      } else {
+        next = await question(self, worker, claim, isSingle)
       }
     }
-    if let place, !runningTasks.leave(place) { await runningTasks.waitForUsers() }
+    if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
-  /// Asks on the subscription's own executor, in a task of its own unless it is this worker's to await; one
-  /// that has ended or whose subscriber has died is not sent there, for the executor may be busy, suspended
-  /// or gone.
+  /// Asks on the subscription's own executor; one that has ended or whose subscriber has died is not sent
+  /// there, for the executor may be busy, suspended or gone.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
-    on executor: any TaskExecutor, in workerTask: WorkerTask
+    on executor: any TaskExecutor
   ) async {
     // It finds no handler to run, and counts as absent.
     guard claim.node.isActive(endingIn: call) else {
       return _ = await question(self, worker, claim, true)
     }
-    switch (order, workerTask) {
-    case (.inTurn, _), (_, .callersTask):
-      // A child task is one job there; a change of the caller's preference would be three.
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask(executorPreference: executor) {
-          _ = await question(self, worker, claim, true)
-        }
-      }
-    case (.sideBySide, .ownTask):
+    switch order {
+    case .inTurn:
+      await Task.runChild(on: executor) { _ = await question(self, worker, claim, true) }
+    case .sideBySide:
       cursor.withLock { $0.sendToExecutor(claim) }
       claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
         // It was terminated: what is left to be done needs no executor of its own.
-        self.workplace.activity.begin()
+        self.activity.begin()
         Task.startDetached(on: self.workplace.executor) {
           await self.workAndCountOff { await self.beginOnExecutor(question, at: claim) }
         }
@@ -134,6 +109,6 @@ extension FanOut {
     claim.node.topic.noteArrived(claim.node, of: ObjectIdentifier(self))
     // The executor may have taken its time.
     guard cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
-    await ask(question, from: claim, only: true, in: .ownTask)
+    await ask(question, from: claim, only: true)
   }
 }

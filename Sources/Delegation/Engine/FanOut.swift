@@ -9,8 +9,7 @@
 ///
 /// There are two exceptions. A question without a deadline starts its first worker in the caller's place,
 /// and requests the standby when that worker has suspended; so a handler that blocks its thread there
-/// does delay the others. A question that is asked in turn has one worker at a time: the caller's task
-/// or, with a deadline, a task of the fan-out.
+/// does delay the others. A question that is asked in turn has one worker at a time.
 @usableFromInline
 final class FanOut: Sendable {
   @usableFromInline
@@ -42,15 +41,9 @@ final class FanOut: Sendable {
     case inTurn
   }
 
-  /// The task that a worker runs in.
-  enum WorkerTask: Sendable {
-    /// A task of the fan-out, which is cancelled and escalated with the others.
-    case ownTask
-    /// The caller's task: the worker awaits even a handler with an executor of its own.
-    case callersTask
-  }
-
   let workplace: any Workplace
+  /// The workplace's.
+  let activity: Activity
   let purpose: Purpose
   let order: Order
   /// The call that asks; `notify` for a delivery, whose notifications have calls of their own.
@@ -72,6 +65,7 @@ final class FanOut: Sendable {
     for workplace: any Workplace
   ) {
     self.workplace = workplace
+    activity = workplace.activity
     self.purpose = purpose
     self.order = order
     self.call = call
@@ -102,30 +96,20 @@ final class FanOut: Sendable {
     guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return requestWorker() }
-    workplace.activity.begin()
+    activity.begin()
     // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
     // still to be asked are a part of that.
-    workplace.activity.begin()
+    activity.begin()
     // In a loop, because only there the compiler sees that no executor is preferred. Otherwise it passes an
     // explicit `nil`, and each of the task's switches takes a lock to find that out.
     for _ in 0..<1 {
-      Task.immediate { await self.workAndCountOff { await self.work(in: .ownTask) } }
+      Task.immediate {
+        await self.work()
+        self.activity.end()
+      }
     }
     if unclaimed > 0 { requestWorker() }
-    workplace.activity.end()
-  }
-
-  /// Runs the only worker, in the caller's task.
-  @usableFromInline
-  nonisolated(nonsending) func runInTurn() async {
-    workplace.activity.begin()
-    if let executor = workplace.executor {
-      await withTaskExecutorPreference(executor) { await work(in: .callersTask) }
-    } else {
-      await work(in: .callersTask)
-    }
-    halt()
-    workplace.activity.end()
+    activity.end()
   }
 
   /// Requests one more worker.
@@ -139,7 +123,7 @@ final class FanOut: Sendable {
     on executor: (any TaskExecutor)?,
     _ work: nonisolated(nonsending) @escaping @Sendable () async -> Void
   ) {
-    workplace.activity.begin()
+    activity.begin()
     switch purpose {
     case .delivery:
       // Detached: handlers of notifications do not inherit the poster's task-locals.
@@ -154,7 +138,7 @@ final class FanOut: Sendable {
     _ work: nonisolated(nonsending) @Sendable () async -> Void
   ) async {
     await work()
-    workplace.activity.end()
+    activity.end()
   }
 
   // MARK: Stopping
@@ -237,18 +221,12 @@ final class FanOut: Sendable {
     cursor.withLock { $0.notBegun(position) }?.isActive ?? true
   }
 
-  func makeWorker(
-    in workerTask: WorkerTask = .ownTask, beginningWith first: SubscriptionNode? = nil
-  ) -> Worker {
-    let hasOwnTask = if case .ownTask = workerTask { true } else { false }
-    return Worker(
-      activity: workplace.activity, caller: caller, hasOwnTask: hasOwnTask, first: first)
-  }
+  func makeWorker() -> Worker { Worker(activity: activity, caller: caller) }
 
   /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func workAsStandby() async {
     if case .sideBySide = order { provideForSuccessor { requestWorker() } }
-    await work(in: .ownTask)
+    await work()
   }
 
   /// Requests the standby of a worker that begins, and has claimed nothing.
@@ -260,11 +238,11 @@ final class FanOut: Sendable {
   }
 
   /// Runs one worker, from its first claim to its last.
-  nonisolated(nonsending) private func work(in workerTask: WorkerTask) async {
+  nonisolated(nonsending) private func work() async {
     guard let first = claim() else { return }
     switch purpose {
     case .delivery: await deliver(from: first)
-    case .question(let question, _): await ask(question, from: first, in: workerTask)
+    case .question(let question, _): await ask(question, from: first)
     }
   }
 }

@@ -33,21 +33,16 @@ final class Caller: Sendable {
   }
 }
 
-/// One worker of a fan-out: which of its calls is running.
+/// Whoever runs handlers one after another, a worker of a fan-out or a caller in its own task: which of its
+/// calls is running.
 ///
-/// The tasks that handlers start keep it as long as they live. So it keeps neither the fan-out, nor its
-/// subscriptions other than the first, nor the hub.
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the fan-out, nor
+/// subscriptions, nor the hub.
 @usableFromInline
 final class Worker: Sendable {
   let activity: Activity
   /// The caller that awaits the fan-out; `nil` for a delivery.
   let caller: Caller?
-  /// Whether it runs in a task of the fan-out, rather than in the caller's.
-  @usableFromInline
-  let hasOwnTask: Bool
-  /// The subscription of the context that the worker's task begins with.
-  @usableFromInline
-  let first: SubscriptionNode?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
   /// It is one word, so that a call is never taken for another one. Only the worker writes it.
@@ -57,13 +52,9 @@ final class Worker: Sendable {
   @usableFromInline
   let waits = Atomic<Int>(0)
 
-  init(
-    activity: Activity, caller: Caller?, hasOwnTask: Bool = true, first: SubscriptionNode? = nil
-  ) {
+  init(activity: Activity, caller: Caller?) {
     self.activity = activity
     self.caller = caller
-    self.hasOwnTask = hasOwnTask
-    self.first = first
   }
 
   /// Notes that a handler begins.
@@ -95,6 +86,34 @@ final class Worker: Sendable {
   @usableFromInline
   func countReturn() {
     activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Asks one subscription in the current task, unless it was terminated.
+  ///
+  /// It binds a context of its own: a task that an earlier handler left behind must not count as part of
+  /// this handler.
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - call: the kind of call.
+  ///   - slowWatch: the watch for slow handlers, if there is one.
+  ///   - absence: the result if the subscription was terminated.
+  ///   - handler: asks the subscriber.
+  /// - Returns: the result.
+  @inlinable
+  @inline(__always)
+  nonisolated(nonsending) func ask<Result>(
+    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
+    _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
+  ) async -> Result {
+    guard node.beginCall() else { return absence }
+    let watch = slowWatch?.begin(node, in: call)
+    let context = HandlerContext(worker: self, call: begin(), node: node)
+    let result = await HandlerContext.binding.withValue(context) { await handler(node) }
+    end()
+    node.endCall()
+    if let watch { slowWatch?.end(watch) }
+    return result
   }
 
   /// Whether a call's handler is running.

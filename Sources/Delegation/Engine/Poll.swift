@@ -28,12 +28,14 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   }
 
   @usableFromInline
+  @exclusivity(unchecked)
   var ballot: Count
   /// The result of the latest count: `nil` until one decides, and again when the caller has taken it.
   ///
   /// Written by the worker that has the ballot, for the last time before it sets `isDecided`; taken by the
   /// caller after that.
   @usableFromInline
+  @exclusivity(unchecked)
   var outcome: Decision?
   @usableFromInline
   let phase = Atomic<UInt8>(PollPhase.free)
@@ -182,6 +184,20 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     }
     withExtendedLifetime(late) {}
     caller?.continuation.resume()
+  }
+}
+
+extension FanOut {
+  /// As ``run(from:as:only:absence:asking:report:)``, for a poll.
+  @inlinable
+  @inline(__always)
+  nonisolated(nonsending) func run<Count>(
+    from first: Claim, as worker: Worker, only isSingle: Bool, to poll: Poll<Count>,
+    asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Count.Event
+  ) async -> Claim? {
+    await run(from: first, as: worker, only: isSingle, absence: Count.absence, asking: ask) {
+      poll.take($0, from: $1, in: self)
+    }
   }
 }
 

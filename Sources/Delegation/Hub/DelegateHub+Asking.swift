@@ -52,20 +52,25 @@ extension DelegateHub {
     }
     // The same as `ask`, which is not called because it would need a conversion of `body`.
     let nodes = await snapshot(of: audience.key)
-    let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
-    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
-        node -> Answer<Bool, E> in
-        guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
-        do throws(E) {
-          return .response(try await body(subscriber))
-        } catch {
-          node.noteFailure()
-          return .failure(error)
-        }
-      } report: { answer, position in
-        poll.take(answer, from: position, in: fanOut)
+    @inline(__always)
+    @Sendable nonisolated(nonsending) func answer(
+      of node: SubscriptionNode
+    ) async -> Answer<Bool, E> {
+      guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
+      do throws(E) {
+        return .response(try await body(subscriber))
+      } catch {
+        node.noteFailure()
+        return .failure(error)
       }
+    }
+    let ballot = Ballot<_, E>(asking: nodes.count, combiner: rule)
+    if let node = soleSubscription(of: nodes) {
+      return try await decide(ballot, in: .vote, of: node) { await answer(of: $0) }.get()
+    }
+    let poll = Poll(ballot)
+    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
 
@@ -110,20 +115,25 @@ extension DelegateHub {
       }
     }
     let nodes = await snapshot(of: audience.key)
-    let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
-        node -> Answer<C.Response, E> in
-        guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
-        do throws(E) {
-          return .response(try await body(subscriber))
-        } catch {
-          node.noteFailure()
-          return .failure(error)
-        }
-      } report: { answer, position in
-        poll.take(answer, from: position, in: fanOut)
+    @inline(__always)
+    @Sendable nonisolated(nonsending) func answer(
+      of node: SubscriptionNode
+    ) async -> Answer<C.Response, E> {
+      guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
+      do throws(E) {
+        return .response(try await body(subscriber))
+      } catch {
+        node.noteFailure()
+        return .failure(error)
       }
+    }
+    let ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
+    if let node = soleSubscription(of: nodes) {
+      return try await decide(ballot, in: .ask, of: node) { await answer(of: $0) }.get()
+    }
+    let poll = Poll(ballot)
+    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
 
@@ -215,25 +225,29 @@ extension DelegateHub {
     }
     let nodes = await snapshot(of: audience.key)
     let absent = absence.answer(or: Never.self)
+    @inline(__always)
+    @Sendable nonisolated(nonsending) func answer(
+      of node: SubscriptionNode
+    ) async -> Answer<C.Response, Never> {
+      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+      do throws(any Error) {
+        return .response(try await body(subscriber))
+      } catch {
+        node.noteFailure(error, in: call)
+        return absent
+      }
+    }
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
+    if deadline == nil, let node = soleSubscription(of: nodes) {
+      return await decide(ballot, in: call, of: node) { await answer(of: $0) }.get()
+    }
     let poll = Poll(ballot)
     return await conduct(
       poll, among: nodes, by: deadline, counting: { _ in absent },
       noting: Self.noteLate(nodes, by: deadline, in: call), in: call
     ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
-        node -> Answer<C.Response, Never> in
-        guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-        do throws(any Error) {
-          return .response(try await body(subscriber))
-        } catch {
-          node.noteFailure(error, in: call)
-          return absent
-        }
-      } report: { answer, position in
-        poll.take(answer, from: position, in: fanOut)
-      }
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
 
@@ -294,8 +308,25 @@ extension DelegateHub {
       }
     }
     let nodes = await snapshot(of: audience.key)
+    @inline(__always)
+    @Sendable nonisolated(nonsending) func answer(
+      of node: SubscriptionNode
+    ) async -> Answer<Reply<R>, Never> {
+      guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
+      let result: Result<R, any Error>
+      do throws(any Error) {
+        result = .success(try await body(subscriber))
+      } catch {
+        node.noteFailure()
+        result = .failure(error)
+      }
+      return .response(Reply(of: node, result: result))
+    }
     let ballot = Ballot<AllResponses<Reply<R>>, Never>(
       asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
+    if deadline == nil, let node = soleSubscription(of: nodes) {
+      return await decide(ballot, in: .collect, of: node) { await answer(of: $0) }.get()
+    }
     let poll = Poll(ballot)
     let isLate: @Sendable (Int) -> Answer<Reply<R>, Never> = { position in
       .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
@@ -304,20 +335,7 @@ extension DelegateHub {
       poll, among: nodes, by: deadline, counting: isLate,
       noting: Self.noteLate(nodes, by: deadline, in: .collect), in: .collect
     ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
-        node -> Answer<Reply<R>, Never> in
-        guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
-        let result: Result<R, any Error>
-        do throws(any Error) {
-          result = .success(try await body(subscriber))
-        } catch {
-          node.noteFailure()
-          result = .failure(error)
-        }
-        return .response(Reply(of: node, result: result))
-      } report: { answer, position in
-        poll.take(answer, from: position, in: fanOut)
-      }
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
 }

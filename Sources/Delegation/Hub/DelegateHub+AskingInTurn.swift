@@ -128,27 +128,55 @@ extension DelegateHub {
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    // Turns follow each other, so the lock is never contended; the compiler needs it to prove that.
-    let state = Lock(Result<Value, E>.success(value))
-    let nodes = await snapshot(of: key)
-    let fanOut = FanOut(asking: nodes, inOrder: .inTurn, for: self, in: call) {
-      fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
-        node -> Turn<Value, E>? in
-        guard case .success(let value) = state.withLock({ $0 }) else { return nil }
-        return await take(node, value)
-      } report: { turn, _ in
-        switch turn {
-        case .goOn(let value):
-          state.withLock { $0 = .success(value) }
-        case .stop(let result):
-          state.withLock { $0 = result }
-          fanOut.halt()
-        case nil: break
-        }
+    if let executor {
+      return await withTaskExecutorPreference(executor) {
+        await self.takeTurns(of: await self.snapshot(of: key), in: call, startingWith: value, take)
       }
     }
-    await fanOut.runInTurn()
-    return state.withLock { $0 }
+    return await takeTurns(of: await snapshot(of: key), in: call, startingWith: value, take)
+  }
+
+  @inlinable
+  nonisolated(nonsending) func takeTurns<Value: Sendable, E>(
+    of nodes: consuming [SubscriptionNode], in call: CallKind, startingWith value: Value,
+    _ take:
+      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
+  ) async -> Result<Value, E> {
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    var value = value
+    var cursor = Cursor(nodes)
+    while let claim = cursor.claim() {
+      if claim.isLast { _ = cursor.release() }
+      let present = value
+      let turn: Turn<Value, E>?
+      if claim.node.hasExecutor {
+        turn = await askElsewhere(claim.node, as: worker, in: call) { await take($0, present) }
+      } else {
+        turn = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: nil) {
+          await take($0, present)
+        }
+      }
+      switch turn {
+      case .goOn(let changed): value = changed
+      case .stop(let result): return result
+      case nil: break
+      }
+    }
+    return .success(value)
+  }
+
+  /// Asks a subscription on its own executor.
+  @usableFromInline
+  nonisolated(nonsending) func askElsewhere<Result: Sendable>(
+    _ node: SubscriptionNode, as worker: Worker, in call: CallKind,
+    _ ask: nonisolated(nonsending) @escaping @Sendable (SubscriptionNode) async -> Result?
+  ) async -> Result? {
+    // The executor of one that has ended or died may be busy, suspended or gone.
+    guard let executor = node.executor, node.isActive(endingIn: call) else { return nil }
+    let slowWatch = slowWatch
+    return await Task.runChild(on: executor) {
+      await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)
+    }
   }
 }

@@ -1,4 +1,44 @@
 extension DelegateHub {
+  /// The only subscription of a snapshot, if it can be asked in the caller's task: then no fan-out is
+  /// needed, for its handler delays no other one, and nothing can be decided before it returns.
+  @inlinable
+  nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
+    nodes.count == 1 && executor == nil && !nodes[0].hasExecutor ? nodes[0] : nil
+  }
+
+  /// Decides a question by the answer of its only subscription, which is asked in the caller's task.
+  @inlinable
+  @inline(__always)
+  nonisolated(nonsending) func decide<Count: Countable>(
+    _ ballot: consuming Count, in call: CallKind, of node: SubscriptionNode,
+    asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Count.Event
+  ) async -> Count.Decision {
+    if let decision = ballot.begin() { return decision }
+    let worker = beginAsking()
+    let answer = await worker.ask(
+      node, in: call, watchedBy: slowWatch, absence: Count.absence, ask)
+    let decision = ballot.count(answer, from: 0)
+    endAsking(worker)
+    guard let decision else { fatalError("Delegation: a poll went on undecided") }
+    return decision
+  }
+
+  /// Counts the current task as a worker that asks.
+  ///
+  /// - Returns: the worker, for ``endAsking(_:)``.
+  @usableFromInline
+  nonisolated func beginAsking() -> Worker {
+    inbox.activity.begin()
+    return Worker(activity: inbox.activity, caller: Caller.present)
+  }
+
+  /// Counts off the current task, which asks nobody any more.
+  @usableFromInline
+  nonisolated func endAsking(_ worker: Worker) {
+    worker.caller?.clear()
+    inbox.activity.end()
+  }
+
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
@@ -6,13 +46,7 @@ extension DelegateHub {
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     if let decision = poll.begin() { return decision }
-    let isSingle = nodes.count == 1
     let fanOut = FanOut(asking: nodes, for: self, in: call, question)
-    if isSingle {
-      // No task is needed: a handler delays no other one, and nothing can be decided before it returns.
-      await fanOut.runInTurn()
-      if let decision = poll.takeDecision() { return decision }
-    }
     return await withTaskCancellationHandler {
       fanOut.startInPlace()
       if let decision = poll.takeDecision() { return decision }

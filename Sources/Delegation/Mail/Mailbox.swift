@@ -148,6 +148,7 @@ struct Mailbox: Sendable {
   ///   - fate: what became of it.
   ///   - published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
+  @inline(__always)
   mutating func advance(after fate: Fate, published: Int?) -> Step {
     flags.remove(.handling)
     switch fate {
@@ -174,12 +175,14 @@ struct Mailbox: Sendable {
     return .done
   }
 
+  @inline(__always)
   private func waitingCount(_ published: Int) -> Int {
     storedCount + max(0, published - position)
   }
 
   var storedCount: Int { backlog.isEmpty ? 0 : backlog[0].count }
 
+  @inline(__always)
   func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
 
   private mutating func take() -> Notification.Content? {

@@ -37,6 +37,7 @@ extension SubscriptionNode {
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
+  @inline(__always)
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
     let (step, word) = contents.withLock { contents -> (Mailbox.Step, UInt32) in
       let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)

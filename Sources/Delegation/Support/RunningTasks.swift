@@ -10,20 +10,28 @@ internal import Synchronization
 struct RunningTasks: ~Copyable, Sendable {
   /// A running task's handle.
   ///
+  /// It is an object: the runtime would look up how to copy the handle each time.
+  ///
   /// `@unchecked Sendable`: it is used only while its task runs, which ``leave(_:)`` and
   /// ``waitForUsers()`` ensure. Only those of its methods are called that `Task` has as well, which any
   /// thread may call.
-  struct Member: @unchecked Sendable {
+  final class Member: @unchecked Sendable {
     let task: UnsafeCurrentTask
+
+    init(_ task: UnsafeCurrentTask) {
+      self.task = task
+    }
   }
 
   /// The index of a member, by which it leaves.
   typealias Place = Int
 
   struct State: Sendable {
-    /// By place; `nil` where one has left.
-    var members: [Member?] = []
-    /// Places that can be used again.
+    /// The member at place 0: usually there is one, which needs no list.
+    var first: Member?
+    /// The members from place 1 on; `nil` where one has left.
+    var others: [Member?] = []
+    /// Places from 1 on that can be used again.
     var vacancies: [Place] = []
     var isCancelled = false
     /// The priority that the members have been raised to, and that new members will be raised to.
@@ -54,7 +62,7 @@ struct RunningTasks: ~Copyable, Sendable {
   func join() -> Place {
     withUnsafeCurrentTask { task in
       guard let task else { fatalError("Delegation: a worker runs outside of any task") }
-      let member = Member(task: task)
+      let member = Member(task)
       let (place, isCancelled, priority) = state.withLock { state in
         (state.add(member), state.isCancelled, state.priority)
       }
@@ -112,7 +120,7 @@ struct RunningTasks: ~Copyable, Sendable {
     let members = withUnsafeCurrentTask { present in
       beginUse { state in
         guard noteCancellation(in: &state) else { return [] }
-        return state.members.compactMap { $0?.task == present ? nil : $0 }
+        return state.atWork.filter { $0.task != present }
       }
     }
     if members.isEmpty { return }
@@ -253,24 +261,27 @@ private final class HandleCalls: Sendable {
 
 extension RunningTasks.State {
   /// The tasks that have joined and not left.
-  var atWork: [RunningTasks.Member] { members.compactMap(\.self) }
+  var atWork: [RunningTasks.Member] { (CollectionOfOne(first) + others).compactMap(\.self) }
 
   mutating func add(_ member: RunningTasks.Member) -> RunningTasks.Place {
+    if first == nil {
+      first = member
+      return 0
+    }
     if let place = vacancies.popLast() {
-      members[place] = member
+      others[place - 1] = member
       return place
     }
-    members.append(member)
-    return members.count - 1
+    others.append(member)
+    return others.count
   }
 
   mutating func remove(_ place: RunningTasks.Place) {
-    // Usually there is one member, which needs no list of vacancies.
-    guard place == members.count - 1, vacancies.isEmpty else {
-      members[place] = nil
+    if place == 0 {
+      first = nil
+    } else {
+      others[place - 1] = nil
       vacancies.append(place)
-      return
     }
-    members.removeLast()
   }
 }

@@ -27,4 +27,18 @@ extension Task where Success == Void, Failure == Never {
       Task.detached(priority: priority, operation: work)
     }
   }
+
+  /// Runs a child task on an executor, and awaits it.
+  ///
+  /// It is one job there; a change of the current task's preference would be three.
+  nonisolated(nonsending) static func runChild<Result: Sendable>(
+    on executor: any TaskExecutor,
+    _ work: nonisolated(nonsending) @escaping @Sendable () async -> Result
+  ) async -> Result {
+    await withTaskGroup(of: Result.self) { group in
+      group.addTask(executorPreference: executor) { await work() }
+      guard let result = await group.next() else { fatalError("Delegation: a child task is lost") }
+      return result
+    }
+  }
 }

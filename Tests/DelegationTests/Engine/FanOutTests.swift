@@ -100,7 +100,7 @@ struct FanOutTests {
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
-        #expect(fanOut.runningTasks.state.withLock { $0.members.contains { $0 != nil } })
+        #expect(fanOut.runningTasks.state.withLock { !$0.atWork.isEmpty })
       } report: { _, position in
         asked.record(position)
       }
@@ -109,7 +109,7 @@ struct FanOutTests {
     executor.run()
     own.run()
     #expect(asked.history.sorted() == [0, 1, 2, 3])
-    #expect(fanOut.runningTasks.state.withLock { $0.members.allSatisfy { $0 == nil } })
+    #expect(fanOut.runningTasks.state.withLock { $0.atWork.isEmpty })
     #expect(fanOut.workplace.activity.workers.value == 0)
   }
 
