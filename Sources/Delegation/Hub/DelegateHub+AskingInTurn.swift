@@ -128,12 +128,14 @@ extension DelegateHub {
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    if let executor {
-      return await withTaskExecutorPreference(executor) {
-        await self.takeTurns(of: await self.snapshot(of: key), in: call, startingWith: value, take)
-      }
+    let nodes = await snapshot(of: key)
+    guard let executor else {
+      return await takeTurns(of: nodes, in: call, startingWith: value, take)
     }
-    return await takeTurns(of: await snapshot(of: key), in: call, startingWith: value, take)
+    return await withTaskExecutorPreference(executor) { @concurrent in
+      // Concurrent, so that it goes there: the first handler may be synchronous.
+      await self.takeTurns(of: nodes, in: call, startingWith: value, take)
+    }
   }
 
   @inlinable
