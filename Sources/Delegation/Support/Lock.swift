@@ -17,6 +17,7 @@ public import Synchronization
 ///
 /// On Linux a ``Contention`` accompanies the `Mutex`. Elsewhere `Mutex` is the system's own lock, which
 /// does not need it.
+@frozen
 @usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
   @usableFromInline
@@ -68,6 +69,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   ///   want it, each section costs a context switch, so few threads may sleep.
   /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
   ///   users' tests as well. It sees atomics.
+  @frozen
   @usableFromInline
   struct Contention: ~Copyable, Sendable {
     /// Whether a thread has the claim.

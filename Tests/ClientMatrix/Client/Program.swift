@@ -1,0 +1,24 @@
+@main
+struct Program {
+  @MainActor
+  static func main() async {
+    Place.begin()
+    // The caller's place must make no difference: the main actor, and none.
+    for caller: (any Actor)? in [MainActor.shared, nil] {
+      await telling(from: caller)
+      await asking(from: caller)
+      await askingInTurn(from: caller)
+      await subscribing(from: caller)
+      await viewing(from: caller)
+      await counting(from: caller)
+      await delegating(from: caller)
+      await unannotated(from: caller)
+    }
+    await distributing()
+    await testing()
+    for message in Checks.messages { print("failed: \(message)") }
+    let mode = #fileID.prefix { $0 != "/" }
+    print("\(mode): \(Checks.count) checks passed, \(Checks.messages.count) failed")
+    if !Checks.messages.isEmpty { fatalError("\(mode): a handler ran elsewhere, or not at all") }
+  }
+}
