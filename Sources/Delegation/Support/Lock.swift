@@ -1,15 +1,5 @@
 public import Synchronization
 
-#if os(Linux) || os(Android)
-  #if canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Android)
-    internal import Android
-  #endif
-#endif
-
 /// The library's lock.
 ///
 /// The rule for every use: only short code of the library runs under it. User closures and handlers run
@@ -102,7 +92,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     @usableFromInline
     func waitToClaim() -> Bool {
       for attempt in 0..<60 {
-        if attempt >= 20 { Self.yield() }
+        if attempt >= 20 { Platform.yieldThread() }
         if !isClaimed.load(ordering: .relaxed), claim() { return true }
       }
       return false
@@ -127,13 +117,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     @inline(__always)
     func endSection() {
       handover.store(true, ordering: .releasing)
-    }
-
-    /// Yields the core to another thread that is ready to run, if the C library can do that.
-    private static func yield() {
-      #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-        _ = sched_yield()
-      #endif
     }
   }
 #endif
