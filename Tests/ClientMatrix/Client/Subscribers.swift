@@ -80,8 +80,7 @@ actor Vault {
 
 /// A class on the main actor: asynchronous requirements run there, and it need not await in them.
 ///
-/// Each of them says `@MainActor`. The protocol's `nonisolated` would hold for them otherwise, unless the
-/// module's default isolation is the main actor.
+/// Each of them says `@MainActor`: the protocol's `nonisolated` may hold for them otherwise.
 @MainActor
 final class Porch: Door {
   nonisolated let log = Log()
