@@ -18,6 +18,7 @@ let package = Package(
     .target(
       name: "DelegationDistributed", dependencies: ["Delegation"], swiftSettings: settings),
     .target(name: "DelegationTesting", dependencies: ["Delegation"], swiftSettings: settings),
+    // The demo. `swift run` runs it, since no other target is a program.
     .executableTarget(name: "chatroom", dependencies: ["Delegation"], swiftSettings: settings),
     .testTarget(
       name: "DelegationTests", dependencies: ["Delegation", "DelegationTesting"],
@@ -25,29 +26,10 @@ let package = Package(
     // Imports nothing but `DelegationTesting` and `Testing`, as its users do.
     .testTarget(
       name: "DelegationTestingTests", dependencies: ["DelegationTesting"], swiftSettings: settings),
-    // A network of processes for tests: an actor system over TCP, and the program that they start.
-    .target(name: "LoopbackCluster", path: "Tests/LoopbackCluster", swiftSettings: settings),
-    .executableTarget(
-      name: "DistributedPeer", dependencies: ["LoopbackCluster"], path: "Tests/DistributedPeer",
-      swiftSettings: settings),
+    // The documentation's samples of a cluster, with types of their own. Imports nothing of this package but
+    // `DelegationDistributed`.
     .testTarget(
-      name: "DelegationDistributedTests",
-      dependencies: [
-        "Delegation", "DelegationDistributed", "DelegationTesting", "DistributedPeer",
-        "LoopbackCluster",
-      ],
-      swiftSettings: settings),
-    // The documentation's samples of a cluster, with types of their own.
-    .testTarget(
-      name: "DistributedSampleTests", dependencies: ["Delegation", "DelegationDistributed"],
+      name: "DistributedSampleTests", dependencies: ["DelegationDistributed"],
       swiftSettings: settings),
   ]
 )
-
-// For the release lane of the tests across processes: the other tests take minutes to optimize, and
-// would make it a build with `-enable-testing`.
-if Context.environment["DELEGATION_DISTRIBUTED_TESTS_ONLY"] != nil {
-  package.targets.removeAll {
-    ["DelegationTests", "DelegationTestingTests", "DistributedSampleTests"].contains($0.name)
-  }
-}

@@ -2,10 +2,14 @@
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #elseif canImport(Darwin)
   import Darwin
 #else
-  #error("chatroom needs a C library: add yours to System.swift")
+  #error(
+    "chatroom needs open, read, write, poll, signal and isatty: add a branch with this platform's."
+  )
 #endif
 
 /// The few things that are asked of the operating system.

@@ -27,6 +27,7 @@ protocol Countable: Sendable {
 }
 
 /// The count of one question: how many answers are outstanding, and what is decided.
+@frozen
 @usableFromInline
 struct Ballot<C: Combiner, Failure: Error>: Countable {
   @usableFromInline

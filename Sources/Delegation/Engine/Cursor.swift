@@ -5,6 +5,7 @@
 @usableFromInline
 struct Cursor: Sendable {
   /// A subscription that one worker of this fan-out has claimed.
+  @frozen
   @usableFromInline
   struct Claim: Sendable {
     @usableFromInline

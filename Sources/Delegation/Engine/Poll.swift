@@ -13,6 +13,7 @@ public import Synchronization
 ///
 /// It is generic over the ballot as a whole, and its lock has no generic state. Otherwise the end of each
 /// poll would look up types at run time, for a fifth of what a small vote costs.
+@_fixed_layout
 @usableFromInline
 final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
@@ -202,9 +203,11 @@ extension FanOut {
 }
 
 /// The state that a poll's workers and its caller share under a lock.
+@frozen
 @usableFromInline
 struct PollState: Sendable {
   /// A queued input: a closure that counts it and returns whether it decides.
+  @frozen
   @usableFromInline
   struct Item: Sendable {
     @usableFromInline
@@ -227,6 +230,7 @@ struct PollState: Sendable {
   /// The continuation of the waiting caller.
   ///
   /// It is in an object: the runtime would look up the type of an optional continuation at each access.
+  @_fixed_layout
   @usableFromInline
   final class Caller: Sendable {
     @usableFromInline

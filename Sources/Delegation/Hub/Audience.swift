@@ -1,6 +1,7 @@
 /// The subscribers that a call is for: those of a protocol, or those of them that conform to further ones.
 ///
 /// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
+@frozen
 @usableFromInline
 struct Audience<P>: Sendable {
   /// The protocol that they subscribed to.

@@ -47,7 +47,11 @@ extension DelegateHub {
       case .late: "had not answered at the deadline of \(call)"
       case .slow: "is slow in \(call)"
       case .dropped: "has a full mailbox: \(dropped) dropped since the last time"
-      case .unheard: "died before it was ever called, as \(call) found: who keeps it?"
+      case .unheard:
+        """
+        died before it was ever called, as \(call) found: who keeps it? A local variable does so until \
+        its last use
+        """
       }
     }
   }
@@ -105,7 +109,8 @@ extension DelegateHub.Incident {
 
     /// A subscriber died before it was ever called, though calls were made on its protocol.
     ///
-    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`.
+    /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or
+    /// only a local variable, which keeps it until its last use and not until the end of the scope.
     /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones.
     public static let unheard = Kind(code: .unheard)
 

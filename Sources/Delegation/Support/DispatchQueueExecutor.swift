@@ -1,59 +1,63 @@
-public import Dispatch
+#if canImport(Dispatch)
+  public import Dispatch
 
-/// Runs tasks, or an actor, on a dispatch queue.
-///
-/// To run a subscriber's handlers on a queue, subscribe it with `on: cacheQueue`. That is the same
-/// as this:
-///
-/// ```swift
-/// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
-/// ```
-///
-/// It can also be an actor's `unownedExecutor`. Then the queue must be a serial one. On a
-/// concurrent queue the handlers of different calls may run at the same time.
-public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
-  /// The queue that everything runs on.
-  public let queue: DispatchQueue
-  /// The executor that runs handlers on it.
-  let tasks: DispatchQueueTaskExecutor
-
-  /// Makes an executor for a queue.
+  /// Runs tasks, or an actor, on a dispatch queue.
   ///
-  /// - Parameter queue: the queue that everything runs on.
-  public init(_ queue: DispatchQueue) {
-    self.queue = queue
-    tasks = .shared(on: queue)
-  }
-
-  /// Runs a job on the queue, after those that were enqueued before.
+  /// To run a subscriber's handlers on a queue, subscribe it with `on: cacheQueue`. That is the same
+  /// as this:
   ///
-  /// - Parameter job: the job, from the Swift runtime.
-  public func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async {
-      job.runSynchronously(
-        isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+  /// ```swift
+  /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
+  /// ```
+  ///
+  /// It can also be an actor's `unownedExecutor`. Then the queue must be a serial one. On a
+  /// concurrent queue the handlers of different calls may run at the same time.
+  public final class DispatchQueueExecutor: TaskExecutor, SerialExecutor {
+    /// The queue that everything runs on.
+    public let queue: DispatchQueue
+    /// The executor that runs handlers on it.
+    let tasks: DispatchQueueTaskExecutor
+
+    /// Makes an executor for a queue.
+    ///
+    /// - Parameter queue: the queue that everything runs on.
+    public init(_ queue: DispatchQueue) {
+      self.queue = queue
+      tasks = .shared(on: queue)
+    }
+
+    /// Runs a job on the queue, after those that were enqueued before.
+    ///
+    /// - Parameter job: the job, from the Swift runtime.
+    public func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async {
+        job.runSynchronously(
+          isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+      }
+    }
+
+    /// Stops the program if the calling code does not run on the queue.
+    public func checkIsolated() {
+      dispatchPrecondition(condition: .onQueue(queue))
+    }
+
+    /// This executor, for an actor's `unownedExecutor`.
+    ///
+    /// - Returns: a reference that does not keep the executor alive.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+      UnownedSerialExecutor(ordinary: self)
     }
   }
-
-  /// Stops the program if the calling code does not run on the queue.
-  public func checkIsolated() {
-    dispatchPrecondition(condition: .onQueue(queue))
-  }
-
-  /// This executor, for an actor's `unownedExecutor`.
-  ///
-  /// - Returns: a reference that does not keep the executor alive.
-  public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-    UnownedSerialExecutor(ordinary: self)
-  }
-}
+#endif
 
 /// The executor that runs the handlers of a subscription.
 ///
 /// - Parameter executor: the executor that the user named.
 /// - Returns: the same executor, or one that runs tasks on the same queue with fewer jobs.
 func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
-  guard let executor = executor as? DispatchQueueExecutor else { return executor }
-  return executor.tasks
+  #if canImport(Dispatch)
+    if let executor = executor as? DispatchQueueExecutor { return executor.tasks }
+  #endif
+  return executor
 }

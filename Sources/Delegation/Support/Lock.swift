@@ -1,15 +1,5 @@
 public import Synchronization
 
-#if os(Linux) || os(Android)
-  #if canImport(Glibc)
-    internal import Glibc
-  #elseif canImport(Musl)
-    internal import Musl
-  #elseif canImport(Android)
-    internal import Android
-  #endif
-#endif
-
 /// The library's lock.
 ///
 /// The rule for every use: only short code of the library runs under it. User closures and handlers run
@@ -17,6 +7,7 @@ public import Synchronization
 ///
 /// On Linux a ``Contention`` accompanies the `Mutex`. Elsewhere `Mutex` is the system's own lock, which
 /// does not need it.
+@frozen
 @usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
   @usableFromInline
@@ -68,6 +59,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   ///   want it, each section costs a context switch, so few threads may sleep.
   /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
   ///   users' tests as well. It sees atomics.
+  @frozen
   @usableFromInline
   struct Contention: ~Copyable, Sendable {
     /// Whether a thread has the claim.
@@ -100,7 +92,7 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     @usableFromInline
     func waitToClaim() -> Bool {
       for attempt in 0..<60 {
-        if attempt >= 20 { Self.yield() }
+        if attempt >= 20 { Platform.yieldThread() }
         if !isClaimed.load(ordering: .relaxed), claim() { return true }
       }
       return false
@@ -125,13 +117,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     @inline(__always)
     func endSection() {
       handover.store(true, ordering: .releasing)
-    }
-
-    /// Yields the core to another thread that is ready to run, if the C library can do that.
-    private static func yield() {
-      #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-        _ = sched_yield()
-      #endif
     }
   }
 #endif

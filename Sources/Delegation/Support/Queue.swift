@@ -1,4 +1,5 @@
 /// A first-in, first-out queue on one array.
+@frozen
 @usableFromInline
 struct Queue<Element> {
   @usableFromInline

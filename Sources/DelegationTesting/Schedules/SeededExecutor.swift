@@ -31,7 +31,7 @@ public final class SeededExecutor: TaskExecutor {
   public let clock = ManualClock()
 
   let arrivals = JobQueue<Schedule.Entry>()
-  private let thread = ThisThread.id
+  private let thread = Platform.threadID
 
   /// Makes the executor of a schedule that the current thread plays.
   init(seed: UInt64) {
@@ -46,7 +46,7 @@ public final class SeededExecutor: TaskExecutor {
   }
 
   /// Whether the current thread is the one that plays the schedule.
-  var isOnItsThread: Bool { ThisThread.id == thread }
+  var isOnItsThread: Bool { Platform.threadID == thread }
 
   fileprivate func add(_ job: UnownedJob, on executor: UnownedTaskExecutor) {
     arrivals.append(

@@ -248,7 +248,8 @@ struct IncidentTests {
     #expect(
       scene.incidents.history.first?.description
         == "DelegationTests.Probe (7), subscribed to DelegationTests.Listener at Door.swift:3, "
-        + "died before it was ever called, as \(name) found: who keeps it?")
+        + "died before it was ever called, as \(name) found: who keeps it? "
+        + "A local variable does so until its last use")
   }
 
   @Test(

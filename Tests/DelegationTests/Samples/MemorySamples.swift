@@ -53,6 +53,41 @@ struct MemorySamples {
     _ = audit
   }
 
+  protocol DoorDelegate: AnyObject, Sendable {
+    func mayEnter(_ guest: String) async -> Bool
+  }
+
+  final class Doorman: DoorDelegate {
+    func mayEnter(_ guest: String) async -> Bool { false }
+  }
+
+  @Test("what only a local array keeps is kept by withExtendedLifetime, whatever the build")
+  func local() async {
+    let hub = DelegateHub()
+    // sample: A local variable, kept
+    let doormen = [Doorman(), Doorman()]
+    defer { withExtendedLifetime(doormen) {} }  // kept until the end of the scope
+    for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
+    let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    #expect(!isAdmitted)
+    // end of sample
+  }
+
+  @Test("without it the optimizer decides: all are asked, or nobody")
+  func unkept() async {
+    let incidents = Recorder<String>()
+    let hub = DelegateHub(
+      DelegateHub.Configuration(onIncident: { incidents.record("\($0.kind)") }))
+    // sample: A local variable, not kept
+    let doormen = [Doorman(), Doorman()]
+    for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
+    // A release build may release both here: `doormen` is not used again, and the vote asks nobody.
+    let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    // end of sample
+    await hub.drain()
+    #expect(incidents.history.contains("unheard") == isAdmitted)
+  }
+
   @Test("after cancelAndWait nothing of a subscriber's runs")
   func cancelAndWait() async {
     let hub = DelegateHub()

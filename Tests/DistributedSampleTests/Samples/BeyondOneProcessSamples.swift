@@ -1,6 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-import Delegation
 import DelegationDistributed
 import Distributed
 import Testing

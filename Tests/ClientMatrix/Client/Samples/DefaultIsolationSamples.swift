@@ -1,0 +1,60 @@
+import Delegation
+
+// What the page Order and isolation shows of modules whose default isolation is the main actor, and
+// which spell an existential in the short way.
+#if MAIN_ACTOR_BY_DEFAULT && !hasFeature(ExistentialAny)
+  // sample: Subscribers that live anywhere
+  nonisolated protocol PlayerDelegate: AnyObject, Sendable {
+    func didStart(_ song: String)
+    func mayStart(_ song: String) async -> Bool
+  }
+
+  final class Journal: PlayerDelegate {
+    func didStart(_ song: String) { note(song) }  // on a worker
+    func mayStart(_ song: String) async -> Bool { true }  // on a worker
+  }
+
+  @MainActor
+  final class SongList: PlayerDelegate {
+    private var songs = ["Intro"]
+    nonisolated func didStart(_ song: String) { note(song) }  // on a worker
+    @MainActor func mayStart(_ song: String) -> Bool { songs.contains(song) }  // on the main actor
+  }
+  // end of sample
+
+  // sample: Subscribers on the main actor
+  protocol SongDisplay: AnyObject, Sendable {
+    func show(_ song: String)
+  }
+
+  final class TitleLabel: SongDisplay {
+    private(set) var text = ""
+    func show(_ song: String) { text = song }  // on the main actor
+  }
+  // end of sample
+
+  private nonisolated let notes = Log()
+
+  nonisolated func note(_ song: String) { notes.note(song) }
+
+  func samples() async {
+    let hub = DelegateHub()
+    let (journal, list, label) = (Journal(), SongList(), TitleLabel())
+    hub.subscribe(journal, to: PlayerDelegate.self)
+    hub.subscribe(list, to: PlayerDelegate.self)
+    hub.subscribe(label, to: SongDisplay.self)
+    if await hub.vote(PlayerDelegate.self, { await $0.mayStart("Intro") }) {
+      hub.notify(PlayerDelegate.self) { $0.didStart("Intro") }
+    }
+    await hub.drain()
+    notes.expect("Intro", "Intro", at: .pool)
+    // sample: Calling them on the main actor
+    hub.notify(SongDisplay.self) { await $0.show("Intro") }
+    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }  // the same
+    // end of sample
+    await hub.drain()
+    Checks.expect(label.text, is: "Outro")
+  }
+#else
+  nonisolated func samples() async {}
+#endif
