@@ -124,7 +124,7 @@ def panel(chart, figures, theme, left, top, wide, high):
     ceiling, floor = top + 40, top + high - 40
     x = lambda size: round(near + 26 + (far - near - 38) * math.log10(size) / 2, 1)
     y = lambda value: round(
-        floor - (floor - ceiling) * (math.log10(value) - low) / (top_value - low), 1)
+        floor - 20 - (floor - 20 - ceiling) * (math.log10(value) - low) / (top_value - low), 1)
     out = [f'<text x="{left + 8}" y="{top + 20}" font-size="15" font-weight="600" '
            f'fill="{theme["text"]}">{escape(chart.title)}</text>']
     for exponent in range(math.ceil(low), math.floor(top_value) + 1):
@@ -185,6 +185,9 @@ def footnote(figures, charts, theme, y):
     if "bytes" in scales:
         lines.append("Memory is what is allocated, the subscribers themselves not included.")
     lines[-1] += " Both axes are logarithmic."
+    # As `compare` itself says.
+    if (load := figures.conditions["load"]) > cores / 2:
+        lines[-1] += f" The machine was not quiet (load {load:.0f})."
     return [f'<text x="8" y="{y + 17 * i}" font-size="12" fill="{theme["quiet"]}">{line}</text>'
             for i, line in enumerate(lines)]
 
