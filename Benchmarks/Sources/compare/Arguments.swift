@@ -3,13 +3,15 @@ struct Arguments {
   /// How to call the program.
   static let usage = """
     usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--known | --no-gate]
-      --quick          fewer and shorter rounds: half a minute in place of three
+                   [--record FILE]
+      --quick          fewer and shorter rounds: a minute in place of four
       --only TEXT      only the row of that name, or else all whose names contain the text
       --who NAME       only contestants whose names begin so, for a profiler; no ratios
       --noise PERCENT  by how much a ratio of times may miss its target; 15 if not given,
                        30 with --quick
       --known          exit with 0 if what is missed is known to be, and no worse than that
       --no-gate        exit with 0 even if a target is missed by more than its noise allowance
+      --record FILE    also write the whole table to the file, as JSON
     """
 
   /// How much is measured.
@@ -22,6 +24,8 @@ struct Arguments {
   private(set) var gates = true
   /// Whether one that is known to be missed does not.
   private(set) var acceptsKnown = false
+  /// Which file the figures are written to, if any.
+  private(set) var record: String?
   /// By which part a target may be missed before the gate closes, if given.
   private var givenNoise: Double?
   /// Whether only the usage is wanted.
@@ -59,6 +63,9 @@ struct Arguments {
       case "--only":
         guard let text = words.next() else { throw Failure(message: "--only needs a text") }
         only = text
+      case "--record":
+        guard let path = words.next() else { throw Failure(message: "--record needs a file") }
+        record = path
       case "--noise":
         guard let text = words.next(), let percent = Double(text), (0...1000).contains(percent)
         else {
@@ -69,5 +76,8 @@ struct Arguments {
       }
     }
     plan.soloist = soloist
+    guard record == nil || wantsAll else {
+      throw Failure(message: "--record writes the whole table, not --only or --who")
+    }
   }
 }

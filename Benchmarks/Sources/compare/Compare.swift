@@ -42,7 +42,30 @@ struct Compare {
     print(table.text(judgedBy: gate))
     print(
       summary(arguments.plan, loadBefore: before, seconds: Int((now() - start) / 1_000_000_000)))
+    if let path = arguments.record, !write(table.lines, arguments.plan, load: before, to: path) {
+      return 73
+    }
     return conclude(table.lines, gate, arguments)
+  }
+
+  /// Writes the figures to a file.
+  ///
+  /// - Returns: whether that succeeded; what went wrong is said on standard error.
+  private static func write(
+    _ lines: [Line], _ plan: Plan, load: Double, to path: String
+  ) -> Bool {
+    let process = ProcessInfo.processInfo
+    let conditions = Record.Conditions(
+      system: process.operatingSystemVersionString, cores: process.activeProcessorCount,
+      load: (load * 100).rounded() / 100, rounds: plan.rounds)
+    do {
+      let text = try Record(conditions: conditions, lines: lines).text()
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      return true
+    } catch {
+      say("compare: \(path) cannot be written: \(error)\n")
+      return false
+    }
   }
 
   /// Says under which conditions the table came about.

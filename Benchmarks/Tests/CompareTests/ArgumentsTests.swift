@@ -37,9 +37,18 @@ struct ArgumentsTests {
     #expect(!arguments.wantsAll)
   }
 
+  @Test("--record names a file, for the whole table")
+  func record() throws {
+    #expect(try Arguments([]).record == nil)
+    #expect(try Arguments(["--quick", "--record", "figures.json"]).record == "figures.json")
+  }
+
   @Test(
     "what makes no sense is refused",
-    arguments: [["--nois"], ["--noise"], ["--noise", "-1"], ["--noise", "x"], ["--only"], ["x"]])
+    arguments: [
+      ["--nois"], ["--noise"], ["--noise", "-1"], ["--noise", "x"], ["--only"], ["x"], ["--record"],
+      ["--record", "f", "--only", "vote"], ["--who", "hub", "--record", "f"],
+    ])
   func nonsense(words: [String]) {
     #expect(throws: Arguments.Failure.self) { try Arguments(words) }
   }

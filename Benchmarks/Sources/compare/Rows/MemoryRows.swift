@@ -2,11 +2,12 @@ import Delegation
 
 #if os(Linux)
   /// What subscriptions, waiting notifications and dead subscribers cost in memory.
-  let memoryRows: [Row] = [
-    Row("memory.subscription", measure: { _ in await subscriptions() }),
-    Row("memory.waiting", measure: { await waiting($0) }),
-    Row("memory.dead", measure: { _ in await dead() }),
-  ]
+  let memoryRows: [Row] =
+    [
+      Row("memory.subscription", measure: { _ in await subscriptions() }),
+      Row("memory.waiting", measure: { await waiting($0) }),
+      Row("memory.dead", measure: { _ in await dead() }),
+    ] + smallMemoryRows + waitingMemoryRows
 #else
   /// Bytes are counted on Linux alone.
   let memoryRows: [Row] = []
@@ -67,7 +68,8 @@ private func waiting(_ plan: Plan) async -> [Line] {
   return lines
 }
 
-private func bytesOfWaiting(hung: Int) async -> Double {
+/// What each of many notifications allocates that wait for so many who hang.
+func bytesOfWaiting(hung: Int) async -> Double {
   let count = 100_000
   let hub = DelegateHub()
   let door = Door()

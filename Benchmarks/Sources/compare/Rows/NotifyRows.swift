@@ -2,7 +2,9 @@ import Delegation
 import Dispatch
 
 /// What a delivery to a synchronous handler costs, in bursts and alone, by one poster and by eight.
-let notifyRows: [Row] = [
+let notifyRows: [Row] = burstRows + singleRows
+
+private let burstRows: [Row] = [
   Row("notify.1") { _ in
     await bursts(
       "notify.1", to: Crowd(1, burst: 100),
@@ -22,11 +24,12 @@ let notifyRows: [Row] = [
   Row("notify.100.posters8") { _ in
     await bursts("notify.100.posters8", to: Crowd(100, burst: 200), posters: 8)
   },
-  Row("single.1") { _ in await bursts("single.1", to: Crowd(1, burst: 1)) },
-  Row("single.10") { _ in await bursts("single.10", to: Crowd(10, burst: 1)) },
-  Row("single.100") { _ in await bursts("single.100", to: Crowd(100, burst: 1)) },
-  Row("single.1000") { _ in await bursts("single.1000", to: Crowd(1000, burst: 1)) },
 ]
+
+private let singleRows: [Row] = [1, 2, 3, 5, 10, 100, 1000].map { count in
+  let id = "single.\(count)"
+  return Row(id) { _ in await bursts(id, to: Crowd(count, burst: 1)) }
+}
 
 /// What every notification of a burst carries: one unit, which is what the listeners count.
 private let request = Request(id: 7, units: 1)
@@ -37,6 +40,7 @@ private func bursts(
 ) async -> Contest {
   let hub = DelegateHub()
   let tasks = TaskPerCallHub()
+  let actor = ActorLoop()
   let queues = QueueMulticastDelegate()
   let center = NotificationCenterPeer()
   let messages = AsyncMessagePeer()
@@ -46,6 +50,7 @@ private func bursts(
   for (index, listener) in crowd.listeners.enumerated() {
     hub.subscribe(listener, to: (any Listener).self)
     await tasks.add(listener)
+    await actor.add(listener)
     queues.add(listener, delegateQueue: DispatchQueue(label: "delegate \(index)"))
     center.add(listener)
     messages.add(listener)
@@ -62,6 +67,7 @@ private func bursts(
     posting("async stream", to: crowd, posters) { streams.yield(request) },
     posting("passthrough subject", to: crowd, posters) { subject.send(request) },
     posting("weak loop", to: crowd, posters) { loop.notify { $0.didPerform(request) } },
+    awaiting("actor loop", to: crowd, posters) { await actor.notify { $0.didPerform(request) } },
     awaiting("task per delivery", to: crowd, posters) {
       await tasks.notify { $0.didPerform(request) }
     },

@@ -3,9 +3,12 @@ import Dispatch
 import Synchronization
 
 /// How long `notify` takes to return, whatever happens after.
-let postingRows: [Row] = [
-  Row("post.return") { _ in await posts() }
-]
+let postingRows: [Row] =
+  [Row("post.return") { _ in await posts() }]
+  + [1, 3, 10, 100].map { count in
+    let id = "post.return.\(count)"
+    return Row(id) { _ in await posts(id, to: Crowd(count, burst: burst)) }
+  }
 
 private let request = Request(id: 7, units: 1)
 
@@ -63,6 +66,33 @@ private func posts() async -> Contest {
       .of("hub, N=100", against: "notification center, N=100"),
       .of("hub, N=100", against: "passthrough subject, N=100"),
     ])
+}
+
+/// Sets up the contest of everybody who posts to a crowd.
+private func posts(_ id: String, to crowd: Crowd<BurstListener>) async -> Contest {
+  let queues = QueueMulticastDelegate()
+  let center = NotificationCenterPeer()
+  let messages = AsyncMessagePeer()
+  let streams = AsyncStreamPeer()
+  let subject = PassthroughSubjectPeer()
+  for (index, listener) in crowd.listeners.enumerated() {
+    queues.add(listener, delegateQueue: DispatchQueue(label: "delegate \(index)"))
+    center.add(listener)
+    messages.add(listener)
+    streams.add(listener)
+    subject.add(listener)
+  }
+  let contestants = [
+    returning("hub", crowd, hub(of: crowd)),
+    returning("queue per delegate", crowd) { queues.invoke { $0.didPerform(request) } },
+    returning("notification center", crowd) { center.post(request) },
+    returning("async message", crowd) { messages.post(request) },
+    returning("async stream", crowd) { streams.yield(request) },
+    returning("passthrough subject", crowd) { subject.send(request) },
+  ]
+  return Contest(
+    id: id, unit: "post", contestants: contestants,
+    comparisons: contestants.dropFirst().map { .of(against: $0.name) })
 }
 
 /// Makes a hub whom a crowd listens to.

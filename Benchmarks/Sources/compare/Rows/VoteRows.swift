@@ -1,21 +1,21 @@
 import Delegation
 
 /// What a vote costs when its voters answer at once, hop, yield, sleep or veto.
-let voteRows: [Row] = [
-  Row("vote.class.1") { _ in
-    await votes("vote.class.1", among: classes(1))
-  },
-  Row("vote.class.10") { _ in
-    await votes(
-      "vote.class.10", among: classes(10), targets: Targets(group: .faster(6), loop: .within(1.2)))
-  },
-  Row("vote.class.100") { _ in
-    await votes(
-      "vote.class.100", among: classes(100), targets: Targets(group: .faster(8), loop: .within(1)))
-  },
-  Row("vote.class.1000") { _ in
-    await votes("vote.class.1000", among: classes(1000))
-  },
+let voteRows: [Row] =
+  [1, 2, 3, 5, 10, 100, 1000].map { count in
+    let id = "vote.class.\(count)"
+    return Row(id) { _ in
+      await votes(id, among: classes(count), targets: asked[count] ?? Targets(), withActor: true)
+    }
+  } + otherVoteRows
+
+/// What DESIGN asks of a vote among so many that answer at once.
+private let asked = [
+  10: Targets(group: .faster(6), loop: .within(1.2)),
+  100: Targets(group: .faster(8), loop: .within(1)),
+]
+
+private let otherVoteRows: [Row] = [
   Row("vote.class.10.callers8") { _ in
     await votes("vote.class.10.callers8", among: classes(10), callers: 8)
   },
@@ -58,7 +58,7 @@ private func actors(_ count: Int) -> [any Gatekeeper] {
 /// Sets up one contest of votes.
 private func votes(
   _ id: String, among voters: [any Gatekeeper], targets: Targets = Targets(),
-  unit: String = "voter", callers: Int = 1, withLoop: Bool = true
+  unit: String = "voter", callers: Int = 1, withLoop: Bool = true, withActor: Bool = false
 ) async -> Contest {
   let hub = DelegateHub()
   for voter in voters { hub.subscribe(voter, to: (any Gatekeeper).self) }
@@ -93,12 +93,24 @@ private func votes(
         return granted
       })
   }
+  if withActor {
+    let actor = ActorLoop()
+    for voter in voters { await actor.add(voter) }
+    contestants.append(
+      await voting("actor loop", units: units, voters, callers: callers) { request, times in
+        var granted = 0
+        for _ in 0..<times {
+          if await actor.vote({ await $0.mayPerform(request) }) { granted += 1 }
+        }
+        return granted
+      })
+  }
+  let goals = ["task group": targets.group, "weak loop": targets.loop]
   return Contest(
     id: id, unit: unit, contestants: contestants,
-    comparisons: [
-      .of(against: "task group", target: targets.group),
-      .of(against: "weak loop", target: targets.loop),
-    ])
+    comparisons: contestants.dropFirst().map { peer in
+      .of(against: peer.name, target: goals[peer.name] ?? nil)
+    })
 }
 
 /// Makes a contestant of something that votes.
