@@ -15,8 +15,9 @@ extension DelegateHub {
   /// the other questions helps.
   ///
   /// **Order.** As with other subscribers: the next notification is sent when the actor has answered the
-  /// one before. Subscribe each actor once: a second proxy takes the first one's place, and if a handler
-  /// is running on the first then, the next may begin on the second.
+  /// one before. Subscribe each actor once: a second proxy takes the first one's place. A notification that
+  /// the first was about to handle then is cancelled, and if a handler is running on the first, the next
+  /// may begin on the second.
   ///
   /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
   ///
