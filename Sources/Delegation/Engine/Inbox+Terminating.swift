@@ -50,6 +50,7 @@ extension Inbox {
   func terminateAll(of key: ObjectIdentifier? = nil) {
     var keys = keys(key)[...]
     var bucket = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
+    var counts: [ObjectIdentifier: Int] = [:]
     updateInSections { state, effects in
       guard let key = keys.first else { return true }
       guard let place = state.indexes.index(forKey: key),
@@ -61,7 +62,21 @@ extension Inbox {
       change(at: place, &state) { state in
         for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
       }
+      counts[key, default: 0] += nodes.count
       return false
+    }
+    for (key, count) in counts where count >= TopicIndex.smallestSweep { review(key) }
+  }
+
+  /// Has the actor look once more at the subscriptions of a protocol that are finishing.
+  ///
+  /// The wake for many terminations is sent before they are finished, so it finds accounts that are not
+  /// final. Without another one they would stay in memory until the next call.
+  private func review(_ key: ObjectIdentifier) {
+    update { state, _ in
+      guard let place = state.indexes.index(forKey: key) else { return }
+      change(at: place, &state) { _ in }
+      askForWake()
     }
   }
 

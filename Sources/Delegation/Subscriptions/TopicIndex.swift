@@ -52,7 +52,8 @@ struct TopicIndex: Sendable {
   /// The number of the wake that is to fan out what was posted.
   private var pendingWake = -1
 
-  private static let smallestSweep = 512
+  /// From how many on terminated or dead subscriptions are worth a task that frees their memory.
+  static let smallestSweep = 512
 
   init(topic: Topic) {
     self.topic = topic

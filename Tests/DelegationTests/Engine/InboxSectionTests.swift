@@ -150,6 +150,29 @@ struct InboxSectionTests {
     #expect(inbox.takeUpdates(asWake: true).changes.map(\.terminated) == [512])
   }
 
+  @Test("the last wake for the end of many comes when their accounts are final, so none is kept")
+  func finalEnd() {
+    final class Keeper: @unchecked Sendable {
+      var roster: TopicRoster?
+    }
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let keeper = Keeper()
+    // As the actor does it, and before the thread that sends the wake goes on.
+    inbox.setWaker { [weak inbox] in
+      guard let inbox, inbox.wake.claim() else { return }
+      for changes in inbox.takeUpdates(asWake: true).changes {
+        keeper.roster = keeper.roster ?? TopicRoster(topic: changes.topic)
+        keeper.roster?.apply(changes)
+      }
+    }
+    let subscribers = (0..<512).map { _ in Nobody() }
+    for subscriber in subscribers { _ = Structures.subscribe(subscriber, in: inbox) }
+    #expect(keeper.roster?.overview().nodes.count == 512)
+    inbox.terminateAll(of: Structures.key)
+    #expect(keeper.roster?.overview().nodes.count == 0)
+  }
+
   @Test("a take-over when nothing waits wakes nobody")
   func quietTakeOver() {
     let inbox = Inbox()

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -48,6 +49,27 @@ struct Guarantee04SweepTests {
     still.run()
     #expect(stage.hub.inbox.activity.workers.value == 0)
     #expect(living.map(\.log.history.count) == Array(repeating: 3, count: 100) + [2, 1, 0])
+  }
+
+  @Test("one that dies while the dead are looked for dies once, and its deinit may call the hub")
+  func deathDuringSearch() async {
+    let hub = DelegateHub()
+    let deaths = Atomic<Int>(0)
+    var made = 0
+    for _ in races(100) {
+      // Enough for two searches. In these too some may die, and no lock of the hub may be held then.
+      let mortals = (0..<1200).map { _ in
+        Probe {
+          hub.unsubscribeAll(from: Bystander.self)
+          deaths.add(1, ordering: .relaxed)
+        }
+      }
+      for mortal in mortals { hub.subscribe(mortal, to: Listener.self) }
+      made += mortals.count
+    }
+    while await hub.subscriberCount(of: Listener.self) > 0 { await Task.yield() }
+    await hub.drain()
+    #expect(deaths.load(ordering: .relaxed) == made)
   }
 
   /// Subscribes that many who die before they get to what is posted.
