@@ -28,6 +28,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CAllocator"),
+    .target(name: "CCallgrind"),
     .executableTarget(
       name: "DelegationBenchmarks",
       dependencies: [
@@ -56,6 +57,13 @@ let package = Package(
     .executableTarget(
       name: "counted",
       dependencies: [.product(name: "Delegation", package: "swift-delegate-hub")],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "growth",
+      dependencies: [
+        "CCallgrind",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "CompareTests",

@@ -3,7 +3,7 @@ struct Contestant: Sendable {
   /// What the table calls it.
   let name: String
   /// How many of the contest's units (votes, deliveries, …) one iteration is.
-  let units: Int
+  var units: Int
   /// How many iterations a turn has at least, however long one takes: for those that measure only
   /// a small part of what they do.
   var leastIterations = 1

@@ -30,10 +30,10 @@ struct Row: Sendable {
 /// All rows of the table, in its order.
 enum Suite {
   /// Memory first, while no other row's hub is being let go of; then votes, notifications, what a single
-  /// one costs, subscriptions, and what the machine itself does.
+  /// one costs, subscriptions, waits, and what the machine itself does.
   static let rows: [Row] =
     memoryRows + voteRows + vetoRows + inlineRows + notifyRows + asyncRows + latencyRows
-    + postingRows + subscribingRows + hugeRows + controlRows
+    + postingRows + subscribingRows + waitingRows + hugeRows + controlRows
 
   /// Finds rows by name.
   ///
