@@ -130,6 +130,23 @@ struct InboxSectionTests {
     #expect(!types.contains { inbox.mayReach(ObjectIdentifier($0)) })
   }
 
+  @Test("the end of a protocol's last subscription takes as long beside thousands of protocols")
+  func lastOfAProtocol() {
+    let times = [64, 4096].map { count in
+      let inbox = Inbox()
+      defer { inbox.clear() }
+      let subscriber = Nobody()
+      let nodes = Self.pairs(count).map { Structures.subscribe(subscriber, to: $0, in: inbox) }
+      _ = inbox.takeUpdates(asWake: false)
+      // The shortest: a thread that is interrupted takes longer.
+      return nodes.prefix(60).map { node in
+        ContinuousClock().measure { node.terminate(as: .cancelled) }
+      }.min() ?? .zero
+    }
+    // One that looks at all of them takes far longer.
+    #expect(times[1] < times[0] * 8, "\(times)")
+  }
+
   @Test("to unsubscribe all of many asks for a wake, so that they are released")
   func heavyEnd() {
     let inbox = Inbox()
@@ -197,4 +214,17 @@ struct InboxSectionTests {
     }
     return types
   }
+
+  /// That many types, of which none is made of more than a few others.
+  private static func pairs(_ count: Int) -> [Any.Type] {
+    let types = types(64)
+    func pair<One>(_ one: One.Type) -> [Any.Type] {
+      func pair<Other>(_ other: Other.Type) -> Any.Type { Pair<One, Other>.self }
+      return types.map { _openExistential($0, do: pair) }
+    }
+    return Array(types.flatMap { _openExistential($0, do: pair) }.prefix(count))
+  }
 }
+
+/// A type for each two types.
+private enum Pair<One, Other> {}
