@@ -53,7 +53,8 @@ extension DelegateHub {
     // The same as `ask`, which is not called because it would need a conversion of `body`.
     let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<_, E>(asking: nodes.count, combiner: rule))
-    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: consume nodes, in: .vote) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<Bool, E> in
         guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
@@ -111,7 +112,8 @@ extension DelegateHub {
     }
     let nodes = await snapshot(of: audience.key)
     let poll = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: consume nodes, in: .ask) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, E> in
         guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
@@ -217,9 +219,10 @@ extension DelegateHub {
     let ballot = Ballot<C, Never>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     let poll = Poll(ballot)
+    let noteLate = Self.noteLate(nodes, by: deadline, in: call)
     return await conduct(
-      poll, among: nodes, by: deadline, counting: { _ in absent },
-      noting: Self.noteLate(nodes, by: deadline, in: call), in: call
+      poll, among: consume nodes, by: deadline, counting: { _ in absent }, noting: noteLate,
+      in: call
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: .absence) {
         node -> Answer<C.Response, Never> in

@@ -129,8 +129,8 @@ extension DelegateHub {
   ) async -> Result<Value, E> {
     // Turns follow each other, so the lock is never contended; the compiler needs it to prove that.
     let state = Lock(Result<Value, E>.success(value))
-    let nodes = await snapshot(of: key)
-    let fanOut = FanOut(asking: nodes, inOrder: .inTurn, for: self, in: call) {
+    // Not kept by a name, so that a suspended handler keeps one subscription and not all.
+    let fanOut = FanOut(asking: await snapshot(of: key), inOrder: .inTurn, for: self, in: call) {
       fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
         node -> Turn<Value, E>? in
