@@ -38,7 +38,7 @@ struct Circumstance: Sendable {
   func sizes(for expected: Expected) -> [Int] {
     switch expected {
     case .level: [size, 2 * size]
-    case .linear: [200, 400]
+    case .linear, .waits: [200, 400]
     }
   }
 

@@ -75,9 +75,12 @@ enum Growth {
     _ operation: String, _ dependency: String, _ size: Int, _ expected: Expected,
     _ work: nonisolated(nonsending) () async -> Void
   ) async {
+    // Made before, as it takes longer than some of what is counted.
+    let name = strdup("\(operation)|\(dependency)|\(expected)|\(size)")
     begin_counting()
     await work()
-    end_counting("\(operation)|\(dependency)|\(expected)|\(size)")
+    end_counting(name)
+    free(name)
   }
 }
 
@@ -87,6 +90,8 @@ enum Expected {
   case level
   /// In proportion.
   case linear
+  /// In proportion, with what the design allows to many that wait for each other.
+  case waits
 }
 
 /// Which rows to run, by the program's arguments: texts that an operation's name and the name of what it

@@ -154,7 +154,7 @@ extension Row {
       }
       await scene.end()
     },
-    Row("that many tasks drain, and go on", "their number", .linear) { size, count in
+    Row("that many tasks drain, and go on", "their number", .waits) { size, count in
       let scene = await Scene()
       let gate = Gate()
       scene.hub.notify(L.self) { _ in await gate.pass() }
@@ -167,7 +167,7 @@ extension Row {
       }
       await scene.end()
     },
-    Row("that many handlers drain their hub, and go on", "their number", .linear, isQuick: true) {
+    Row("that many handlers drain their hub, and go on", "their number", .waits, isQuick: true) {
       size, count in
       let scene = await Scene()
       let members = (0..<size).map { _ in Member() }
@@ -181,7 +181,7 @@ extension Row {
       await scene.end()
       withExtendedLifetime(members) {}
     },
-    Row("that many handlers notifyAndWait another protocol, and go on", "their number", .linear) {
+    Row("that many handlers notifyAndWait another protocol, and go on", "their number", .waits) {
       size, count in
       let scene = await Scene()
       let members = (0..<size).map { _ in Member() }

@@ -69,7 +69,8 @@ extension DelegateHub {
       return try await decide(ballot, in: .vote, of: node) { await answer(of: $0) }.get()
     }
     let poll = Poll(ballot)
-    return try await conduct(poll, among: nodes, in: .vote) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: consume nodes, in: .vote) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
@@ -132,7 +133,8 @@ extension DelegateHub {
       return try await decide(ballot, in: .ask, of: node) { await answer(of: $0) }.get()
     }
     let poll = Poll(ballot)
-    return try await conduct(poll, among: nodes, in: .ask) { fanOut, worker, first, isSingle in
+    return try await conduct(poll, among: consume nodes, in: .ask) {
+      fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
@@ -243,9 +245,10 @@ extension DelegateHub {
       return await decide(ballot, in: call, of: node) { await answer(of: $0) }.get()
     }
     let poll = Poll(ballot)
+    let noteLate = Self.noteLate(nodes, by: deadline, in: call)
     return await conduct(
-      poll, among: nodes, by: deadline, counting: { _ in absent },
-      noting: Self.noteLate(nodes, by: deadline, in: call), in: call
+      poll, among: consume nodes, by: deadline, counting: { _ in absent }, noting: noteLate,
+      in: call
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()

@@ -128,13 +128,13 @@ extension DelegateHub {
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    let nodes = await snapshot(of: key)
+    // The snapshot has no name here, so that a suspended handler does not keep all subscriptions.
     guard let executor else {
-      return await takeTurns(of: nodes, in: call, startingWith: value, take)
+      return await takeTurns(of: await snapshot(of: key), in: call, startingWith: value, take)
     }
     return await withTaskExecutorPreference(executor) { @concurrent in
       // Concurrent, so that it goes there: the first handler may be synchronous.
-      await self.takeTurns(of: nodes, in: call, startingWith: value, take)
+      await self.takeTurns(of: await self.snapshot(of: key), in: call, startingWith: value, take)
     }
   }
 
@@ -147,7 +147,7 @@ extension DelegateHub {
     let worker = beginAsking()
     defer { endAsking(worker) }
     var value = value
-    var cursor = Cursor(nodes)
+    var cursor = Cursor(consume nodes)
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
       let present = value

@@ -46,7 +46,7 @@ extension DelegateHub {
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     if let decision = poll.begin() { return decision }
-    let fanOut = FanOut(asking: nodes, for: self, in: call, question)
+    let fanOut = FanOut(asking: consume nodes, for: self, in: call, question)
     return await withTaskCancellationHandler {
       fanOut.startInPlace()
       if let decision = poll.takeDecision() { return decision }
@@ -77,10 +77,12 @@ extension DelegateHub {
     noting late: @escaping @Sendable (Int) -> Void, in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
-    guard let deadline else { return await conduct(poll, among: nodes, in: call, question) }
+    guard let deadline else {
+      return await conduct(poll, among: consume nodes, in: call, question)
+    }
     if let decision = poll.begin() { return decision }
     if deadline.isPast, let decision = poll.expireUnasked(counting: absence) { return decision }
-    let fanOut = FanOut(asking: nodes, inOrder: order, for: self, in: call, question)
+    let fanOut = FanOut(asking: consume nodes, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.requestWorker()

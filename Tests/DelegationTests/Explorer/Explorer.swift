@@ -22,10 +22,17 @@ final class Explorer: @unchecked Sendable {
   let executor: SeededExecutor
   /// A second executor whose jobs the same schedule runs.
   let lane: SeededExecutor.Lane
+  /// A third one, which callers may prefer and which may be held up.
+  let callersLane: SeededExecutor.Lane
   private var schedule: Schedule
 
   /// Whether the job that runs is one of the lane's.
   private(set) var isOnLane = false
+  /// Whether it is one of the callers' lane.
+  private(set) var isOnCallersLane = false
+  /// Whether the jobs of the callers' lane are not run.
+  private(set) var isHeld = false
+  private var held: [Schedule.Entry] = []
 
   /// How a schedule's jobs can be chosen.
   static let strategies: [SchedulingStrategy] = [.random, .priorities]
@@ -33,6 +40,7 @@ final class Explorer: @unchecked Sendable {
   init(_ strategy: SchedulingStrategy, seed: UInt64) {
     executor = SeededExecutor(seed: seed)
     lane = executor.makeLane()
+    callersLane = executor.makeLane()
     schedule = Schedule(on: executor, strategy: strategy)
   }
 
@@ -45,13 +53,27 @@ final class Explorer: @unchecked Sendable {
   /// Whether jobs have come from other threads, in an order that no seed decides.
   var hasForeignJobs: Bool { schedule.foreignJobs > 0 }
 
-  /// Chooses the job that comes next, if there is one.
-  func next() -> Schedule.Entry? { schedule.next() }
+  /// Holds up the callers' lane.
+  func hold() { isHeld = true }
+
+  /// Lets the callers' lane go on, with the jobs that came first.
+  func release() { isHeld = false }
+
+  /// Chooses the job that comes next, if there is one that may run.
+  func next() -> Schedule.Entry? {
+    if !isHeld, !held.isEmpty { return held.removeFirst() }
+    while let entry = schedule.next() {
+      guard isHeld, entry.executor == callersLane.asUnownedTaskExecutor() else { return entry }
+      held.append(entry)
+    }
+    return nil
+  }
 
   /// Runs a job.
   func run(_ entry: Schedule.Entry) {
     isOnLane = entry.executor == lane.asUnownedTaskExecutor()
+    isOnCallersLane = entry.executor == callersLane.asUnownedTaskExecutor()
     entry.job.runSynchronously(on: entry.executor)
-    isOnLane = false
+    (isOnLane, isOnCallersLane) = (false, false)
   }
 }

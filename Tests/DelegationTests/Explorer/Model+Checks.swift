@@ -16,6 +16,22 @@ extension Model {
     }
   }
 
+  /// Whether a handler may run where it does.
+  func mayRun(_ number: Int, in index: Int, onLane isOnLane: Bool) -> Bool {
+    let episode = episodes[index]
+    if episode.options.isOnLane == isOnLane { return true }
+    // What was called before the change may still run where it was to run then.
+    return episode.movedAt.map { (calls[number]?.began ?? 0) < $0 } ?? false
+  }
+
+  /// Checks that the cancellation handler of a call with a deadline does not hold up who cancels the caller.
+  mutating func checkCancellation(of number: Int) {
+    if isCancelling, calls[number]?.ticks != nil {
+      violate(
+        10, "a cancellation handler of #\(number) runs in the place of who cancels the caller")
+    }
+  }
+
   // MARK: When a call returns
 
   /// Checks a call that comes back.
@@ -56,12 +72,24 @@ extension Model {
       checkRest(
         isAtRest, of: call, number, isLate: ticks.map { time >= call.beganAt + $0 } ?? false)
     case (.cancelAndWait, _):
-      guard call.task != nil, let target = call.target else { return }
-      if episodes[target].running != nil || episodes[target].asked > 0 {
+      guard let target = call.target else { return }
+      if runningHandlers(of: target) > excusedHandlers(by: call, number, of: target) {
         violate(2, "#\(number) returned while subscriber \(episodes[target].player)'s handler runs")
       }
     default: break
     }
+  }
+
+  private func runningHandlers(of index: Int) -> Int {
+    episodes[index].asked + (episodes[index].running == nil ? 0 : 1)
+  }
+
+  /// How many handlers of a subscription need not have returned when a wait for them does, at most.
+  private func excusedHandlers(by call: Call, _ number: Int, of target: Int) -> Int {
+    if call.task != nil { return 0 }
+    // Handlers that wait for each other excuse each other.
+    guard let leaver = call.leftBy, waitsOfHandlers == 1 else { return .max }
+    return leaver == target && !isOutside(number) ? 1 : 0
   }
 
   private mutating func checkVerdict(
@@ -121,12 +149,14 @@ extension Model {
   /// - Parameters:
   ///   - hanging: the calls of the handlers that hang until they are cancelled.
   ///   - time: what the clock shows.
-  mutating func checkQuiescence(hanging: [Int], at time: Int) {
+  ///   - heldTasks: the tasks whose executor is held up.
+  mutating func checkQuiescence(hanging: [Int], at time: Int, heldTasks: Set<Int> = []) {
     tick()
     for episode in episodes where episode.pending > 0 && handledNow(by: episode.player) == nil {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
     }
     for (number, call) in calls where !call.isOver {
+      if let task = call.task, heldTasks.contains(task) { continue }
       checkProgress(of: call, number, at: time)
     }
     for number in hanging {
@@ -153,8 +183,8 @@ extension Model {
         violate(14, "#\(number) waits for nobody")
       }
     case .drain:
-      let running = episodes.reduce(0) { $0 + $1.asked + ($1.running == nil ? 0 : 1) }
-      if running == 0 || running == 1 && call.task == nil {
+      let running = episodes.indices.reduce(0) { $0 + runningHandlers(of: $1) }
+      if running == 0 || running == 1 && call.task == nil && !isOutside(number) {
         violate(14, "#\(number) waits for nobody")
       }
       if call.isDue(at: time) { violate(14, "#\(number) is past its deadline") }

@@ -10,6 +10,8 @@ struct Model {
     let opened: Int
     /// By which those of the same priority are ordered.
     let place: Int
+    /// When it was given its executor, if that was after its beginning.
+    var movedAt: Int?
     /// A call has begun to end it: nothing more is addressed to it.
     var isEnding = false
     /// Such a call has returned: no handler may start.
@@ -59,6 +61,8 @@ struct Model {
     var decision: Decision?
     /// The episode that `cancelAndWait` ends.
     var target: Int?
+    /// The episode whose handler left it to a task.
+    var leftBy: Int?
   }
 
   /// What fixes the outcome of a question.
@@ -99,6 +103,14 @@ struct Model {
   private var drains = 0
   /// Somebody is posting, who must not come to run handlers.
   var isPosting = false
+  /// Somebody cancels a caller, and must not come to run handlers of its call's deadline.
+  var isCancelling = false
+  /// The calls that handlers left to tasks, by the episodes of those handlers.
+  private var left: [Int: Int] = [:]
+  /// The handlers that have returned after they left a call to a task, by that call.
+  private var leavers: Set<Int> = []
+  /// How many waits handlers have begun, or tasks that they left behind.
+  private(set) var waitsOfHandlers = 0
   /// When a subscription's priority was changed last.
   var lastReordering = 0
 
@@ -129,11 +141,28 @@ struct Model {
     case .drain: drains += 1
     default: break
     }
+    calls[step.number]?.leftBy = left[step.number]
+    if task == nil, step.operation.isWait { waitsOfHandlers += 1 }
   }
+
+  /// A handler leaves a call to a task.
+  mutating func leave(_ number: Int, in episode: Int) {
+    left[number] = episode
+  }
+
+  /// A handler that may have left a call to a task returns.
+  mutating func handlerReturned(afterLeaving number: Int) {
+    if left[number] != nil { leavers.insert(number) }
+  }
+
+  /// Whether a call was left to a task by a handler that has returned.
+  func isOutside(_ number: Int) -> Bool { leavers.contains(number) }
 
   mutating func open(_ player: Int, _ options: Script.Options) {
     tick()
     if let index = openEpisode(of: player) {
+      if options.isOnLane, !episodes[index].options.isOnLane { episodes[index].movedAt = now }
+      episodes[index].options.isOnLane = options.isOnLane
       episodes[index].options.priority = options.priority
       lastReordering = now
     } else {

@@ -71,10 +71,11 @@ extension Scenario {
     let player = players[slot] ?? makePlayer(in: slot)
     var options = options
     if let index = model.openEpisode(of: player.number) {
-      // Of one that is subscribed, only the priority changes.
-      let priority = options.priority
+      // Of one that is subscribed, only the priority and the executor change.
+      let (priority, isOnLane) = (options.priority, options.isOnLane)
       options = model.episodes[index].options
       options.priority = priority
+      options.isOnLane = options.isOnLane || isOnLane
     } else {
       ids[player.number] = options.hasID ? player.number : nil
     }
@@ -242,6 +243,14 @@ extension Script.Operation {
   var isSynchronous: Bool {
     switch self {
     case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask: true
+    default: false
+    }
+  }
+
+  /// Whether it waits for handlers.
+  var isWait: Bool {
+    switch self {
+    case .notifyAndWait, .cancelAndWait, .drain: true
     default: false
     }
   }

@@ -10,7 +10,10 @@ extension Scenario {
       model.calls[call]?.isQuestion ?? false
       ? model.startAnswering(call, by: player.number)
       : model.startHandling(call, by: player.number)
-    if let episode, model.episodes[episode].options.isOnLane != explorer.isOnLane {
+    if explorer.isOnCallersLane {
+      model.violate(6, "#\(call) calls subscriber \(player.number) on its caller's executor")
+    }
+    if let episode, !model.mayRun(call, in: episode, onLane: explorer.isOnLane) {
       model.violate(0, "#\(call) calls subscriber \(player.number) on the wrong executor")
     }
     return episode
@@ -39,6 +42,7 @@ extension Scenario {
     await act(behaviour, call, episode)
     model.endAnswering(
       call, in: episode, answer: behaviour.answer, throwing: behaviour.isThrowing)
+    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number) }
     history.note(behaviour.isThrowing ? .throwsError : .ends, call, player.number)
     if behaviour.isThrowing { throw Failure() }
     return behaviour.answer
@@ -49,11 +53,17 @@ extension Scenario {
     if behaviour.hang != .not {
       await hang(call, episode, isCancellable: behaviour.hang == .untilReleasedOrCancelled)
     }
-    if let step = behaviour.step { await perform(step, in: nil) }
+    guard let step = behaviour.step else { return }
+    guard behaviour.isLeftBehind else { return await perform(step, in: nil) }
+    model.leave(step.number, in: episode)
+    leaveBehind(step)
+    // So that the task may begin before this handler returns.
+    for _ in 0..<1 + behaviour.yields { await Task.yield() }
   }
 
   private func end(_ call: Int, _ episode: Int, _ behaviour: Script.Behaviour) throws {
     model.endHandling(call, in: episode, throwing: behaviour.isThrowing)
+    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number) }
     history.note(
       behaviour.isThrowing ? .throwsError : .ends, call, model.episodes[episode].player)
     if behaviour.isThrowing { throw Failure() }

@@ -53,7 +53,11 @@ final class Scenario: @unchecked Sendable {
   private var handles: [Task<Void, Never>] = []
   private var tasksLeft = 0
   private var lastTicket = 0
-  private var isClosing = false
+  /// What is called when all that the script has is over, one after another.
+  private var lastSteps: [Script.Step] = [
+    .init(number: closing, operation: .drain(ticks: nil)),
+    .init(number: closing + 1, operation: .statistics),
+  ]
 
   /// The call that is being made: a task-local that the hub is not told of.
   @TaskLocal static var caller = 0
@@ -105,14 +109,10 @@ final class Scenario: @unchecked Sendable {
       if model.violation != nil { break }
       history.note(.quiescence)
       checkQuiescence()
-      if tasksLeft == 0, hanging.isEmpty, isClosing { break }
-      if tasksLeft == 0, !isClosing {
-        isClosing = true
-        start(
-          [
-            .init(number: Self.closing, operation: .drain(ticks: nil)),
-            .init(number: Self.closing + 1, operation: .statistics),
-          ], as: script.tasks.count)
+      if tasksLeft == 0, hanging.isEmpty, lastSteps.isEmpty { break }
+      // The first one waits for handlers that hang; what they leave behind comes before the second one.
+      if tasksLeft == 0, hanging.isEmpty || lastSteps.count == 2 {
+        start([lastSteps.removeFirst()], as: script.tasks.count)
       } else if model.violation == nil, !goOn() {
         model.violate(3, "nothing can go on: \(model.unfinished)")
       }
@@ -134,23 +134,41 @@ final class Scenario: @unchecked Sendable {
   private func start(_ steps: [Script.Step], as index: Int) {
     tasksLeft += 1
     handles.append(
-      Task(executorPreference: explorer.executor) {
+      Task(executorPreference: executor(ofTask: index)) {
         for step in steps { await self.perform(step, in: index) }
         self.tasksLeft -= 1
       })
+  }
+
+  private func executor(ofTask index: Int) -> any TaskExecutor {
+    script.tasksElsewhere.contains(index) ? explorer.callersLane : explorer.executor
+  }
+
+  /// Starts a task that makes a handler's call, and for which the handler does not wait.
+  func leaveBehind(_ step: Script.Step) {
+    tasksLeft += 1
+    Task(executorPreference: explorer.executor) {
+      await self.perform(step, in: nil)
+      self.tasksLeft -= 1
+    }
   }
 
   private func runJobs() {
     while model.violation == nil, let entry = explorer.next() {
       history.note(.choice, entry.task ?? -1)
       explorer.run(entry)
+      if explorer.steps == script.hold { explorer.hold() }
       if explorer.steps > Self.mostSteps { model.violate(3, "the schedule does not end") }
     }
   }
 
-  /// Lets one that hangs go on, or time pass.
+  /// Lets one that hangs go on, or the callers' executor, or time pass.
   private func goOn() -> Bool {
     let alarms = alarms
+    if explorer.isHeld, alarms == 0 && hanging.isEmpty || dice.roll(3) == 0 {
+      explorer.release()
+      return true
+    }
     guard alarms > 0 || !hanging.isEmpty else { return false }
     if hanging.isEmpty || alarms > 0 && dice.roll(2) == 0 {
       clock.advance(by: .seconds(1))
@@ -163,7 +181,7 @@ final class Scenario: @unchecked Sendable {
   private func checkQuiescence() {
     model.checkQuiescence(
       hanging: hanging.compactMap { $0.isCancellable ? $0.call : nil },
-      at: time)
+      at: time, heldTasks: explorer.isHeld ? script.tasksElsewhere : [])
     if reports.count != model.failed {
       model.violate(11, "\(model.failed) handlers failed, \(reports.count) were reported")
     }
@@ -201,7 +219,9 @@ final class Scenario: @unchecked Sendable {
   func cancelTask(_ index: Int) {
     guard index < script.tasks.count else { return }
     model.cancelledTasks.insert(index)
+    model.isCancelling = true
     handles[index].cancel()
+    model.isCancelling = false
   }
 
   // MARK: Hanging
@@ -220,6 +240,7 @@ final class Scenario: @unchecked Sendable {
             continuation: continuation))
       }
     } onCancel: {
+      model.checkCancellation(of: call)
       if isCancellable { release(ticket) }
     }
     history.note(.isReleased, call, player)

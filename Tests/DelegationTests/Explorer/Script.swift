@@ -68,6 +68,8 @@ struct Script: Sendable {
     var answer = true
     /// What it calls itself.
     var step: Step?
+    /// Whether it leaves that to a task, for which it does not wait.
+    var isLeftBehind = false
   }
 
   let theme: Theme
@@ -77,6 +79,10 @@ struct Script: Sendable {
   /// Who is subscribed from the beginning.
   private(set) var members: [Options] = []
   private(set) var tasks: [[Step]] = []
+  /// Which of the tasks prefer an executor of their own.
+  private(set) var tasksElsewhere: Set<Int> = []
+  /// The step of the schedule at which that executor ceases to run jobs.
+  private(set) var hold: Int?
 
   init(_ theme: Theme, seed: UInt64) {
     self.theme = theme
@@ -94,6 +100,9 @@ struct Script: Sendable {
             number: number, operation: operation(&dice, tasks: count), yields: dice.roll(2) == 0)
         })
     }
+    guard dice.roll(3) == 0 else { return }
+    tasksElsewhere = Set(tasks.indices.filter { _ in dice.roll(2) == 0 })
+    hold = dice.roll(2) == 0 ? dice.roll(60) : nil
   }
 
   private static func options(_ dice: inout Dice) -> Options {
@@ -164,8 +173,11 @@ struct Script: Sendable {
     behaviour.answer = dice.roll(4) != 0
     // What handlers call has numbers of its own, and its handlers call nothing.
     if theme != .asking, number < Self.nested, dice.roll(theme == .everything ? 3 : 6) == 0 {
+      behaviour.isLeftBehind = dice.roll(3) == 0
+      let endsItself = behaviour.isLeftBehind && dice.roll(2) == 0
       behaviour.step = Step(
-        number: Self.nested + number * 8 + slot, operation: operation(&dice, tasks: 1))
+        number: Self.nested + number * 8 + slot,
+        operation: endsItself ? .cancelAndWait(slot: slot) : operation(&dice, tasks: 1))
     }
     return behaviour
   }
@@ -177,7 +189,8 @@ struct Script: Sendable {
   var lines: String {
     let members = members.enumerated().map { "  subscriber \($0): \($1)" }
     let tasks = tasks.enumerated().flatMap { index, steps in
-      steps.map { "  caller \(index): #\($0.number) \($0.operation)" }
+      let place = tasksElsewhere.contains(index) ? " on an executor of its own" : ""
+      return steps.map { "  caller \(index)\(place): #\($0.number) \($0.operation)" }
     }
     return (members + tasks).joined(separator: "\n")
   }
