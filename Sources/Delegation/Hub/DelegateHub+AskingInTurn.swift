@@ -128,26 +128,27 @@ extension DelegateHub {
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    // The snapshot has no name here, so that a suspended handler does not keep all subscriptions.
+    // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
+    var cursor = Cursor(await snapshot(of: key))
     guard let executor else {
-      return await takeTurns(of: await snapshot(of: key), in: call, startingWith: value, take)
+      return await takeTurns(of: &cursor, in: call, startingWith: value, take)
     }
+    // Entered after the snapshot: a task that comes from an actor would not go there. And concurrent, so that
+    // it goes there before the first handler, which may be synchronous.
     return await withTaskExecutorPreference(executor) { @concurrent in
-      // Concurrent, so that it goes there: the first handler may be synchronous.
-      await self.takeTurns(of: await self.snapshot(of: key), in: call, startingWith: value, take)
+      await self.takeTurns(of: &cursor, in: call, startingWith: value, take)
     }
   }
 
   @inlinable
   nonisolated(nonsending) func takeTurns<Value: Sendable, E>(
-    of nodes: consuming [SubscriptionNode], in call: CallKind, startingWith value: Value,
+    of cursor: inout Cursor, in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
     let worker = beginAsking()
     defer { endAsking(worker) }
     var value = value
-    var cursor = Cursor(consume nodes)
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
       let present = value
