@@ -6,7 +6,7 @@ extension FanOut {
   ///
   /// - Parameters:
   ///   - first: the subscription to begin with.
-  ///   - worker: the worker, within the context of its first call.
+  ///   - worker: the worker.
   ///   - isSingle: whether to ask only the first.
   ///   - absence: the result for a subscription that was terminated.
   ///   - ask: asks one subscriber.

@@ -1,4 +1,4 @@
-/// One call on many subscribers: the library's only call loop, for notifications and questions alike.
+/// One call on many subscribers: the call loop of notifications, and of questions to several.
 ///
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler
 /// in place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the

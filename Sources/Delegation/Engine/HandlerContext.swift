@@ -1,8 +1,8 @@
 public import Synchronization
 
-/// The handler that awaits a fan-out, if one does.
+/// The handler that awaits a question, if one does.
 ///
-/// It is cleared when the fan-out is decided or done: then that handler goes on, and is not kept any more.
+/// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
   private let context: Lock<HandlerContext?>
   /// The number of nested fan-outs.
@@ -41,7 +41,7 @@ final class Caller: Sendable {
 @usableFromInline
 final class Worker: Sendable {
   let activity: Activity
-  /// The caller that awaits the fan-out; `nil` for a delivery.
+  /// The caller that awaits the question; `nil` for a delivery.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///

@@ -13,8 +13,8 @@ extension DelegateHub {
   /// caller's task-locals and priority.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when
-  /// they have answered. The handler of a single subscriber runs in the caller's own task. If it
-  /// cancels that task, it cancels the caller.
+  /// they have answered. The handler of a single subscriber runs in the caller's own task if neither
+  /// the subscriber nor the hub has an executor. If it cancels that task, it cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///

@@ -10,8 +10,8 @@ extension DelegateHub {
   /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
   /// executor or the subscription's, on no actor.
   ///
-  /// **Cancellation.** Handlers run in the caller's task. If it is cancelled, they see that they
-  /// are cancelled.
+  /// **Cancellation.** Handlers run in the caller's task, those on the subscription's executor in a child
+  /// task. If the caller's task is cancelled, they see that they are cancelled.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
@@ -130,24 +130,25 @@ extension DelegateHub {
   ) async -> Result<Value, E> {
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
     var cursor = Cursor(await snapshot(of: key))
-    guard let executor else {
-      return await takeTurns(of: &cursor, in: call, startingWith: value, take)
+    // Counted before it goes to the hub's executor, which may be busy: a drain has to see it.
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    guard let executor, cursor.unclaimed > 0 else {
+      return await takeTurns(of: &cursor, as: worker, in: call, startingWith: value, take)
     }
-    // Entered after the snapshot: a task that comes from an actor would not go there. And concurrent, so that
-    // it goes there before the first handler, which may be synchronous.
+    // Entered after the snapshot, because the hub's actor must not be taken there. And concurrent, so that it
+    // goes there before the first handler, which may be synchronous.
     return await withTaskExecutorPreference(executor) { @concurrent in
-      await self.takeTurns(of: &cursor, in: call, startingWith: value, take)
+      await self.takeTurns(of: &cursor, as: worker, in: call, startingWith: value, take)
     }
   }
 
   @inlinable
   nonisolated(nonsending) func takeTurns<Value: Sendable, E>(
-    of cursor: inout Cursor, in call: CallKind, startingWith value: Value,
+    of cursor: inout Cursor, as worker: Worker, in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
-    let worker = beginAsking()
-    defer { endAsking(worker) }
     var value = value
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
