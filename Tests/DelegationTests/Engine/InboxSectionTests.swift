@@ -175,6 +175,8 @@ struct InboxSectionTests {
     let inbox = Inbox()
     defer { inbox.clear() }
     let keeper = Keeper()
+    // The topic refers to the inbox, whose waker refers to the keeper.
+    defer { keeper.roster = nil }
     // As the actor does it, and before the thread that sends the wake goes on.
     inbox.setWaker { [weak inbox] in
       guard let inbox, inbox.wake.claim() else { return }
