@@ -2,13 +2,14 @@
 struct Arguments {
   /// How to call the program.
   static let usage = """
-    usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--known | --no-gate]
-                   [--record FILE]
+    usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--again COUNT]
+                   [--known | --no-gate] [--record FILE]
       --quick          fewer and shorter rounds: a minute in place of four
       --only TEXT      only the row of that name, or else all whose names contain the text
       --who NAME       only contestants whose names begin so, for a profiler; no ratios
       --noise PERCENT  by how much a ratio of times may miss its target; 15 if not given,
                        30 with --quick
+      --again COUNT    measure a row that fails up to so many times more, until it passes
       --known          exit with 0 if what is missed is known to be, and no worse than that
       --no-gate        exit with 0 even if a target is missed by more than its noise allowance
       --record FILE    also write the whole table to the file, as JSON
@@ -24,6 +25,8 @@ struct Arguments {
   private(set) var gates = true
   /// Whether one that is known to be missed does not.
   private(set) var acceptsKnown = false
+  /// How many times more a row that fails the gate is measured.
+  private(set) var again = 0
   /// Which file the figures are written to, if any.
   private(set) var record: String?
   /// By which part a target may be missed before the gate closes, if given.
@@ -66,6 +69,11 @@ struct Arguments {
       case "--record":
         guard let path = words.next() else { throw Failure(message: "--record needs a file") }
         record = path
+      case "--again":
+        guard let text = words.next(), let count = Int(text), (0...100).contains(count) else {
+          throw Failure(message: "--again needs a count, such as 2")
+        }
+        again = count
       case "--noise":
         guard let text = words.next(), let percent = Double(text), (0...1000).contains(percent)
         else {

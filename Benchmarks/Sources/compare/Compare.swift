@@ -32,13 +32,14 @@ struct Compare {
     }
     let before = load()
     let start = now()
+    let gate = Gate(noise: arguments.noise, shortfalls: knownShortfalls)
     var table = Table()
     for (index, row) in rows.enumerated() {
       progress("\(index + 1) of \(rows.count): \(row.id)")
-      table.append(await row.measure(arguments.plan))
+      table.append(
+        await row.measure(arguments.plan, judgedBy: gate, again: arguments.again))
     }
     progress("")
-    let gate = Gate(noise: arguments.noise, shortfalls: knownShortfalls)
     print(table.text(judgedBy: gate))
     print(
       summary(arguments.plan, loadBefore: before, seconds: Int((now() - start) / 1_000_000_000)))
@@ -85,6 +86,9 @@ struct Compare {
       "\(count(.reached)) of \(verdicts.count) targets reached, \(count(.narrow)) missed within "
         + "noise, \(count(.known)) as is known, \(count(.missed)) by more, "
         + "\(count(.worse)) worse than known.")
+    for line in lines where gate.verdict(on: line)?.fails ?? false {
+      print("Failed: \(line.cells.filter { !$0.isEmpty }.joined(separator: ", "))")
+    }
     for shortfall in gate.overcome(in: lines) {
       print("A known shortfall is none any more: \(shortfall)")
     }

@@ -28,6 +28,12 @@ struct ArgumentsTests {
     #expect(arguments.gates && arguments.acceptsKnown)
   }
 
+  @Test("--again says how many times more a row that fails is measured")
+  func again() throws {
+    #expect(try Arguments([]).again == 0)
+    #expect(try Arguments(["--again", "2"]).again == 2)
+  }
+
   @Test("--no-gate, --only and --who")
   func others() throws {
     let arguments = try Arguments(["--who", "hub", "--no-gate", "--only", "vote", "--quick"])
@@ -46,7 +52,8 @@ struct ArgumentsTests {
   @Test(
     "what makes no sense is refused",
     arguments: [
-      ["--nois"], ["--noise"], ["--noise", "-1"], ["--noise", "x"], ["--only"], ["x"], ["--record"],
+      ["--nois"], ["--noise"], ["--noise", "-1"], ["--noise", "x"], ["--again"], ["--again", "-1"],
+      ["--only"], ["x"], ["--record"],
       ["--record", "f", "--only", "vote"], ["--who", "hub", "--record", "f"],
     ])
   func nonsense(words: [String]) {

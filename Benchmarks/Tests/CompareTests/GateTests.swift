@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import compare
@@ -84,6 +85,26 @@ struct GateTests {
       let gate = Gate(noise: 0.10, shortfalls: [shortfall])
       #expect(gate.verdict(on: line(.within(1), result: 5)) == .missed, "\(shortfall)")
     }
+  }
+
+  @Test(
+    "a row that fails is measured again until it passes, but not for ever",
+    arguments: [(passes: 1, measured: 1), (passes: 2, measured: 2), (passes: 9, measured: 3)])
+  func again(passes: Int, measured: Int) async {
+    let times = Mutex(0)
+    let good = line(.within(1), result: 1)
+    let bad = line(.within(1), result: 5)
+    let row = Row("row") { _ in
+      [
+        times.withLock {
+          $0 += 1
+          return $0 < passes ? bad : good
+        }
+      ]
+    }
+    let lines = await row.measure(.quick, judgedBy: gate, again: 2)
+    #expect(times.withLock { $0 } == measured)
+    #expect(gate.verdict(on: lines[0]) == (passes <= measured ? .reached : .missed))
   }
 
   @Test("verdicts that fail the program are the missed and the worse")

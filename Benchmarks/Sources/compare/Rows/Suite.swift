@@ -25,6 +25,23 @@ struct Row: Sendable {
     self.id = id
     self.measure = measure
   }
+
+  /// Measures the row, and once more as long as it fails the gate.
+  ///
+  /// A regression fails each time, and what other programs did meanwhile does not.
+  ///
+  /// - Parameters:
+  ///   - plan: how much is measured.
+  ///   - gate: decides whether a line fails.
+  ///   - again: how many times more it is measured at most.
+  /// - Returns: the lines of the last time.
+  func measure(_ plan: Plan, judgedBy gate: Gate, again: Int) async -> [Line] {
+    var lines = await measure(plan)
+    for _ in 0..<again where lines.contains(where: { gate.verdict(on: $0)?.fails ?? false }) {
+      lines = await measure(plan)
+    }
+    return lines
+  }
 }
 
 /// All rows of the table, in its order.
