@@ -11,6 +11,4 @@ let knownShortfalls: [Shortfall] = [
   Shortfall("latency.idle", against: "bare task", result: 3.24),
   Shortfall("post.return", "hub, N=10,000", against: "hub, N=1", result: 5.56),
   Shortfall("inline.1000", against: "weak load and call", result: 1.44),
-  Shortfall("waits.handlers.hubs", "N=200", against: "N=100", result: 5.39),
-  Shortfall("waits.handlers.hubs", "N=500", against: "N=250", result: 4.62),
 ]

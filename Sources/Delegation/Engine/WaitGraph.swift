@@ -7,8 +7,8 @@
 /// wait that came last gives way. Circles may run through several hubs, so the process has one graph.
 ///
 /// The graph is searched for the circles of a wait only when its count has fallen to what it excuses at
-/// most. In the common case the handlers of a hub all wait for the rest of that hub. That needs no search:
-/// the last wait excuses all.
+/// most. In the common case all wait for the rest of hubs, of their own or of others. Then only hubs are
+/// looked at, however many of their handlers wait.
 ///
 /// Invariant: `waits` are in the order of their numbers, which is the order of arrival; `bySubject`, `tally`
 /// and `hubs` have exactly these waits. What a wait excuses is chosen from the waits before it, so a later
@@ -21,8 +21,6 @@ struct WaitGraph: Sendable {
     /// The handlers that could not go on before this wait ended when it began.
     let chain: [HandlerContext]
     let subject: WaitGoal.Subject?
-    /// The hub that its handlers belong to, if that is one and it waits for the rest of it.
-    let ownHub: ObjectIdentifier?
   }
 
   static let shared = Lock(WaitGraph())
@@ -34,19 +32,7 @@ struct WaitGraph: Sendable {
   /// For each subject, how many handlers of waits there are, by the object that a goal counts them by.
   private var tally: [WaitGoal.Subject: [ObjectIdentifier: Int]] = [:]
   /// The hubs that handlers of waits belong to.
-  private var hubs: [ObjectIdentifier: Hub] = [:]
-
-  /// The waits that have handlers of one hub in their chains.
-  private struct Hub: Sendable {
-    var waits = 0
-    /// The numbers of the waits for the rest of this hub that have no handler of another hub, in order.
-    var own: [Int] = []
-    /// ``Activity/returns`` when the hub came to have such waits; `nil` after a handler returned before its
-    /// wait was added.
-    ///
-    /// As long as it has not changed, all of the hub's handlers in the tally run.
-    var returns: Int?
-  }
+  private var hubs: [ObjectIdentifier: WaitingHub] = [:]
 
   var count: Int { waits.count }
   /// How many handlers, and how many waits for each of them, the searches have visited.
@@ -64,21 +50,14 @@ struct WaitGraph: Sendable {
     if chain.isEmpty { return nil }
     lastNumber += 1
     let subject = goal.subject
-    var ownHub: ObjectIdentifier?
-    if case .rest(let activity) = goal, chain.allSatisfy({ $0.worker.activity === activity }) {
-      ownHub = ObjectIdentifier(activity)
-    }
     let wait = Wait(
-      number: lastNumber, goal: goal, context: context, chain: chain, subject: subject,
-      ownHub: ownHub)
+      number: lastNumber, goal: goal, context: context, chain: chain, subject: subject)
     waits.append(wait)
     if let subject { bySubject[subject, default: []].append(lastNumber) }
     for activity in wait.activities {
-      // Read before its handlers are marked, so that each later return is seen.
-      let returns = activity.returns.load(ordering: .sequentiallyConsistent)
-      hubs[ObjectIdentifier(activity), default: Hub(returns: returns)].waits += 1
+      // Made before its handlers are marked, so that each later return is seen.
+      hubs[ObjectIdentifier(activity), default: WaitingHub(activity)].add(lastNumber, for: subject)
     }
-    if let ownHub { hubs[ownHub]?.own.append(lastNumber) }
     for handler in chain {
       handler.worker.waits.wrappingAdd(1, ordering: .sequentiallyConsistent)
       for subject in handler.subjects {
@@ -87,7 +66,7 @@ struct WaitGraph: Sendable {
     }
     // A handler that returned before its worker's `waits` rose has not raised `returns`.
     if context.chain.count != chain.count {
-      for activity in wait.activities { hubs[ObjectIdentifier(activity)]?.returns = nil }
+      for activity in wait.activities { hubs[ObjectIdentifier(activity)]?.noteReturn() }
     }
     return (lastNumber, subject.flatMap { tally[$0]?.count } ?? 0)
   }
@@ -107,11 +86,8 @@ struct WaitGraph: Sendable {
     }
     for activity in wait.activities {
       let hub = ObjectIdentifier(activity)
-      hubs[hub]?.waits -= 1
-      if hubs[hub]?.waits == 0 { hubs[hub] = nil }
-    }
-    if let hub = wait.ownHub, let place = hubs[hub]?.own.lastIndex(of: number) {
-      hubs[hub]?.own.remove(at: place)
+      hubs[hub]?.remove(number, for: wait.subject)
+      if hubs[hub]?.isEmpty == true { hubs[hub] = nil }
     }
     for handler in wait.chain {
       handler.worker.waits.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -127,19 +103,61 @@ struct WaitGraph: Sendable {
 
   /// How many of the handlers that a wait's goal counts are excused at the moment.
   ///
-  /// - Complexity: O(1) if the hub's waiting handlers all wait for the rest of that hub and this wait came
-  ///   last, else O(*k*) in the *k* waits before it that are in a circle with it.
+  /// - Complexity: O(*h*) in the *h* hubs of a circle if it waits for the rest of a hub whose handlers all
+  ///   wait for such, and no later than it; else O(*k*) in the *k* waits before it that are in a circle with
+  ///   it.
   mutating func countExcused(by number: Int) -> Int {
     guard let index = index(of: number) else { return 0 }
     let wait = waits[index]
-    if let id = wait.ownHub, let hub = hubs[id], hub.own.last == number,
-      hub.own.count == hub.waits,
-      hub.returns == wait.chain[0].worker.activity.returns.load(ordering: .sequentiallyConsistent)
-    {
-      return tally[.hub(id)]?.count ?? 0
+    if case .rest(let activity) = wait.goal, excusesAll(of: ObjectIdentifier(activity), wait) {
+      return tally[.hub(ObjectIdentifier(activity))]?.count ?? 0
     }
     let excused = standstill(of: wait).filter { wait.goal.waits(for: $0) }
     return Set(excused.map { wait.goal.counted($0) }).count
+  }
+
+  /// Whether each handler of a hub that waits cannot go on before this wait ends.
+  ///
+  /// A hub *stands still* if one of its handlers cannot go on: the hubs of this wait, and those with an
+  /// earlier wait for the rest of a hub that stands still. Who waits for the rest of a hub that stands still
+  /// cannot go on.
+  ///
+  /// - Returns: `false` also if that cannot be said by looking at hubs only.
+  private mutating func excusesAll(of awaited: ObjectIdentifier, _ wait: Wait) -> Bool {
+    guard hasNoReturn(awaited), let hub = hubs[awaited] else { return false }
+    let own = wait.activities.map { ObjectIdentifier($0) }.filter(hasNoReturn)
+    if hub.waitsOnly(for: own, upTo: wait.number) { return true }
+    // The hubs that the awaited one waits for, directly or through others.
+    var reached = [awaited]
+    var seen = Set(reached)
+    var visited = 0
+    while visited < reached.count {
+      steps += 1
+      for goal in goals(of: reached[visited], before: wait) where seen.insert(goal).inserted {
+        reached.append(goal)
+      }
+      visited += 1
+    }
+    var still = Set(own)
+    var count = 0
+    while count != still.count {
+      count = still.count
+      // Those that were reached last led to this wait.
+      for hub in reached.reversed()
+      where goals(of: hub, before: wait).contains(where: still.contains) {
+        steps += 1
+        still.insert(hub)
+      }
+    }
+    return hub.waitsOnly(for: still, upTo: wait.number)
+  }
+
+  private func hasNoReturn(_ hub: ObjectIdentifier) -> Bool { hubs[hub]?.hasNoReturn ?? false }
+
+  /// The hubs for whose rest handlers of a hub wait, all of which run, since before a wait.
+  private func goals(of hub: ObjectIdentifier, before wait: Wait) -> [ObjectIdentifier] {
+    guard let hub = hubs[hub], hub.hasNoReturn else { return [] }
+    return hub.goals(before: wait.number)
   }
 
   /// The handlers that cannot go on before a wait ends: its own, and those of earlier waits that wait

@@ -129,16 +129,17 @@ final class Topic: Sendable {
 
   /// Removes a waiter that has been resumed.
   func remove(_ waiter: Waiter, for node: SubscriptionNode) {
-    update(node) { $0.remove(CollectionOfOne(waiter)) }
+    update(node) { $0.remove(waiter) }
   }
 
   /// Resumes the waiters that need not wait any more now that a handler has ended.
   func resumeWaiters(for node: SubscriptionNode) {
     let running = node.runningCalls
-    let fulfilled = endWaiters.withLock {
+    let candidates = endWaiters.withLock {
       $0[ObjectIdentifier(node)]?.candidates(at: running) ?? []
-    }.filter { $0.tryFulfil { node.runningCalls } }
-    if !fulfilled.isEmpty { update(node) { $0.remove(fulfilled) } }
+    }
+    for candidate in candidates { _ = candidate.tryFulfil { node.runningCalls } }
+    if !candidates.isEmpty { update(node) { $0.settle(candidates) } }
   }
 
   private func update(_ node: SubscriptionNode, _ change: (inout WaitList) -> Void) {

@@ -38,7 +38,7 @@ struct AwaitedCount: ~Copyable, Sendable {
 
   /// Removes a waiter that has been resumed.
   func remove(_ waiter: Waiter) {
-    update { $0.remove(CollectionOfOne(waiter)) }
+    update { $0.remove(waiter) }
   }
 
   /// Whether a task waits.
@@ -52,9 +52,8 @@ struct AwaitedCount: ~Copyable, Sendable {
   }
 
   private func resumeFulfilled() {
-    let fulfilled = waiters.withLock { $0.candidates(at: value) }
-      .filter { $0.tryFulfil { value } }
-    // Even if there are none: a candidate that still has to wait has a lower limit now.
-    update { $0.remove(fulfilled) }
+    let candidates = waiters.withLock { $0.candidates(at: value) }
+    for candidate in candidates { _ = candidate.tryFulfil { value } }
+    update { $0.settle(candidates) }
   }
 }

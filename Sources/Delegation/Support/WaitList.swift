@@ -1,46 +1,80 @@
 /// The waiters for one count to fall.
 ///
-/// Invariant: `limit` is the highest count at which one of them may be resumed, or -1 if there is none.
+/// Invariant: `excusing` is in the order of the places, and `places` has the place of each of its waiters. The
+/// limit of a place is no lower than its waiter's.
 struct WaitList: Sendable {
+  private struct Place: Comparable, Sendable {
+    let limit: Int
+    /// Tells waiters of the same limit apart, by the order of arrival.
+    let number: Int
+
+    static func < (one: Place, other: Place) -> Bool {
+      (one.limit, one.number) < (other.limit, other.number)
+    }
+  }
+
   /// The waiters that need the count to be zero.
   private var strict: [ObjectIdentifier: Waiter] = [:]
-  /// The waiters that excuse handlers, in the order of arrival.
-  private var excusing: [Waiter] = []
-  private(set) var limit = -1
+  /// The waiters that excuse handlers.
+  private var excusing: [(place: Place, waiter: Waiter)] = []
+  private var places: [ObjectIdentifier: Place] = [:]
+  private var lastNumber = 0
 
   var isEmpty: Bool { strict.isEmpty && excusing.isEmpty }
 
+  /// The highest count at which one of them may be resumed; -1 if there is none.
+  var limit: Int { max(excusing.last?.place.limit ?? -1, strict.isEmpty ? -1 : 0) }
+
   /// Adds a waiter.
   ///
-  /// - Complexity: O(1), amortised.
+  /// - Complexity: O(log *n*) in the number of excusing ones if its limit is among the highest, as that of the
+  ///   last handler that waits is.
   mutating func add(_ waiter: Waiter) {
     if waiter.isStrict {
       strict[ObjectIdentifier(waiter)] = waiter
-    } else {
-      excusing.append(waiter)
+      return
     }
-    limit = max(limit, waiter.limit)
+    lastNumber += 1
+    let place = Place(limit: waiter.limit, number: lastNumber)
+    excusing.insert((place, waiter), at: index(of: place))
+    places[ObjectIdentifier(waiter)] = place
   }
 
-  /// Removes waiters, and reads the current limits of the others.
+  /// Removes a waiter, if it is there.
   ///
-  /// - Complexity: O(1) for each strict one, and O(*k*) if *k* excusing ones are left.
-  mutating func remove(_ waiters: some Sequence<Waiter>) {
-    for waiter in waiters {
-      if waiter.isStrict {
-        strict[ObjectIdentifier(waiter)] = nil
-      } else if let index = excusing.lastIndex(where: { $0 === waiter }) {
-        // From the end: waiters that wait for each other are resumed in the opposite order.
-        excusing.remove(at: index)
-      }
+  /// - Complexity: that of ``add(_:)``.
+  mutating func remove(_ waiter: Waiter) {
+    if waiter.isStrict {
+      strict[ObjectIdentifier(waiter)] = nil
+    } else if let place = places.removeValue(forKey: ObjectIdentifier(waiter)) {
+      excusing.remove(at: index(of: place))
     }
-    limit = excusing.reduce(strict.isEmpty ? -1 : 0) { max($0, $1.limit) }
+  }
+
+  /// Removes those of some waiters that have been resumed, and reads the limits of the others.
+  mutating func settle(_ waiters: [Waiter]) {
+    for waiter in waiters {
+      remove(waiter)
+      if waiter.outcome == nil { add(waiter) }
+    }
   }
 
   /// The waiters that may be resumed at a count.
+  ///
+  /// - Complexity: O(*k*) in their number.
   func candidates(at count: Int) -> [Waiter] {
     guard count <= limit else { return [] }
-    let excused = excusing.filter { $0.limit >= count }
+    let excused = excusing.reversed().prefix { $0.place.limit >= count }.map(\.waiter)
     return count <= 0 ? Array(strict.values) + excused : excused
+  }
+
+  /// Where a place is, or would be.
+  private func index(of place: Place) -> Int {
+    var (low, high) = (0, excusing.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if excusing[middle].place < place { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

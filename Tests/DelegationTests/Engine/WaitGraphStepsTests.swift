@@ -70,6 +70,26 @@ struct WaitGraphStepsTests {
     }
   }
 
+  @Test("handlers of two hubs that drain each other's hub look at hubs, not at each other")
+  func drainsOfEachOther() {
+    for count in [10, 100, 500] {
+      let waits = HandlerWaits()
+      let scenes = (0..<2).map { _ in Self.deliveries(count, waits: waits) }
+      for handler in 0..<count {
+        for (hub, scene) in scenes.enumerated() {
+          let goal = WaitGoal.rest(of: scenes[1 - hub].inbox.activity)
+          waits.begin(2 * handler + hub, goal, in: scene.contexts[handler])
+        }
+      }
+      for ticket in (0..<2 * count).reversed() {
+        #expect(waits.takeFulfilled() == [ticket], "\(count) handlers")
+        scenes[ticket % 2].end(ticket / 2)
+      }
+      #expect(waits.count == 0)
+      #expect(waits.steps <= 12 * count, "\(count) handlers")
+    }
+  }
+
   @Test("in a ring of hubs, only the last one looks at all")
   func ring() {
     for count in [10, 100, 1_000] {

@@ -24,11 +24,11 @@ struct WaitListTests {
     list.add(high)
     list.add(low)
     #expect(list.limit == 3)
-    list.remove([high])
+    list.remove(high)
     #expect(list.limit == 1)
-    list.remove([low])
+    list.remove(low)
     #expect(list.limit == 0)
-    list.remove([strict])
+    list.remove(strict)
     #expect(list.limit == -1)
     #expect(list.isEmpty)
   }
@@ -44,11 +44,47 @@ struct WaitListTests {
     #expect(same(list.candidates(at: 2), [excusing[1]]))
     #expect(same(list.candidates(at: 1), excusing))
     #expect(same(list.candidates(at: 0), strict + excusing))
-    list.remove([strict[0], excusing[1], Waiter(), waiter(1)])
+    for waiter in [strict[0], excusing[1], Waiter(), waiter(1)] { list.remove(waiter) }
     #expect(same(list.candidates(at: 0), [strict[1], excusing[0], excusing[2]]))
   }
 
-  @Test("one that has come to excuse less lowers the limit when somebody is removed")
+  @Test("whatever is added, removed and settled, candidates are those whose limits allow it")
+  func agreesWithArray() {
+    for seed in 1...200 {
+      var dice = Dice(seed: UInt64(seed))
+      var list = WaitList()
+      var waiting: [(waiter: Waiter, excused: Count)] = []
+      for _ in 0..<60 {
+        switch dice.roll(4) {
+        case 0, 1:
+          let excused = Count()
+          excused.add(dice.roll(6))
+          let waiter = Waiter(excusing: .init(most: excused.value) { excused.value })
+          waiting.append((waiter, excused))
+          list.add(waiter)
+        case 2 where !waiting.isEmpty:
+          list.remove(waiting.remove(at: dice.roll(waiting.count)).waiter)
+        default:
+          // One excuses fewer from now on.
+          if let one = waiting.randomElement(using: &dice) {
+            one.excused.add(-dice.roll(one.excused.value + 1))
+          }
+          let count = 1 + dice.roll(5)
+          let candidates = list.candidates(at: count)
+          for candidate in candidates { _ = candidate.tryFulfil { count } }
+          list.settle(candidates)
+          waiting.removeAll { $0.waiter.outcome != nil }
+        }
+        for count in 1...6 {
+          let expected = waiting.map(\.waiter).filter { $0.limit >= count }
+          #expect(same(list.candidates(at: count), expected), "seed \(seed)")
+        }
+        #expect(list.limit == waiting.map(\.waiter.limit).max() ?? -1)
+      }
+    }
+  }
+
+  @Test("one that has come to excuse less lowers the limit when it is settled")
   func lowered() {
     var list = WaitList()
     let excused = Lock(3)
@@ -56,7 +92,7 @@ struct WaitListTests {
     list.add(waiter)
     excused.withLock { $0 = 1 }
     #expect(!waiter.tryFulfil { 3 })
-    list.remove([])
+    list.settle([waiter])
     #expect(list.limit == 1)
     #expect(list.candidates(at: 2).isEmpty)
     #expect(waiter.tryFulfil { 1 })
