@@ -7,6 +7,15 @@ struct ExecutorBatches {
   struct Batch {
     let executor: any TaskExecutor
     var nodes: [SubscriptionNode]
+
+    /// Whether the executor's `enqueue` is known to return at once.
+    var isPrompt: Bool {
+      #if canImport(Dispatch)
+        executor is DispatchQueueTaskExecutor
+      #else
+        false
+      #endif
+    }
   }
 
   /// A larger batch would keep an event loop or a queue from its other work for too long.

@@ -12,9 +12,9 @@ extension FanOut {
       let step = node.attendAndProceed()
       if case .done = step {
       } else if case .relocate = step, let executor = node.executor {
-        sendOff(batches.add(node, on: executor))
+        sendOff(batches.add(node, on: executor), holdingMore: !batches.isEmpty)
       } else {
-        if !batches.isEmpty { sendOff(batches.takeAll()) }
+        if !batches.isEmpty { sendOff(batches.takeAll(), holdingMore: true) }
         // Consumed, so that a notification is released before the next one is handled.
         await serve(node, from: consume step, as: &worker)
         if Task.isCancelled {
@@ -27,32 +27,57 @@ extension FanOut {
     sendOff(batches.takeAll())
   }
 
-  private func sendOff(_ batches: [ExecutorBatches.Batch]) {
-    for batch in batches {
-      FanOut(delivering: batch.nodes, for: workplace).requestAttendingWorker(on: batch.executor)
+  /// Sends batches to their executors.
+  ///
+  /// `enqueue` of an executor that is not ours may run the job at once, or block. So this worker calls it
+  /// only if it holds nothing else that would wait meanwhile; otherwise other tasks do, one for each.
+  ///
+  /// - Parameters:
+  ///   - batches: the batches.
+  ///   - isHoldingMore: whether this worker attends other subscriptions.
+  private func sendOff(_ batches: [ExecutorBatches.Batch], holdingMore isHoldingMore: Bool = false)
+  {
+    for batch in batches where batch.isPrompt { sendOff(batch.nodes, to: batch.executor) }
+    var others = batches.filter { !$0.isPrompt }[...]
+    let own = isHoldingMore ? nil : others.popLast()
+    if !others.isEmpty {
+      let others = Array(others)
+      Task.startDetached(on: workplace.executor) { self.sendOff(others) }
     }
+    if let own { sendOff(own.nodes, to: own.executor) }
   }
 
-  /// Sends an attended subscription to another worker, on the executor that it has now.
-  private func sendOff(_ node: SubscriptionNode) {
-    let executor = node.executor ?? workplace.executor
-    FanOut(delivering: [node], for: workplace).requestAttendingWorker(on: executor)
+  /// Sends attended subscriptions to another worker, on an executor.
+  private func sendOff(_ nodes: [SubscriptionNode], to executor: (any TaskExecutor)?) {
+    FanOut(delivering: nodes, for: workplace).requestAttendingWorker(on: executor)
   }
 
-  /// Requests a worker for subscriptions that are all attended already.
+  /// Requests a worker for subscriptions that are all attended already, and counted each.
   ///
   /// It provides for its successor before it claims, as every standby does.
   private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
-    startWorker(on: executor) {
+    Task.startDetached(on: executor) {
       self.provideForSuccessor { self.requestAttendingWorker(on: executor) }
-      var worker: Worker?
-      while let claim = self.claim() {
-        await self.serve(claim.node, from: claim.node.proceed(), as: &worker)
-        if Task.isCancelled {
-          if self.needsWorker { self.requestAttendingWorker(on: executor) }
-          return
-        }
+      guard let first = self.claim() else { return }
+      self.activity.begin()
+      await self.attend(from: first, on: executor)
+      self.activity.end()
+    }
+  }
+
+  /// Serves a claimed subscription that is attended already, and those claimed after it.
+  nonisolated(nonsending) private func attend(
+    from first: Claim, on executor: (any TaskExecutor)?
+  ) async {
+    var worker: Worker?
+    var next: Claim? = first
+    while let claim = next {
+      await serve(claim.node, from: claim.node.proceed(), as: &worker)
+      if Task.isCancelled {
+        if needsWorker { requestAttendingWorker(on: executor) }
+        return
       }
+      next = self.claim()
     }
   }
 
@@ -85,7 +110,9 @@ extension FanOut {
         await Task.yield()
         step = node.proceed()
       case .relocate:
-        if node.isActive(endingIn: nil) { return sendOff(node) }
+        if node.isActive(endingIn: nil) {
+          return sendOff([node], to: node.executor ?? workplace.executor)
+        }
         step = node.proceed()
       case .done:
         return
@@ -116,9 +143,10 @@ extension FanOut {
     _ handle: Notification.Synchronous, on node: SubscriptionNode,
     _ reference: borrowing WeakReference, in call: CallKind
   ) -> Mailbox.Fate {
-    guard node.isOpen else { return .skipped }
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
+    guard node.isOpen else { return .skipped }
     do {
       return try fate(of: handle(reference), on: node, in: call)
     } catch {
@@ -131,11 +159,11 @@ extension FanOut {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode,
     _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
   ) async -> Mailbox.Fate {
-    guard node.isOpen else { return .skipped }
     let worker = present ?? makeWorker()
     present = worker
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
+    guard node.isOpen else { return .skipped }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {

@@ -106,8 +106,12 @@ final class Worker: Sendable {
     _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
-    guard node.beginCall() else { return absence }
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     let watch = slowWatch?.begin(node, in: call)
+    guard node.beginCall() else {
+      if let watch { slowWatch?.end(watch) }
+      return absence
+    }
     let context = HandlerContext(worker: self, call: begin(), node: node)
     let result = await HandlerContext.binding.withValue(context) { await handler(node) }
     end()

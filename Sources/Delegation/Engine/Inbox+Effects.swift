@@ -43,7 +43,8 @@ extension Inbox {
   enum Change: Sendable {
     /// Applies options to a subscription.
     case setOptions(SubscriptionNode, SubscriptionOptions, version: Int)
-    /// Hands the pending notifications of a subscription over to its successor.
+    /// Hands the pending notifications of a subscription over to its successor, and counts off what was
+    /// counted for that.
     case handOver(from: SubscriptionNode, to: SubscriptionNode)
   }
 
@@ -101,10 +102,14 @@ extension Inbox {
         node.setOptions(options, version: version)
       case .handOver(let predecessor, let successor):
         predecessor.handOver(to: successor)
+        activity.end()
       }
     }
-    for ended in subscriptions.terminated {
+    // All are accounted for before any is released: a `deinit` may take its time, and others look at the
+    // accounts meanwhile.
+    var remains = subscriptions.terminated.reversed().map { ended in
       ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
     }
+    while let next = remains.popLast() { next.release() }
   }
 }

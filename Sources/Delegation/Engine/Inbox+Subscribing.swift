@@ -103,7 +103,11 @@ extension Inbox {
     let topic = state.indexes.values[place].topic
     var serial = state.lastSerial + 1
     var flags: Mailbox.Flags = []
-    if let predecessor, terminate(predecessor, as: .cancelled, at: place, &state, &effects) {
+    if let predecessor, predecessor.isOpen {
+      // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
+      // counted, and the hub is not at rest.
+      activity.begin()
+      terminate(predecessor, as: .cancelled, at: place, &state, &effects)
       serial = predecessor.serial
       flags.insert(.awaitingHandOver)
     }
@@ -148,7 +152,7 @@ extension Inbox {
       mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
       subscriberType: request.type, site: request.site, priority: 0, serial: 0)
     _ = node.beginTermination()
-    node.finishTermination(at: 0, as: .expired)
+    node.finishTermination(at: 0, as: .expired).release()
     return node
   }
 }

@@ -8,7 +8,8 @@ extension DelegateHub.Subscription {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that
-  /// handler, nor for handlers that wait for it in turn.
+  /// handler, nor for handlers that wait for it in turn. A `Task` that the handler has started counts
+  /// as the handler, which might await it; a `Task.detached` waits for the handler, too.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns.

@@ -107,7 +107,7 @@ extension DelegateHub.Incident {
     /// subscriber has caught up.
     public static let dropped = Kind(code: .dropped)
 
-    /// A subscriber died before it was ever called, though calls were made on its protocol.
+    /// A subscriber died before its subscription was ever called, though calls were made on its protocol.
     ///
     /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or
     /// only a local variable, which keeps it until its last use and not until the end of the scope.

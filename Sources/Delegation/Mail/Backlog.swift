@@ -16,7 +16,7 @@ struct Backlog: Sendable {
   private(set) var dropped = 0
   /// How many of `dropped` have been reported.
   private var reported = 0
-  /// Whether it has dropped something since it was last idle with nothing pending.
+  /// Whether it has dropped something since nothing was pending.
   private var isDropping = false
   /// Whether it has begun to drop, and that has not been reported.
   private var isReportDue = false
@@ -54,8 +54,9 @@ struct Backlog: Sendable {
     return first.content
   }
 
+  /// - Complexity: O(log *n*) in the number of pending ones.
   func contains(_ number: Int) -> Bool {
-    stored.contains { $0.number == number }
+    stored.contains(number, by: \.number)
   }
 
   /// Changes the policy, also for the notifications that are pending already.
@@ -94,10 +95,9 @@ struct Backlog: Sendable {
     return dropped - reported
   }
 
-  /// Notes that no worker attends the mailbox any more: if nothing is pending, later drops are reported
-  /// again.
-  mutating func becameIdle() {
-    if stored.isEmpty { isDropping = false }
+  /// Notes that nothing is pending any more: later drops are reported again.
+  mutating func catchUp() {
+    isDropping = false
   }
 
   /// Takes out what was dropped, for the caller to release outside the lock.

@@ -37,6 +37,8 @@ struct Mailbox: Sendable {
   }
 
   /// The state of a mailbox.
+  ///
+  /// Invariant: who sets `sent` counts one more worker of the hub, and who clears it counts one off.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -54,6 +56,8 @@ struct Mailbox: Sendable {
     static let awaitingHandOver = Flags(rawValue: 32)
     /// It got a successor before it got its predecessor's notifications, which go to the successor, too.
     static let forwarding = Flags(rawValue: 64)
+    /// It is attended, and sent to its executor, where no worker has begun with it.
+    static let sent = Flags(rawValue: 128)
 
     static let shut: Flags = [.held, .awaitingHandOver]
   }
@@ -160,7 +164,7 @@ struct Mailbox: Sendable {
     if flags.remove(.relocated) != nil { return .relocate }
     if budget > 0, let content = take() { return .handle(content) }
     // If it is not set, the fan-out for what was posted since has yet to look at this mailbox.
-    return flags.contains(.recheck) ? .yield : leave()
+    return flags.contains(.recheck) ? .yield : leave(isCaughtUp: false)
   }
 
   /// Notes that the subscription has another executor: the notifications that the attending worker has not
@@ -169,9 +173,9 @@ struct Mailbox: Sendable {
     if flags.contains(.attended) { flags.insert(.relocated) }
   }
 
-  private mutating func leave() -> Step {
+  private mutating func leave(isCaughtUp: Bool = true) -> Step {
     flags.subtract([.attended, .relocated])
-    if !backlog.isEmpty { backlog[0].becameIdle() }
+    if isCaughtUp, !backlog.isEmpty { backlog[0].catchUp() }
     return .done
   }
 

@@ -12,7 +12,8 @@ extension DelegateHub {
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
     /// way for others. A handler that has started may still run. Notifications that waited are
     /// counted as cancelled, and are released before it returns: a `deinit` of an object that only
-    /// they kept alive runs in the caller's place. To cancel again does nothing.
+    /// they kept alive runs in the caller's place. To cancel again does nothing. If another thread is
+    /// just ending the subscription, that thread counts and releases them.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///

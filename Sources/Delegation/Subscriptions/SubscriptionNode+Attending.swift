@@ -9,9 +9,11 @@ extension SubscriptionNode {
     guard isOpen else { return .done }
     let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32?) in
       guard attend(&contents.mailbox, published) else { return (.done, nil) }
-      if contents.attachments.executor != nil { return (.relocate, 0) }
+      if contents.attachments.executor != nil {
+        return (.relocate, leave(after: .relocate, &contents.mailbox))
+      }
       let step = contents.mailbox.proceed(published: published)
-      return (step, leave(after: step))
+      return (step, leave(after: step, &contents.mailbox))
     }
     guard let word else { return step }
     return finishUpdate(step, word)
@@ -23,17 +25,36 @@ extension SubscriptionNode {
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
     // The thread that terminated the subscription meanwhile has found it unattended.
-    _ = leave(after: mailbox.proceed(published: nil))
+    _ = leave(after: mailbox.proceed(published: nil), &mailbox)
     return false
   }
 
   /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
   func proceed() -> Mailbox.Step {
-    let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32) in
+    let (step, word, wasSent) = touch { contents, published -> (Mailbox.Step, UInt32, Bool) in
+      let wasSent = contents.mailbox.flags.remove(.sent) != nil
       let step = contents.mailbox.proceed(published: published)
-      return (step, leave(after: step))
+      return (step, leave(after: step, &contents.mailbox), wasSent)
     }
+    defer { if wasSent { topic.owner.endWork() } }
     return finishUpdate(step, word)
+  }
+
+  /// Leaves the mailbox of a terminated subscription in the place of a worker that waits for the executor,
+  /// which may be busy, suspended or gone.
+  ///
+  /// Called under the lock of the contents.
+  ///
+  /// - Returns: the state before, for ``finishLeaving(_:)``; `nil` if no worker waits.
+  func leaveIfSent(_ mailbox: inout Mailbox) -> UInt32? {
+    guard mailbox.flags.remove(.sent) != nil else { return nil }
+    return leave(after: mailbox.proceed(published: nil), &mailbox)
+  }
+
+  /// Does what follows ``leaveIfSent(_:)``, outside the lock.
+  func finishLeaving(_ left: UInt32) {
+    _ = finishUpdate(.done, left)
+    topic.owner.endWork()
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
@@ -41,7 +62,7 @@ extension SubscriptionNode {
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
     let (step, word) = contents.withLock { contents -> (Mailbox.Step, UInt32) in
       let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
-      return (step, leave(after: step))
+      return (step, leave(after: step, &contents.mailbox))
     }
     return finishUpdate(step, word)
   }
@@ -51,12 +72,17 @@ extension SubscriptionNode {
     contents.withLock { $0.mailbox.relocate() }
   }
 
-  /// Clears `attended` if the step says that the mailbox is no longer attended.
+  /// Clears `attended` if the step says that the mailbox is no longer attended, and counts it as work of
+  /// its own if it is sent to another executor.
   ///
   /// Called under the lock of the contents.
   ///
   /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
-  private func leave(after step: Mailbox.Step) -> UInt32 {
+  private func leave(after step: Mailbox.Step, _ mailbox: inout Mailbox) -> UInt32 {
+    if case .relocate = step {
+      mailbox.flags.insert(.sent)
+      topic.owner.beginWork()
+    }
     guard case .done = step else { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }

@@ -58,7 +58,8 @@ extension SubscriptionNode {
   func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
       account.handled == 0, account.failed == 0,
-      call != nil || account.expired > 0 || account.dropped > 0
+      // One that is being handled is a call's that has found it dead, or the first that reached it.
+      call != nil || account.handling == 0 && (account.expired > 0 || account.dropped > 0)
     else { return }
     topic.owner.report(
       .unheard, in: call ?? .notify, of: self,

@@ -112,21 +112,38 @@ final class SubscriptionNode: Sendable {
     return word & Bits.attended != 0
   }
 
-  /// The second half of a termination: accounts for the pending notifications, and releases them and the
-  /// attachments.
+  /// The second half of a termination: accounts for the pending notifications.
   ///
-  /// That may run user code, in `deinit`s: must not be called under a lock or on the hub's actor.
-  func finishTermination(at end: Int, as termination: Termination, in call: CallKind? = nil) {
-    let (pending, attachments, account) = contents.withLock { contents in
+  /// - Returns: what is to be released.
+  func finishTermination(
+    at end: Int, as termination: Termination, in call: CallKind? = nil
+  ) -> Remains {
+    let (pending, attachments, account, left) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
+      let left = leaveIfSent(&contents.mailbox)
       defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
       markAccountedFor(contents.mailbox)
-      return (pending, contents.attachments, contents.mailbox.account(published: end))
+      return (pending, contents.attachments, contents.mailbox.account(published: end), left)
     }
+    if let left { finishLeaving(left) }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
     if hasExecutor { topic.noteEnded(self) }
-    pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-    withExtendedLifetime(attachments) {}
+    return Remains(topic: topic, pending: pending, attachments: attachments)
+  }
+
+  /// What is left of a terminated subscription.
+  struct Remains {
+    fileprivate let topic: Topic
+    fileprivate let pending: PendingNotifications
+    fileprivate let attachments: Attachments
+
+    /// Passes the receipts of what was pending, and releases all of it.
+    ///
+    /// That may run user code, in `deinit`s: must not be called under a lock or on the hub's actor.
+    consuming func release() {
+      pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
+      withExtendedLifetime(attachments) {}
+    }
   }
 
   /// Sets `accountedFor` if the mailbox says so.

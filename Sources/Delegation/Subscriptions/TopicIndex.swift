@@ -169,6 +169,10 @@ struct TopicIndex: Sendable {
     // In one lock section: the worker that leaves the mailbox looks for the entry.
     topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
     changes.terminated += 1
+    // After a peak the dead ones of a smaller population are looked for as early as before it.
+    if sweepPopulation < .max {
+      sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
+    }
     return entry
   }
 

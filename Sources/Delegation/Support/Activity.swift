@@ -3,7 +3,9 @@ internal import Synchronization
 /// How many workers a hub has, including those that were requested and have not started.
 ///
 /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-/// is counted from the moment it is requested.
+/// is counted from the moment it is requested. Where subscriptions are sent to an executor of their own, each
+/// of them is counted until a worker there begins with it, in place of that worker: it may be ended before,
+/// while the executor stands still.
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()

@@ -7,6 +7,10 @@ struct Queue<Element> {
   @usableFromInline
   var head = 0
 
+  /// How many elements' memory an empty queue may keep.
+  @inlinable
+  static var largestKept: Int { 64 }
+
   @inlinable
   init() {}
 
@@ -38,7 +42,8 @@ struct Queue<Element> {
       elements[head] = nil
       head += 1
       if head == elements.count {
-        elements.removeAll(keepingCapacity: true)
+        // A flood's memory is not kept once it has been handled.
+        elements.removeAll(keepingCapacity: elements.capacity <= Self.largestKept)
         head = 0
       } else if head > 32, head * 2 > elements.count {
         elements.removeFirst(head)
@@ -51,8 +56,22 @@ struct Queue<Element> {
   /// All elements, in order.
   var all: [Element] { elements[head...].compactMap(\.self) }
 
-  func contains(where predicate: (Element) -> Bool) -> Bool {
-    elements[head...].contains { $0.map(predicate) ?? false }
+  /// Whether there is an element of a number.
+  ///
+  /// - Parameters:
+  ///   - wanted: the number.
+  ///   - number: an element's number, which rises from each to the next.
+  /// - Returns: whether there is.
+  /// - Complexity: O(log *n*).
+  func contains(_ wanted: Int, by number: (Element) -> Int) -> Bool {
+    var (low, high) = (head, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      guard let present = elements[middle].map(number) else { return false }
+      if present == wanted { return true }
+      if present < wanted { low = middle + 1 } else { high = middle }
+    }
+    return false
   }
 
   /// Removes and returns all elements, in order.

@@ -66,14 +66,19 @@ struct ExecutorSharingTests {
   @Test("they do not wait for those who are served in place")
   func beforeOthers() {
     let probes = Probe.many(2)
-    let pending = Recorder<Int>()
-    stage.hub.subscribe(probes[0], to: Listener.self, on: shared)
+    let first = DispatchSemaphore(value: 0)
+    let outcome = Recorder<DispatchTimeoutResult>()
+    stage.hub.subscribe(probes[0], to: Listener.self, on: DispatchQueue(label: "own"))
     stage.hub.subscribe(probes[1], to: Listener.self)
-    stage.hub.notify(Listener.self) { [shared] probe in
-      if probe.name == "1" { pending.record(shared.pending) }
+    stage.hub.notify(Listener.self) { probe in
+      if probe.name == "0" {
+        first.signal()
+      } else {
+        outcome.record(first.wait(timeout: .now() + .seconds(InTurn.patience)))
+      }
     }
     run()
-    #expect(pending.history == [1])
+    #expect(outcome.history == [.success])
   }
 
   @Test("one that suspends holds up none of the others", arguments: [0, 30, 99])

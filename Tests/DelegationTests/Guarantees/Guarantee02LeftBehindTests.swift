@@ -13,6 +13,34 @@ struct Guarantee02LeftBehindTests {
   private let stage = Stage()
 
   @Test(
+    "a task that the handler starts does not wait for the handler, and a detached one does",
+    arguments: [false, true])
+  func startedByTheHandler(isDetached: Bool) {
+    let events = Recorder<String>()
+    let hub = DelegateHub { [stage] configuration in
+      configuration.executor = stage.executor
+    }
+    let probe = Probe()
+    let subscription = hub.subscribe(probe, to: Listener.self)
+    hub.notify(Listener.self) { [executor = stage.executor] _ in
+      let wait: @Sendable () async -> Void = {
+        await subscription.cancelAndWait()
+        events.record("waited")
+      }
+      if isDetached {
+        Task.detached(executorPreference: executor, operation: wait)
+      } else {
+        Task(executorPreference: executor, operation: wait)
+      }
+      for _ in 0..<5 { await Task.yield() }
+      events.record("ends")
+    }
+    stage.executor.run()
+    #expect(events.history == (isDetached ? ["ends", "waited"] : ["waited", "ends"]))
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test(
     "it returns when another call's handler has ended, though its own ended while it waited",
     arguments: calls, calls)
   func another(first: Reach, second: Reach) {

@@ -66,8 +66,8 @@ struct Guarantee04StuckExecutorTests {
     #expect(subscription?.isActive == false)
     for _ in 0..<10 { post() }
     #expect(lifetimes.alive == 0)
-    // The worker that was sent there finds nothing to do.
-    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == false)
+    // The worker that was sent there will find nothing to do, and is no work left.
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
     stuck.run()
     #expect(stage.perform { await $0.drain().isEmpty } == true)
     #expect(subscription?.statistics.counts.expired == 11)
@@ -183,7 +183,9 @@ struct Guarantee04StuckExecutorTests {
     withExtendedLifetime(others) {}
   }
 
-  @Test("the limit: a subscriber cannot be moved away from an executor that does not run")
+  @Test(
+    "the limit: a subscription cannot be moved away from an executor that does not run, but another may take its place"
+  )
   func moved() {
     let probe = Probe()
     let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
@@ -198,10 +200,10 @@ struct Guarantee04StuckExecutorTests {
     // By another subscription.
     first.cancel()
     stage.hub.subscribe(probe, to: Listener.self)
-    #expect(post(3) == [1])
-    // It is asked where it was moved to.
+    _ = post(3)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(probe.log.history == [3])
     #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
-    #expect(probe.log.history.isEmpty)
     stuck.run()
     stage.run()
     #expect(probe.log.history == [3])

@@ -31,7 +31,7 @@ struct SubscriptionNodeTests {
     #expect(node.attend())
     let end = try #require(inbox.beginTermination(on: node))
     #expect(isResting(node.proceed()))
-    node.finishTermination(at: end, as: .cancelled)
+    node.finishTermination(at: end, as: .cancelled).release()
     #expect(node.account == Account(cancelled: 1))
   }
 
@@ -50,7 +50,7 @@ struct SubscriptionNodeTests {
       of: second, in: limited.topic,
       mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
     limited.handOver(to: successor)
-    limited.finishTermination(at: end, as: .cancelled)
+    limited.finishTermination(at: end, as: .cancelled).release()
     #expect(limited.account == Account(handled: 1))
     #expect(successor.account.waiting == 3)
   }

@@ -76,7 +76,7 @@ private struct QueueWorld: SmallWorld {
       array = []
     }
     if queue.count != array.count || queue.isEmpty != array.isEmpty { return "\(queue.count) wait" }
-    let found = (1...(last + 1)).filter { number in queue.contains { $0 == number } }
+    let found = (1...(last + 1)).filter { number in queue.contains(number, by: \.self) }
     return found == array ? nil : "contains \(found), expected \(array)"
   }
 }

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Guarantee 6: apart, though an executor takes its time with `enqueue`", .inTurn)
+struct Guarantee06SendingTests {
+  private static let pool = ThreadPool(threads: 4)
+  /// So that nobody cancels while the handler of another thread is begun.
+  private static let single = ThreadPool(threads: 1)
+
+  /// Runs jobs where it is asked for them, as some wrappers do.
+  private final class InPlaceExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
+  /// Does something whenever it is given a job.
+  private final class ObservedExecutor: TaskExecutor {
+    private let pool: ThreadPool
+    private let onJob: @Sendable () -> Void
+
+    init(on pool: ThreadPool, onJob: @escaping @Sendable () -> Void) {
+      self.pool = pool
+      self.onJob = onJob
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      onJob()
+      pool.enqueue(ExecutorJob(job))
+    }
+  }
+
+  @Test("one that blocks within `enqueue` holds up nobody but those that need it", arguments: 0..<4)
+  func blocking(place: Int) async {
+    let hub = DelegateHub(on: Self.pool)
+    let blockade = Blockade()
+    let probes = Probe.many(4)
+    for (number, probe) in probes.enumerated() {
+      switch number {
+      case place: hub.subscribe(probe, to: Listener.self, on: InPlaceExecutor())
+      case 3, 0: hub.subscribe(probe, to: Listener.self)
+      default: hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("\(number)")))
+      }
+    }
+    hub.notify(Listener.self) { probe in
+      if probe.name == "\(place)" { blockade.enter() }
+      probe.log.record(1)
+    }
+    await blockade.entry()
+    for probe in probes where probe.name != "\(place)" {
+      #expect(await probe.log.history(of: 1) == [1])
+    }
+    #expect(probes[place].log.history == [])
+    #expect(blockade.end(), "somebody waited for the blocked one")
+    await hub.drain()
+    #expect(probes[place].log.history == [1])
+  }
+
+  @Test(
+    "no handler begins after its subscription was cancelled, though the watch for slow ones is begun",
+    arguments: [false, true])
+  func cancelledMeanwhile(isQuestion: Bool) async {
+    // The job in whose `enqueue` it is cancelled. The later ones of a question are of handlers that have begun.
+    for number in 1...(isQuestion ? 4 : 8) {
+      let subscription = Lock<DelegateHub.Subscription?>(nil)
+      let jobs = Count()
+      let isCancelled = Count()
+      let executor = ObservedExecutor(on: Self.single) {
+        jobs.add(1)
+        guard jobs.value == number else { return }
+        subscription.withLock { $0 }?.cancel()
+        isCancelled.add(1)
+      }
+      var configuration = DelegateHub.Configuration()
+      configuration.slowAfter = .seconds(1000)
+      configuration.executor = executor
+      let hub = DelegateHub(configuration)
+      let (probe, other) = (Probe("probe"), Probe("other"))
+      let made = hub.subscribe(probe, to: Listener.self)
+      hub.subscribe(other, to: Listener.self)
+      subscription.withLock { $0 = made }
+      let begun = Recorder<Int>()
+      if isQuestion {
+        _ = await hub.vote(Listener.self) { probe in
+          if probe.name == "probe" { begun.record(isCancelled.value) }
+          return true
+        }
+      } else {
+        hub.notify(Listener.self) { probe in
+          if probe.name == "probe" { begun.record(isCancelled.value) }
+        }
+        await hub.drain()
+      }
+      #expect(!begun.history.contains(1), "cancelled with job \(number) of \(jobs.value)")
+    }
+  }
+}
