@@ -88,7 +88,12 @@ extension FanOut {
     }
     switch order {
     case .inTurn:
-      await Task.runChild(on: executor) { _ = await question(self, worker, claim, true) }
+      cursor.withLock { $0.sendToExecutor(claim) }
+      await Task.runChild(on: executor) {
+        // The deadline may have come meanwhile.
+        guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
+        _ = await question(self, worker, claim, true)
+      }
     case .sideBySide:
       cursor.withLock { $0.sendToExecutor(claim) }
       claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
