@@ -85,7 +85,13 @@ extension DelegateHub {
         poll, among: consume nodes, conformingTo: narrowing, in: call, question)
     }
     if let decision = poll.begin() { return decision }
-    if deadline.isPast, let decision = poll.expireUnasked(counting: absence) { return decision }
+    if deadline.isPast {
+      let decision = poll.expireUnasked { position in
+        nodes[position].isReached(as: narrowing, endingIn: call)
+          ? absence(position) : Count.absence
+      }
+      if let decision { return decision }
+    }
     let fanOut = FanOut(
       asking: consume nodes, conformingTo: narrowing, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
