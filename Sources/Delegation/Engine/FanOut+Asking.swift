@@ -76,19 +76,24 @@ extension FanOut {
     if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
   }
 
-  /// Asks on the subscription's own executor; one that has ended or whose subscriber has died is not sent
-  /// there, for the executor may be busy, suspended or gone.
+  /// Asks on the subscription's own executor; one that has ended, or whose subscriber has died or does not
+  /// conform, is not sent there, for the executor may be busy, suspended or gone.
   nonisolated(nonsending) private func ask(
     _ question: @escaping Question, at claim: Claim, as worker: Worker,
     on executor: any TaskExecutor
   ) async {
     // It finds no handler to run, and counts as absent.
-    guard claim.node.isActive(endingIn: call) else {
+    guard claim.node.isReached(as: narrowing, endingIn: call) else {
       return _ = await question(self, worker, claim, true)
     }
     switch order {
     case .inTurn:
-      await Task.runChild(on: executor) { _ = await question(self, worker, claim, true) }
+      cursor.withLock { $0.sendToExecutor(claim) }
+      await Task.runChild(on: executor) {
+        // The deadline may have come meanwhile.
+        guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
+        _ = await question(self, worker, claim, true)
+      }
     case .sideBySide:
       cursor.withLock { $0.sendToExecutor(claim) }
       claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {

@@ -46,6 +46,8 @@ final class FanOut: Sendable {
   let activity: Activity
   let purpose: Purpose
   let order: Order
+  /// The further protocols that those who are asked must conform to; `nil` for none.
+  let narrowing: Narrowing?
   /// The call that asks; `notify` for a delivery, whose notifications have calls of their own.
   @usableFromInline
   let call: CallKind
@@ -61,13 +63,14 @@ final class FanOut: Sendable {
 
   private init(
     _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
-    inOrder order: Order = .sideBySide,
+    conformingTo narrowing: Narrowing? = nil, inOrder order: Order = .sideBySide,
     for workplace: any Workplace
   ) {
     self.workplace = workplace
     activity = workplace.activity
     self.purpose = purpose
     self.order = order
+    self.narrowing = narrowing
     self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
@@ -81,11 +84,13 @@ final class FanOut: Sendable {
   /// Makes a fan-out of a question that the current task awaits.
   @usableFromInline
   convenience init(
-    asking nodes: consuming [SubscriptionNode], inOrder order: Order = .sideBySide,
-    for workplace: any Workplace, in call: CallKind, _ question: @escaping Question
+    asking nodes: consuming [SubscriptionNode], conformingTo narrowing: Narrowing? = nil,
+    inOrder order: Order = .sideBySide, for workplace: any Workplace, in call: CallKind,
+    _ question: @escaping Question
   ) {
     self.init(
-      .question(question, for: Caller.present), in: call, of: nodes, inOrder: order, for: workplace)
+      .question(question, for: Caller.present), in: call, of: nodes, conformingTo: narrowing,
+      inOrder: order, for: workplace)
   }
 
   // MARK: Starting
@@ -212,13 +217,15 @@ final class FanOut: Sendable {
   }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
-  /// it was asked.
+  /// it was asked, and not if its subscriber does not conform.
   ///
   /// Only before the fan-out is halted.
   @usableFromInline
   func isLate(at position: Int) -> Bool {
-    // `isActive` is called outside the lock: it may release a subscriber's last reference.
-    cursor.withLock { $0.notBegun(position) }?.isActive ?? true
+    guard let node = cursor.withLock({ $0.notBegun(position) }) else { return true }
+    // Outside the lock: it may release a subscriber's last reference. One that has died is not terminated
+    // here, which may take its time: the caller is to go on.
+    return node.isActive && node.isReached(as: narrowing, endingIn: call)
   }
 
   func makeWorker() -> Worker { Worker(activity: activity, caller: caller) }

@@ -69,8 +69,9 @@ extension DelegateHub {
       return try await decide(ballot, in: .vote, of: node) { await answer(of: $0) }.get()
     }
     let poll = Poll(ballot)
-    return try await conduct(poll, among: consume nodes, in: .vote) {
-      fanOut, worker, first, isSingle in
+    return try await conduct(
+      poll, among: consume nodes, conformingTo: audience.narrowing, in: .vote
+    ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
@@ -133,8 +134,9 @@ extension DelegateHub {
       return try await decide(ballot, in: .ask, of: node) { await answer(of: $0) }.get()
     }
     let poll = Poll(ballot)
-    return try await conduct(poll, among: consume nodes, in: .ask) {
-      fanOut, worker, first, isSingle in
+    return try await conduct(
+      poll, among: consume nodes, conformingTo: audience.narrowing, in: .ask
+    ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()
   }
@@ -247,8 +249,8 @@ extension DelegateHub {
     let poll = Poll(ballot)
     let noteLate = Self.noteLate(nodes, by: deadline, in: call)
     return await conduct(
-      poll, among: consume nodes, by: deadline, counting: { _ in absent }, noting: noteLate,
-      in: call
+      poll, among: consume nodes, conformingTo: audience.narrowing, by: deadline,
+      counting: { _ in absent }, noting: noteLate, in: call
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
     }.get()

@@ -44,8 +44,9 @@ extension DelegateHub {
         () async throws(E) in try await self.askInTurn(among: audience, body)
       }
     }
-    let result: Result<R?, E> = await inTurn(of: audience.key, in: .askInTurn, startingWith: nil) {
-      node, _ in
+    let result: Result<R?, E> = await inTurn(
+      of: audience.key, conformingTo: audience.narrowing, in: .askInTurn, startingWith: nil
+    ) { node, _ in
       guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return nil }
       do throws(E) {
         let answer = try await body(subscriber)
@@ -98,8 +99,9 @@ extension DelegateHub {
         () async throws(E) in try await self.pass(value, among: audience, body)
       }
     }
-    let result: Result<V?, E> = await inTurn(of: audience.key, in: .pass, startingWith: value) {
-      node, value in
+    let result: Result<V?, E> = await inTurn(
+      of: audience.key, conformingTo: audience.narrowing, in: .pass, startingWith: value
+    ) { node, value in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
         return nil
       }
@@ -118,13 +120,15 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - key: the key of the protocol.
+  ///   - narrowing: the further protocols that those who are asked must conform to; `nil` for none.
   ///   - call: the kind of call.
   ///   - value: the initial value.
   ///   - take: one subscriber's turn; `nil` if it is skipped.
   /// - Returns: the result of the last turn.
   @inlinable
   nonisolated(nonsending) func inTurn<Value: Sendable, E>(
-    of key: ObjectIdentifier, in call: CallKind, startingWith value: Value,
+    of key: ObjectIdentifier, conformingTo narrowing: Narrowing?, in call: CallKind,
+    startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
@@ -134,18 +138,21 @@ extension DelegateHub {
     let worker = beginAsking()
     defer { endAsking(worker) }
     guard let executor, cursor.unclaimed > 0 else {
-      return await takeTurns(of: &cursor, as: worker, in: call, startingWith: value, take)
+      return await takeTurns(
+        of: &cursor, conformingTo: narrowing, as: worker, in: call, startingWith: value, take)
     }
     // Entered after the snapshot, because the hub's actor must not be taken there. And concurrent, so that it
     // goes there before the first handler, which may be synchronous.
     return await withTaskExecutorPreference(executor) { @concurrent in
-      await self.takeTurns(of: &cursor, as: worker, in: call, startingWith: value, take)
+      await self.takeTurns(
+        of: &cursor, conformingTo: narrowing, as: worker, in: call, startingWith: value, take)
     }
   }
 
   @inlinable
   nonisolated(nonsending) func takeTurns<Value: Sendable, E>(
-    of cursor: inout Cursor, as worker: Worker, in call: CallKind, startingWith value: Value,
+    of cursor: inout Cursor, conformingTo narrowing: Narrowing?, as worker: Worker,
+    in call: CallKind, startingWith value: Value,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
@@ -155,7 +162,9 @@ extension DelegateHub {
       let present = value
       let turn: Turn<Value, E>?
       if claim.node.hasExecutor {
-        turn = await askElsewhere(claim.node, as: worker, in: call) { await take($0, present) }
+        turn = await askElsewhere(claim.node, conformingTo: narrowing, as: worker, in: call) {
+          await take($0, present)
+        }
       } else {
         turn = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: nil) {
           await take($0, present)
@@ -173,11 +182,14 @@ extension DelegateHub {
   /// Asks a subscription on its own executor.
   @usableFromInline
   nonisolated(nonsending) func askElsewhere<Result: Sendable>(
-    _ node: SubscriptionNode, as worker: Worker, in call: CallKind,
+    _ node: SubscriptionNode, conformingTo narrowing: Narrowing?, as worker: Worker,
+    in call: CallKind,
     _ ask: nonisolated(nonsending) @escaping @Sendable (SubscriptionNode) async -> Result?
   ) async -> Result? {
-    // The executor of one that has ended or died may be busy, suspended or gone.
-    guard let executor = node.executor, node.isActive(endingIn: call) else { return nil }
+    // The executor of one that has ended or died, or does not conform, may be busy, suspended or gone.
+    guard let executor = node.executor, node.isReached(as: narrowing, endingIn: call) else {
+      return nil
+    }
     let slowWatch = slowWatch
     return await Task.runChild(on: executor) {
       await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)

@@ -51,8 +51,8 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await inTurn(
-      of: audience.key, in: .askInTurn, by: deadline, startingWith: nil,
-      absent: absence.code.answer
+      of: audience.key, conformingTo: audience.narrowing, in: .askInTurn, by: deadline,
+      startingWith: nil, absent: absence.code.answer
     ) { node, _ in
       guard let subscriber = node.subscriber(in: audience, for: .askInTurn),
         let answer = await node.answer(
@@ -109,7 +109,8 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await inTurn(
-      of: audience.key, in: .pass, by: deadline, startingWith: value, absent: absence.code.answer
+      of: audience.key, conformingTo: audience.narrowing, in: .pass, by: deadline,
+      startingWith: value, absent: absence.code.answer
     ) { node, value in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass),
         let changed = await node.answer(
@@ -123,6 +124,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - key: the key of the protocol.
+  ///   - narrowing: the further protocols that those who are asked must conform to; `nil` for none.
   ///   - call: the kind of call.
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - value: the initial value.
@@ -131,8 +133,8 @@ extension DelegateHub {
   /// - Returns: the result of the last turn.
   @inlinable
   nonisolated func inTurn<Value: Sendable>(
-    of key: ObjectIdentifier, in call: CallKind, by deadline: Deadline?,
-    startingWith value: Value, absent answer: Value?,
+    of key: ObjectIdentifier, conformingTo narrowing: Narrowing?, in call: CallKind,
+    by deadline: Deadline?, startingWith value: Value, absent answer: Value?,
     _ take:
       nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
       -> Turn<Value, Never>?
@@ -140,18 +142,21 @@ extension DelegateHub {
     if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) {
         await self.inTurn(
-          of: key, in: call, by: deadline, startingWith: value, absent: answer, take)
+          of: key, conformingTo: narrowing, in: call, by: deadline, startingWith: value,
+          absent: answer, take)
       }
     }
     guard let deadline else {
-      return await inTurn(of: key, in: call, startingWith: value, take).get()
+      let result = await inTurn(
+        of: key, conformingTo: narrowing, in: call, startingWith: value, take)
+      return result.get()
     }
     // As without a deadline, turns follow each other.
     let state = Lock(value)
     let nodes = await snapshot(of: key)
     let poll = Poll(TurnBallot(asking: nodes.count, startingWith: value))
     return await conduct(
-      poll, among: nodes, by: deadline, inOrder: .inTurn,
+      poll, among: nodes, conformingTo: narrowing, by: deadline, inOrder: .inTurn,
       counting: { _ in answer.map { .stop(.success($0)) } },
       noting: Self.noteFirstLate(nodes, in: call), in: call
     ) { fanOut, worker, first, isSingle in

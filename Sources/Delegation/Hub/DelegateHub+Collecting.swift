@@ -71,7 +71,7 @@ extension DelegateHub {
       .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
     }
     return await conduct(
-      poll, among: nodes, by: deadline, counting: isLate,
+      poll, among: nodes, conformingTo: audience.narrowing, by: deadline, counting: isLate,
       noting: Self.noteLate(nodes, by: deadline, in: .collect), in: .collect
     ) { fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }

@@ -164,9 +164,6 @@ extension SubscriptionNode {
   ///
   /// If it has died, that terminates the subscription.
   func isReached<P>(by audience: Audience<P>) -> Bool {
-    if let narrowing = audience.narrowing {
-      guard isOpen, reference(as: narrowing) != nil else { return false }
-    }
-    return isActive(endingIn: nil)
+    isReached(as: audience.narrowing, endingIn: nil)
   }
 }

@@ -42,11 +42,12 @@ extension DelegateHub {
   /// Conducts a poll among subscriptions, side by side.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], in call: CallKind,
-    _ question: @escaping FanOut.Question
+    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
+    conformingTo narrowing: Narrowing?, in call: CallKind, _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     if let decision = poll.begin() { return decision }
-    let fanOut = FanOut(asking: consume nodes, for: self, in: call, question)
+    let fanOut = FanOut(
+      asking: consume nodes, conformingTo: narrowing, for: self, in: call, question)
     return await withTaskCancellationHandler {
       fanOut.startInPlace()
       if let decision = poll.takeDecision() { return decision }
@@ -61,28 +62,38 @@ extension DelegateHub {
   /// - Parameters:
   ///   - poll: the poll.
   ///   - nodes: the subscriptions to ask.
+  ///   - narrowing: the further protocols that their subscribers must conform to; `nil` for none.
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - order: whether to ask side by side or in turn.
   ///   - absence: what to count at the deadline for a position that has not answered. Subscriptions that
-  ///     ended before they were asked count as absent all the same.
+  ///     ended before they were asked, and those that are not to be asked, count as absent all the same.
   ///   - late: called with each late position, unless the deadline was past from the start.
   ///   - call: the kind of call.
   ///   - question: a worker's part of the question.
   /// - Returns: the decision.
   @inlinable
   nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode], by deadline: Deadline?,
+    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
+    conformingTo narrowing: Narrowing?, by deadline: Deadline?,
     inOrder order: FanOut.Order = .sideBySide,
     counting absence: @escaping @Sendable (Int) -> Count.Event,
     noting late: @escaping @Sendable (Int) -> Void, in call: CallKind,
     _ question: @escaping FanOut.Question
   ) async -> Count.Decision {
     guard let deadline else {
-      return await conduct(poll, among: consume nodes, in: call, question)
+      return await conduct(
+        poll, among: consume nodes, conformingTo: narrowing, in: call, question)
     }
     if let decision = poll.begin() { return decision }
-    if deadline.isPast, let decision = poll.expireUnasked(counting: absence) { return decision }
-    let fanOut = FanOut(asking: consume nodes, inOrder: order, for: self, in: call, question)
+    if deadline.isPast {
+      let decision = poll.expireUnasked { position in
+        nodes[position].isReached(as: narrowing, endingIn: call)
+          ? absence(position) : Count.absence
+      }
+      if let decision { return decision }
+    }
+    let fanOut = FanOut(
+      asking: consume nodes, conformingTo: narrowing, inOrder: order, for: self, in: call, question)
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.requestWorker()

@@ -34,6 +34,22 @@ extension SubscriptionNode {
     return found
   }
 
+  /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.
+  ///
+  /// If it has died, the subscription ends as expired. Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameters:
+  ///   - narrowing: the further protocols that it must conform to; `nil` for none.
+  ///   - call: the call that looks, if one does.
+  /// - Returns: whether it would.
+  @usableFromInline
+  func isReached(as narrowing: Narrowing?, endingIn call: CallKind?) -> Bool {
+    if let narrowing {
+      guard isOpen, reference(as: narrowing, for: call) != nil else { return false }
+    }
+    return isActive(endingIn: call)
+  }
+
   private func findOut(_ narrowing: Narrowing, for call: CallKind?) -> Conformance? {
     guard let object = reference.object else {
       terminate(as: .expired, in: call)

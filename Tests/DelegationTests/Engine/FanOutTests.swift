@@ -55,6 +55,22 @@ struct FanOutTests {
     withExtendedLifetime(first) {}
   }
 
+  @Test("one that does not conform is not late before its handler has begun")
+  func isLateOfThoseThatConform() {
+    let cast = Cast(2)
+    let narrowings = [
+      Narrowing(to: (any Listener).self, within: nil), Narrowing(to: Nobody.self, within: nil),
+    ]
+    let late = narrowings.map { narrowing in
+      let fanOut = FanOut(
+        asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
+      ) { _, _, _, _ in nil }
+      if let first = fanOut.claim() { fanOut.cursor.withLock { $0.sendToExecutor(first) } }
+      return (0..<2).map(fanOut.isLate)
+    }
+    #expect(late == [[false, false], [true, true]])
+  }
+
   @Test("threads that meet at the last position do not both get one")
   func race() {
     let cast = Cast(1)

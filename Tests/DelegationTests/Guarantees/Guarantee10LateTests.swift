@@ -2,6 +2,8 @@ import Testing
 
 @testable import Delegation
 
+private protocol Outsider: AnyObject, Sendable {}
+
 @Suite("Guarantee 10: deadline, and who is late", .inTurn)
 struct Guarantee10LateTests {
   /// What becomes of one that waits for its busy executor.
@@ -44,6 +46,70 @@ struct Guarantee10LateTests {
     busy.run()
     #expect(stage.perform { await $0.drain().isEmpty } == true)
     withExtendedLifetime((here, there)) {}
+  }
+
+  /// Why a subscriber cannot be asked.
+  enum Hindrance: CaseIterable {
+    case hasDied, hasDiedAndMustConform, doesNotConform
+
+    func delegates(of hub: DelegateHub) -> Delegates<any Listener> {
+      let all = hub.delegates(Listener.self)
+      return switch self {
+      case .hasDied: all
+      case .hasDiedAndMustConform: all.conforming(to: Listener.self)
+      case .doesNotConform: all.conforming(to: Outsider.self).conforming(to: Listener.self)
+      }
+    }
+  }
+
+  @Test(
+    "with a deadline of zero nobody is asked, and those who could not be are absent, not late",
+    arguments: Hindrance.allCases)
+  func zero(hindrance: Hindrance) {
+    func ask<Result: Sendable>(
+      _ question: @escaping @Sendable (Delegates<any Listener>) async -> Result
+    ) -> Result? {
+      let stage = Stage()
+      let probe = Probe()
+      stage.hub.subscribe(hindrance == .doesNotConform ? probe : Probe(), to: Listener.self)
+      defer { withExtendedLifetime(probe) {} }
+      return stage.perform { await question(hindrance.delegates(of: $0)) }
+    }
+    let isAtLeastOne = ask { delegates in
+      await delegates.vote(by: .atLeast(1), within: .zero, absent: .counts(as: true)) { _ in true }
+    }
+    #expect(isAtLeastOne == false)
+    #expect(ask { await $0.vote(within: .zero, absent: .counts(as: false)) { _ in true } } == true)
+    let names = ask { delegates in
+      await delegates.ask(combining: .all(), within: .zero, absent: .counts(as: "late")) { $0.name }
+    }
+    #expect(names == [])
+    #expect(ask { await $0.collect(within: .zero) { $0.name }.count } == 0)
+    let first = ask { delegates in
+      await delegates.askInTurn(within: .zero, absent: .counts(as: "late")) { $0.name }
+    }
+    #expect(first == .some(nil))
+    let passed = ask { delegates in
+      await delegates.pass("v", within: .zero, absent: .counts(as: "late")) { $1 + $0.name }
+    }
+    #expect(passed == "v")
+  }
+
+  @Test("with a deadline of zero those who live count as late, whoever has died beside them")
+  func zeroBesideTheDead() {
+    let stage = Stage()
+    let first = Probe("first")
+    stage.hub.subscribe(first, to: Listener.self)
+    let dead = stage.hub.subscribe(Probe("dead"), to: Listener.self)
+    let last = Probe("last")
+    stage.hub.subscribe(last, to: Listener.self)
+    let replies = stage.perform { hub in
+      await hub.collect(Listener.self, within: .zero) { $0.name }
+        .map { $0.error as? ReplyError == .timedOut }
+    }
+    #expect(replies == [true, true])
+    #expect(!dead.isActive)
+    withExtendedLifetime((first, last)) {}
   }
 
   @Test("the longest durations are no deadline, and stop nothing")

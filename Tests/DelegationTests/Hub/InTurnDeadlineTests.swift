@@ -180,6 +180,69 @@ struct InTurnDeadlineTests {
     #expect(call.result == "0")
   }
 
+  @Test(
+    "one that is removed or dies while its executor does not run is skipped, and is not late",
+    arguments: Guarantee10LateTests.Fate.allCases)
+  func goneMeanwhile(fate: Guarantee10LateTests.Fate) {
+    let incidents = Recorder<DelegateHub.Incident.Kind>()
+    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
+    let stuck = ManualExecutor()
+    let called = Recorder<String>()
+    var there: Probe? = Probe("there")
+    let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
+    let ask = stage.start { hub in
+      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+        called.record("asked")
+        return $0.name
+      }
+    }
+    let pass = stage.start { hub in
+      await hub.pass("v", through: Listener.self, within: .seconds(1), absent: .counts(as: "late"))
+      {
+        called.record("passed")
+        return $1 + $0.name
+      }
+    }
+    switch fate {
+    case .stays: break
+    case .isCancelled: subscription?.cancel()
+    case .isUnsubscribed: if let there { stage.hub.unsubscribe(there) }
+    case .dies: there = nil
+    }
+    stage.advance(by: .seconds(1))
+    let isLate = fate == .stays
+    #expect(ask.result == .some(isLate ? "late" : nil))
+    #expect(pass.result == (isLate ? "late" : "v"))
+    #expect(incidents.history == (isLate ? [.late, .late] : []))
+    // At the deadline nobody further is asked, and that one was not asked before.
+    stuck.run()
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(called.history == [])
+    withExtendedLifetime(there) {}
+  }
+
+  @Test("one that its executor has begun to ask is late, though it was removed since")
+  func goneAfterwards() {
+    let own = ManualExecutor()
+    let probe = Probe()
+    let gate = Gate()
+    let subscription = stage.hub.subscribe(probe, to: Listener.self, on: own)
+    let call = stage.start { hub in
+      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+        await gate.pass()
+        return $0.name
+      }
+    }
+    own.run()
+    subscription.cancel()
+    stage.advance(by: .seconds(1))
+    #expect(call.result == "late")
+    gate.open()
+    own.run()
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("a handler that cancels its own task does not end the call")
   func cancelsItself() {
     let probes = stage.cast(3)
