@@ -48,7 +48,8 @@ public struct Delegates<P: Sendable>: Sendable {
   /// They are still subscribers of the first protocol. Notifications that are posted here use its
   /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
   /// conform passes such a notification without being called, and it counts as handled; a question
-  /// is not asked of it, and it counts as absent.
+  /// is not asked of it, and it counts as absent. If it has an executor of its own, it passes the
+  /// notification there, so ``notifyAndWait(within:_:)`` waits for that executor.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
