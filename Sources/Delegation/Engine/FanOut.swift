@@ -56,7 +56,8 @@ final class FanOut: Sendable {
   @usableFromInline
   let runningTasks = RunningTasks()
 
-  /// At this depth and beyond, workers are not started in the caller's place, which would use up the stack.
+  /// At this depth and beyond, workers are not started in the caller's place, nor cancelled in the place of who
+  /// cancels the caller: each nested fan-out would do so within the one before, and use up the stack.
   private static let deepest = 16
 
   private init(
@@ -93,7 +94,7 @@ final class FanOut: Sendable {
   /// Starts the first worker in the caller's place, and returns when it has ended or suspended.
   @usableFromInline
   func startInPlace() {
-    guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
+    guard workplace.executor == nil, isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return requestWorker() }
     activity.begin()
@@ -154,9 +155,10 @@ final class FanOut: Sendable {
   /// Cancels the handlers that run and those that will.
   ///
   /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
-  ///   block it.
+  ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
   @usableFromInline
   func cancel(inPlace isInPlace: Bool) {
+    let isInPlace = isInPlace && isShallow
     runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
@@ -191,6 +193,9 @@ final class FanOut: Sendable {
   var caller: Caller? {
     if case .question(_, let caller) = purpose { caller } else { nil }
   }
+
+  /// Whether it is nested in so few others that the stack is sure to be large enough.
+  private var isShallow: Bool { caller?.depth ?? 0 < Self.deepest }
 
   var unclaimed: Int { cursor.withLock { $0.unclaimed } }
 
