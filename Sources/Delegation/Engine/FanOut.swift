@@ -28,8 +28,8 @@ final class FanOut: Sendable {
   enum Purpose: Sendable {
     /// They run the handlers of its pending notifications; no caller awaits that.
     case delivery
-    /// They ask it; the caller awaits the answer.
-    case question(Question, for: Caller)
+    /// They ask it the question; the caller awaits the answer.
+    case question(for: Caller)
   }
 
   /// In which order a question is asked.
@@ -53,6 +53,10 @@ final class FanOut: Sendable {
   let slowWatch: SlowWatch?
   @usableFromInline
   let cursor: Lock<Cursor>
+  /// What workers ask; `nil` for a delivery, and once it is halted.
+  ///
+  /// So a worker that waits for an executor keeps nothing that the question captured.
+  private let heldQuestion: Lock<Question?>
   @usableFromInline
   let runningTasks = RunningTasks()
 
@@ -63,7 +67,7 @@ final class FanOut: Sendable {
   private init(
     _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
     inOrder order: Order = .sideBySide,
-    for workplace: any Workplace
+    for workplace: any Workplace, _ question: Question? = nil
   ) {
     self.workplace = workplace
     activity = workplace.activity
@@ -72,6 +76,7 @@ final class FanOut: Sendable {
     self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
+    heldQuestion = Lock(question)
   }
 
   /// Makes a fan-out of pending notifications.
@@ -86,7 +91,7 @@ final class FanOut: Sendable {
     for workplace: any Workplace, in call: CallKind, _ question: @escaping Question
   ) {
     self.init(
-      .question(question, for: Caller.present), in: call, of: nodes, inOrder: order, for: workplace)
+      .question(for: Caller.present), in: call, of: nodes, inOrder: order, for: workplace, question)
   }
 
   // MARK: Starting
@@ -144,11 +149,12 @@ final class FanOut: Sendable {
 
   // MARK: Stopping
 
-  /// Lets no further handler begin; the caller no longer awaits the fan-out.
+  /// Lets no further handler begin, and releases the question; the caller no longer awaits the fan-out.
   @usableFromInline
   func halt() {
     let rest = cursor.withLock { $0.halt() }
-    withExtendedLifetime(rest) {}
+    let question = heldQuestion.withLock { $0.take() }
+    withExtendedLifetime((rest, question)) {}
     caller?.clear()
   }
 
@@ -191,8 +197,11 @@ final class FanOut: Sendable {
 
   /// The caller that awaits this fan-out; `nil` for a delivery.
   var caller: Caller? {
-    if case .question(_, let caller) = purpose { caller } else { nil }
+    if case .question(let caller) = purpose { caller } else { nil }
   }
+
+  /// What workers ask; `nil` once it is halted.
+  var question: Question? { heldQuestion.withLock(\.self) }
 
   /// Whether it is nested in so few others that the stack is sure to be large enough.
   private var isShallow: Bool { caller?.depth ?? 0 < Self.deepest }
@@ -247,7 +256,7 @@ final class FanOut: Sendable {
     guard let first = claim() else { return }
     switch purpose {
     case .delivery: await deliver(from: first)
-    case .question(let question, _): await ask(question, from: first)
+    case .question: await ask(from: first)
     }
   }
 }
