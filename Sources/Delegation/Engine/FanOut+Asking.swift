@@ -53,24 +53,23 @@ extension FanOut {
     return true
   }
 
-  /// Does one worker's part of a question, on the subscriptions' own executors as well.
+  /// Does one worker's part of the question, on the subscriptions' own executors as well.
+  ///
+  /// It reads the question each time, so that it keeps nothing of it while it waits for an executor.
   ///
   /// - Parameters:
-  ///   - question: a worker's part of the question.
   ///   - first: the subscription that is asked first.
   ///   - isSingle: whether to ask only the first one, and on the current executor.
-  nonisolated(nonsending) func ask(
-    _ question: @escaping Question, from first: Claim, only isSingle: Bool = false
-  ) async {
+  nonisolated(nonsending) func ask(from first: Claim, only isSingle: Bool = false) async {
     let worker = makeWorker()
     let place = runningTasks.join()
     var next: Claim? = first
     while let claim = next {
       if !isSingle, let executor = claim.node.executor {
-        await ask(question, at: claim, as: worker, on: executor)
+        await ask(claim, as: worker, on: executor)
         next = self.claim()
       } else {
-        next = await question(self, worker, claim, isSingle)
+        next = await question?(self, worker, claim, isSingle)
       }
     }
     if !runningTasks.leave(place) { await runningTasks.waitForUsers() }
@@ -79,12 +78,11 @@ extension FanOut {
   /// Asks on the subscription's own executor; one that has ended, or whose subscriber has died or does not
   /// conform, is not sent there, for the executor may be busy, suspended or gone.
   nonisolated(nonsending) private func ask(
-    _ question: @escaping Question, at claim: Claim, as worker: Worker,
-    on executor: any TaskExecutor
+    _ claim: Claim, as worker: Worker, on executor: any TaskExecutor
   ) async {
     // It finds no handler to run, and counts as absent.
     guard claim.node.isReached(as: narrowing, endingIn: call) else {
-      return _ = await question(self, worker, claim, true)
+      return _ = await question?(self, worker, claim, true)
     }
     switch order {
     case .inTurn:
@@ -92,7 +90,7 @@ extension FanOut {
       await Task.runChild(on: executor) {
         // The deadline may have come meanwhile.
         guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
-        _ = await question(self, worker, claim, true)
+        _ = await self.question?(self, worker, claim, true)
       }
     case .sideBySide:
       cursor.withLock { $0.sendToExecutor(claim) }
@@ -100,20 +98,18 @@ extension FanOut {
         // It was terminated: what is left to be done needs no executor of its own.
         self.activity.begin()
         Task.startDetached(on: self.workplace.executor) {
-          await self.workAndCountOff { await self.beginOnExecutor(question, at: claim) }
+          await self.workAndCountOff { await self.beginOnExecutor(claim) }
         }
       }
-      startWorker(on: executor) { await self.beginOnExecutor(question, at: claim) }
+      startWorker(on: executor) { await self.beginOnExecutor(claim) }
     }
   }
 
   /// Asks a subscription that has waited for its executor, if it still does.
-  nonisolated(nonsending) private func beginOnExecutor(
-    _ question: @escaping Question, at claim: Claim
-  ) async {
+  nonisolated(nonsending) private func beginOnExecutor(_ claim: Claim) async {
     claim.node.topic.noteArrived(claim.node, of: ObjectIdentifier(self))
     // The executor may have taken its time.
     guard cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
-    await ask(question, from: claim, only: true)
+    await ask(from: claim, only: true)
   }
 }

@@ -28,8 +28,8 @@ final class FanOut: Sendable {
   enum Purpose: Sendable {
     /// They run the handlers of its pending notifications; no caller awaits that.
     case delivery
-    /// They ask it; the caller awaits the answer.
-    case question(Question, for: Caller)
+    /// They ask it the question; the caller awaits the answer.
+    case question(for: Caller)
   }
 
   /// In which order a question is asked.
@@ -55,16 +55,21 @@ final class FanOut: Sendable {
   let slowWatch: SlowWatch?
   @usableFromInline
   let cursor: Lock<Cursor>
+  /// What workers ask; `nil` for a delivery, and once it is halted.
+  ///
+  /// So a worker that waits for an executor keeps nothing that the question captured.
+  private let heldQuestion: Lock<Question?>
   @usableFromInline
   let runningTasks = RunningTasks()
 
-  /// At this depth and beyond, workers are not started in the caller's place, which would use up the stack.
+  /// At this depth and beyond, workers are not started in the caller's place, nor cancelled in the place of who
+  /// cancels the caller: each nested fan-out would do so within the one before, and use up the stack.
   private static let deepest = 16
 
   private init(
     _ purpose: Purpose, in call: CallKind, of nodes: consuming [SubscriptionNode],
     conformingTo narrowing: Narrowing? = nil, inOrder order: Order = .sideBySide,
-    for workplace: any Workplace
+    for workplace: any Workplace, _ question: Question? = nil
   ) {
     self.workplace = workplace
     activity = workplace.activity
@@ -74,6 +79,7 @@ final class FanOut: Sendable {
     self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
+    heldQuestion = Lock(question)
   }
 
   /// Makes a fan-out of pending notifications.
@@ -89,8 +95,8 @@ final class FanOut: Sendable {
     _ question: @escaping Question
   ) {
     self.init(
-      .question(question, for: Caller.present), in: call, of: nodes, conformingTo: narrowing,
-      inOrder: order, for: workplace)
+      .question(for: Caller.present), in: call, of: nodes, conformingTo: narrowing, inOrder: order,
+      for: workplace, question)
   }
 
   // MARK: Starting
@@ -98,7 +104,7 @@ final class FanOut: Sendable {
   /// Starts the first worker in the caller's place, and returns when it has ended or suspended.
   @usableFromInline
   func startInPlace() {
-    guard workplace.executor == nil, caller?.depth ?? 0 < Self.deepest,
+    guard workplace.executor == nil, isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return requestWorker() }
     activity.begin()
@@ -148,20 +154,22 @@ final class FanOut: Sendable {
 
   // MARK: Stopping
 
-  /// Lets no further handler begin; the caller no longer awaits the fan-out.
+  /// Lets no further handler begin, and releases the question; the caller no longer awaits the fan-out.
   @usableFromInline
   func halt() {
     let rest = cursor.withLock { $0.halt() }
-    withExtendedLifetime(rest) {}
+    let question = heldQuestion.withLock { $0.take() }
+    withExtendedLifetime((rest, question)) {}
     caller?.clear()
   }
 
   /// Cancels the handlers that run and those that will.
   ///
   /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
-  ///   block it.
+  ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
   @usableFromInline
   func cancel(inPlace isInPlace: Bool) {
+    let isInPlace = isInPlace && isShallow
     runningTasks.cancel(on: workplace.executor, inPlace: isInPlace) { self.runningTasks.endUse() }
   }
 
@@ -194,8 +202,14 @@ final class FanOut: Sendable {
 
   /// The caller that awaits this fan-out; `nil` for a delivery.
   var caller: Caller? {
-    if case .question(_, let caller) = purpose { caller } else { nil }
+    if case .question(let caller) = purpose { caller } else { nil }
   }
+
+  /// What workers ask; `nil` once it is halted.
+  var question: Question? { heldQuestion.withLock(\.self) }
+
+  /// Whether it is nested in so few others that the stack is sure to be large enough.
+  private var isShallow: Bool { caller?.depth ?? 0 < Self.deepest }
 
   var unclaimed: Int { cursor.withLock { $0.unclaimed } }
 
@@ -249,7 +263,7 @@ final class FanOut: Sendable {
     guard let first = claim() else { return }
     switch purpose {
     case .delivery: await deliver(from: first)
-    case .question(let question, _): await ask(question, from: first)
+    case .question: await ask(from: first)
     }
   }
 }

@@ -146,9 +146,11 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     // Read first: after `publish()` the caller may already have gone on.
     let isComplete = ballot.isComplete
     ballot.clear()
-    publish()
+    let late = publish()
     // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
     if !isComplete { fanOut.cancelOthers() }
+    // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
+    withExtendedLifetime(late) {}
   }
 
   /// Counts one input.
@@ -175,16 +177,17 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   }
 
   /// Resumes the caller: the poll is decided.
+  ///
+  /// - Returns: the inputs that came too late, to be released.
   @inlinable
-  func publish() {
-    // Inputs that came too late are released after the lock.
+  func publish() -> [PollState.Item] {
     let (caller, late) = state.withLock { state in
       state.isDecided = true
       defer { state.caller = nil }
       return (state.caller, state.queue.takeAll())
     }
-    withExtendedLifetime(late) {}
     caller?.continuation.resume()
+    return late
   }
 }
 

@@ -2,7 +2,8 @@
 ///
 /// One task serves all handlers: it sleeps for the time limit and reports the handlers that ran during the
 /// whole sleep, so a slow one is noticed before it has run for twice the limit. While no handler runs
-/// there is no task.
+/// there is no task, or one that sleeps for the last time. It does not keep the watch, whose `deinit`
+/// cancels it.
 @usableFromInline
 final class SlowWatch: Sendable {
   @usableFromInline
@@ -18,7 +19,16 @@ final class SlowWatch: Sendable {
     var lastTicket = 0
     /// The running handlers that have not been reported, by ticket.
     var running: [Ticket: Handler] = [:]
-    var isWatched = false
+    var lastTask = 0
+    /// The watching task, if there is one.
+    var task: WatchingTask?
+  }
+
+  private struct WatchingTask: Sendable {
+    /// No other one of this watch ever has it.
+    let number: Int
+    /// `nil` until it has been started.
+    var handle: Task<Void, Never>?
   }
 
   private let limit: Duration
@@ -37,16 +47,22 @@ final class SlowWatch: Sendable {
     self.report = report
   }
 
+  deinit {
+    state.withLock { $0.task?.handle }?.cancel()
+  }
+
   /// Notes that a handler begins.
   @usableFromInline
   func begin(_ node: SubscriptionNode, in call: CallKind) -> Ticket {
-    let (ticket, startsWatch) = state.withLock { state in
+    let (ticket, newTask) = state.withLock { state -> (Ticket, Int?) in
       state.lastTicket += 1
       state.running[state.lastTicket] = Handler(node: node, call: call)
-      defer { state.isWatched = true }
-      return (state.lastTicket, !state.isWatched)
+      if state.task != nil { return (state.lastTicket, nil) }
+      state.lastTask += 1
+      state.task = WatchingTask(number: state.lastTask)
+      return (state.lastTicket, state.lastTask)
     }
-    if startsWatch { watch() }
+    if let newTask { watch(as: newTask) }
     return ticket
   }
 
@@ -56,34 +72,36 @@ final class SlowWatch: Sendable {
     state.withLock { $0.running[ticket] = nil }
   }
 
-  private func watch() {
-    let clock = clock
-    Task.startDetached(on: executor) {
+  private func watch(as number: Int) {
+    let task = Task.startDetached(on: executor) { [weak self, clock, limit] in
       // Handlers with tickets up to this one had begun when the sleep began.
-      while let newest = self.newestRunning() {
-        // Nobody cancels this task; a clock that throws all the same would have it spin.
-        do { try await clock.sleep(for: self.limit) } catch { return self.stop() }
-        for slow in self.takeSlow(upTo: newest) { self.report(slow.node, slow.call) }
+      while let newest = self?.newestRunning() {
+        // A clock that throws although the watch has not cancelled this task would have it spin.
+        do { try await clock.sleep(for: limit) } catch { return self?.stop() ?? () }
+        self?.reportSlow(upTo: newest)
       }
     }
+    // It may have ended already.
+    state.withLock { if $0.task?.number == number { $0.task?.handle = task } }
   }
 
   private func stop() {
-    state.withLock { $0.isWatched = false }
+    state.withLock { $0.task = nil }
   }
 
   private func newestRunning() -> Ticket? {
     state.withLock { state in
-      if state.running.isEmpty { state.isWatched = false }
+      if state.running.isEmpty { state.task = nil }
       return state.running.keys.max()
     }
   }
 
-  private func takeSlow(upTo newest: Ticket) -> [Handler] {
-    state.withLock { state in
+  private func reportSlow(upTo newest: Ticket) {
+    let slow = state.withLock { state in
       let slow = state.running.filter { $0.key <= newest }
       for ticket in slow.keys { state.running[ticket] = nil }
       return slow.sorted { $0.key < $1.key }.map(\.value)
     }
+    for slow in slow { report(slow.node, slow.call) }
   }
 }

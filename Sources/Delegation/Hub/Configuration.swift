@@ -73,15 +73,15 @@ extension DelegateHub {
         """)
     }
     return SlowWatch(
-      after: limit, on: configuration.clock, executor: handlerExecutor(for: configuration.executor)
+      after: limit, on: configuration.clock, executor: deadlinesExecutor(of: configuration)
     ) { node, call in
       node.report(.slow, in: call)
     }
   }
 
-  /// Where a configuration's deadlines run; `nil` for the default.
+  /// Where a configuration's deadlines and its watch for slow handlers run; `nil` for the default.
   ///
-  /// Deadlines in real time do not run on the hub's executor, which may be busy. Any other clock is assumed
+  /// In real time they do not run on the hub's executor, which may be busy. Any other clock is assumed
   /// to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
   static func deadlinesExecutor(of configuration: Configuration) -> (any TaskExecutor)? {
     let clock = configuration.clock

@@ -4,6 +4,9 @@
 /// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
 /// starts only for an earlier deadline. Sleepers do not keep the queue, whose `deinit` cancels them: a
 /// clock that nobody advances any more would keep them for good.
+///
+/// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
+/// Most of what they do is short.
 final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration {
   private let clock: C
   private let executor: (any TaskExecutor)?
@@ -28,7 +31,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
     if duration >= Deadline.farthest { return nil }
     guard duration > .zero else {
       return Deadline(isPast: true) { action in
-        Task.startDetached(on: self.executor) { action() }
+        Task.startDetached(on: self.executor, priority: .high) { action() }
         return Deadline.Alarm {}
       }
     }
@@ -56,7 +59,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
       sleepers.tasks[sleepers.last] = .some(nil)
       return sleepers.last
     }
-    let task = Task.startDetached(on: executor) { [weak self, clock] in
+    let task = Task.startDetached(on: executor, priority: .high) { [weak self, clock] in
       var instant: C.Instant? = first
       while let wake = instant {
         // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
@@ -78,7 +81,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
     let now = clock.now
     let (due, next) = alarms.withLock { $0.wake(at: instant, now: now) }
     // Each in a task of its own: an action runs user code, and may block.
-    for action in due { Task.startDetached(on: executor) { action() } }
+    for action in due { Task.startDetached(on: executor, priority: .high) { action() } }
     return next
   }
 }

@@ -205,14 +205,14 @@ private final class HandleCalls: Sendable {
 
   private let members: [RunningTasks.Member]
   private let executor: (any TaskExecutor)?
-  private let priority: TaskPriority?
+  private let priority: TaskPriority
   private let onEnd: @Sendable () -> Void
   private let call: @Sendable (UnsafeCurrentTask) -> Void
   private let progress = Lock(Progress())
 
   init(
     on members: [RunningTasks.Member], by executor: (any TaskExecutor)?,
-    at priority: TaskPriority? = nil, onEnd: @escaping @Sendable () -> Void,
+    at priority: TaskPriority = .high, onEnd: @escaping @Sendable () -> Void,
     _ call: @escaping @Sendable (UnsafeCurrentTask) -> Void
   ) {
     self.members = members

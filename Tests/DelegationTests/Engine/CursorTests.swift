@@ -81,4 +81,22 @@ struct CursorTests {
     #expect(cursor.halt().count == 4)
     #expect(cursor.beginOnExecutor(0) == false)
   }
+
+  @Test("a halt writes nothing into the list, which another thread may have released just before")
+  func writesNothing() throws {
+    // With room for more, and nobody else's: it could be extended in place.
+    var own = nodes
+    own.reserveCapacity(10)
+    let storage = Self.storage(of: own)
+    var cursor = Cursor(own)
+    own = []
+    cursor.sendToExecutor(try #require(claim(&cursor)))
+    let all = cursor.halt()
+    #expect(all.count == 4)
+    #expect(Self.storage(of: all) != storage)
+  }
+
+  private static func storage(of nodes: [SubscriptionNode]) -> UnsafePointer<SubscriptionNode>? {
+    nodes.withUnsafeBufferPointer { $0.baseAddress }
+  }
 }

@@ -122,6 +122,35 @@ struct Guarantee12CancellationTests {
     #expect(await caller.value)
   }
 
+  @Test("to cancel the caller of deeply nested votes takes little of the canceller's stack")
+  func deeplyNested() async {
+    // In a process of its own: a stack that is used up ends the process.
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub()
+      let gate = Gate()
+      let probes = Probe.many(2)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      @Sendable func vote(from level: Int) async -> Bool {
+        await hub.vote(Listener.self) { probe in
+          guard probe.name == "0" else { return true }
+          if level < 1_000 { return await vote(from: level + 1) }
+          await gate.pass()
+          return Task.isCancelled
+        }
+      }
+      let caller = Task { await vote(from: 1) }
+      await gate.arrivals()
+      let canceller = Thread { caller.cancel() }
+      canceller.stackSize = 512 << 10
+      canceller.start()
+      while !caller.isCancelled { await Task.yield() }
+      gate.open()
+      _ = await caller.value
+      #expect(await hub.drain().isEmpty)
+      withExtendedLifetime(probes) {}
+    }
+  }
+
   @Test("a caller does not cancel the handlers that work for another")
   func others() async {
     let hub = DelegateHub()

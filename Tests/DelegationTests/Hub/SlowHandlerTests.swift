@@ -188,6 +188,51 @@ struct SlowHandlerTests {
     withExtendedLifetime(probe) {}
   }
 
+  @Test("by the real clock the watch does not need the hub's executor, which may be busy")
+  func busyExecutor() async {
+    let executor = ManualExecutor()
+    let reported = Recorder<String>()
+    let hub = DelegateHub { configuration in
+      configuration.executor = executor
+      configuration.slowAfter = .milliseconds(1)
+      configuration.on(.slow) { reported.record($0.subscriber) }
+    }
+    let gate = Gate()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    hub.notify(Listener.self) { _ in await gate.pass() }
+    executor.run()
+    // From here on the executor does nothing. The one job that comes is that of the report.
+    while executor.pendingJobs == 0 { await Task.yield() }
+    executor.runNext()
+    #expect(reported.history == ["DelegationTests.Probe"])
+    gate.open()
+    executor.run()
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("nothing of the watch is left behind when the hub is released, nor its clock")
+  func released() async {
+    weak var leftClock: ManualClock?
+    do {
+      let watched = Watched()
+      leftClock = watched.clock
+      let probe = Probe()
+      watched.hub.subscribe(probe, to: Listener.self)
+      await watched.hub.notifyAndWait(Listener.self) { [clock = watched.clock] _ in
+        await clock.waitForSleepers()
+      }
+      await watched.hub.drain()
+      withExtendedLifetime(probe) {}
+    }
+    // The watch's task ends in its own time.
+    for _ in 0..<1_000_000 {
+      if leftClock == nil { break }
+      await Task.yield()
+    }
+    #expect(leftClock == nil)
+  }
+
   @Test("without slowAfter nobody watches")
   func unwatched() {
     let reported = Recorder<String>()

@@ -113,6 +113,34 @@ struct DeadlineQueueTests {
     #expect(blocked.end())
   }
 
+  @Test("neither its sleep nor its actions come behind other work of medium priority")
+  func priority() throws {
+    let priorities = Recorder<TaskPriority>()
+    let attentive = AttentiveClock(clock: clock, priorities: priorities)
+    let queue = DeadlineQueue(clock: attentive, executor: executor)
+    for duration in [Duration.zero, .seconds(1)] {
+      _ = try #require(queue.deadline(after: duration)).schedule {
+        priorities.record(Task.currentPriority)
+      }
+    }
+    advance(by: .seconds(1))
+    #expect(priorities.history == [.high, .high, .high])
+  }
+
+  /// Notes the priority of the tasks that sleep.
+  private struct AttentiveClock: Clock {
+    let clock: ManualClock
+    let priorities: Recorder<TaskPriority>
+
+    var now: ManualClock.Instant { clock.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+      priorities.record(Task.currentPriority)
+      try await clock.sleep(until: deadline)
+    }
+  }
+
   @Test("there is no deadline that is too far away for clocks to say when it is")
   func tooFar() {
     for duration in [Duration.seconds(Int64.max), .seconds(1 << 40), .seconds(1 << 32)] {

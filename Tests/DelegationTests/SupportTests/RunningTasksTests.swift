@@ -41,6 +41,27 @@ struct RunningTasksTests {
     #expect(runningTasks.isEmpty)
   }
 
+  @Test("cancelling does not come behind work of medium priority", arguments: [true, false])
+  func priorityOfCancelling(all: Bool) async {
+    let runningTasks = Shared()
+    let gate = Gate()
+    let priorities = Recorder<TaskPriority>()
+    let running = Task {
+      let place = runningTasks.join()
+      await withTaskCancellationHandler {
+        await gate.pass()
+      } onCancel: {
+        priorities.record(Task.currentPriority)
+      }
+      await runningTasks.leave(place)
+    }
+    await gate.arrivals()
+    if all { runningTasks.cancel() } else { runningTasks.cancelOthers() }
+    #expect(await priorities.history(of: 1) == [.high])
+    gate.open()
+    await running.value
+  }
+
   @Test("those at work and those who join later are raised to the highest priority asked for")
   func escalate() async {
     let runningTasks = Shared()
@@ -157,6 +178,11 @@ private final class Shared: Sendable {
   /// Cancels those at work and those to come.
   func cancel() {
     runningTasks.cancel(on: nil, inPlace: false) { self.runningTasks.endUse() }
+  }
+
+  /// Cancels those at work except the current task, and those to come.
+  func cancelOthers() {
+    runningTasks.cancelOthers(on: nil) { self.runningTasks.endUse() }
   }
 
   /// Raises those at work and those to come.

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import Delegation
+
+@Suite("Poll: answers that come too late", .inTurn)
+struct PollLateAnswerTests {
+  /// An answer that does something when it is released.
+  private final class Answer: Sendable {
+    let onRelease: @Sendable () -> Void
+
+    init(onRelease: @escaping @Sendable () -> Void = {}) {
+      self.onRelease = onRelease
+    }
+
+    deinit { onRelease() }
+  }
+
+  /// Is content with the first answer.
+  private struct First: Combiner {
+    mutating func receive(_ response: Answer, from position: Int) -> Bool? { true }
+    mutating func finish() -> Bool { false }
+  }
+
+  @Test("the caller does not wait until one is released, though its `deinit` blocks")
+  func release() async {
+    let fanOut = FanOut(asking: [], for: DelegateHub(), in: .ask) { _, _, _, _ in nil }
+    let poll = Poll(Ballot<First, Never>(asking: 2, combiner: First()))
+    #expect(poll.begin() == nil)
+    let waiting = Task { await poll.waitForDecision().get() }
+    while poll.state.withLock({ $0.caller == nil }) { await Task.yield() }
+    // Another worker counts meanwhile.
+    poll.phase.store(PollPhase.counting, ordering: .sequentiallyConsistent)
+    let blockade = Blockade()
+    for (position, answer) in [Answer(), Answer { blockade.enter() }].enumerated() {
+      #expect(!poll.enqueue(.answer(.response(answer), position: position)))
+    }
+    let hasCounted = Gate()
+    // On a thread of its own, for it is blocked.
+    Thread {
+      poll.conclude(false, in: fanOut)
+      hasCounted.arrive()
+    }.start()
+    #expect(await waiting.value)
+    #expect(blockade.end(), "the caller waited for the release")
+    await hasCounted.arrivals()
+  }
+}
