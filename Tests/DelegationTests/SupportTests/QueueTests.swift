@@ -46,6 +46,30 @@ struct QueueTests {
     #expect(queue.elements.capacity >= 20)
     #expect(queue.isEmpty)
   }
+
+  @Test("but not that of a flood")
+  func flood() {
+    var queue = Queue<Int>()
+    for number in 0..<20_000 { queue.append(number) }
+    for _ in 0..<20_000 { _ = queue.popFirst() }
+    #expect(queue.isEmpty)
+    #expect(queue.elements.capacity <= Queue<Int>.largestKept)
+  }
+
+  @Test("one is found by its number without a look at all of them")
+  func number() {
+    var queue = Queue<Int>()
+    for number in 0..<100_000 { queue.append(2 * number) }
+    for _ in 0..<30_000 { _ = queue.popFirst() }
+    let looks = Count()
+    for (number, isThere) in [(60_000, true), (199_998, true), (59_998, false), (100_001, false)] {
+      #expect(
+        queue.contains(number) {
+          looks.add(1); return $0
+        } == isThere)
+    }
+    #expect(looks.value <= 4 * 18)
+  }
 }
 
 /// A queue beside an array.
