@@ -12,7 +12,8 @@ let voteRows: [Row] =
 
 /// What DESIGN asks of a vote among so many that answer at once.
 private let asked = [
-  1: VoteTargets(group: .faster(5)),
+  // A group's only task comes by way of the pool: how long that takes, the kernel decides.
+  1: VoteTargets(group: .faster(5, noise: .wakes)),
   3: VoteTargets(group: .faster(5)),
   10: VoteTargets(group: .faster(6), loop: .within(1.2)),
   100: VoteTargets(group: .faster(8), loop: .within(1)),
@@ -22,7 +23,7 @@ private let asked = [
 private let callerRows: [Row] = [3, 10].flatMap { count in
   [2, 4, 8].map { callers in
     let id = "vote.class.\(count).callers\(callers)"
-    let target: Target? = count == 10 && callers == 8 ? .faster(4) : nil
+    let target: Target? = count == 10 && callers == 8 ? .faster(4, noise: .wakes) : nil
     return Row(id) { _ in
       await votes(id, among: classes(count), targets: VoteTargets(group: target), callers: callers)
     }
