@@ -9,7 +9,7 @@ let postingRows: [Row] =
     let id = "post.return.\(count)"
     return Row(id) { _ in await posts(id, to: Crowd(count, burst: burst)) }
   }
-  + [Row("post.threads") { _ in threads() }]
+  + [Row("post.threads") { plan in threads(plan.skipsSlowControls ? [1, 16] : [1, 4, 8, 16]) }]
 
 private let request = Request(id: 7, units: 1)
 
@@ -99,7 +99,10 @@ private func posts(_ id: String, to crowd: Crowd<BurstListener>) async -> Contes
 /// Sets up the contest of a hub that threads post to at once, more of them than there are cores.
 ///
 /// What counts is the time until the last thread has posted its share, with the waking of the threads.
-private func threads() -> Contest {
+///
+/// - Parameter counts: how many threads each contestant has.
+/// - Returns: the contest.
+private func threads(_ counts: [Int]) -> Contest {
   // Long bursts: waking the threads takes a millisecond where other programs run.
   let crowd = Crowd(10, burst: 64_000)
   let hub = hub(of: crowd)
@@ -127,7 +130,7 @@ private func threads() -> Contest {
       })
   }
   return Contest(
-    id: "post.threads", unit: "post", contestants: [1, 4, 8, 16].map(contestant),
+    id: "post.threads", unit: "post", contestants: counts.map(contestant),
     comparisons: [
       .of("hub, 4 threads", against: "hub, 1 thread"),
       .of("hub, 8 threads", against: "hub, 1 thread"),
