@@ -3,6 +3,8 @@
 /// With `--known` the gate lets them pass as long as they get no worse. Whoever improves one writes down its new
 /// result, and strikes it when it is reached: the program says so.
 let knownShortfalls: [Shortfall] = [
+  Shortfall("vote.class.1", against: "task group", result: 4.12),
+  Shortfall("vote.class.3", against: "task group", result: 2.24),
   Shortfall("vote.class.10", against: "task group", result: 2.26),
   Shortfall("vote.class.10", against: "weak loop", result: 7.69),
   Shortfall("vote.class.100", against: "task group", result: 4.05),

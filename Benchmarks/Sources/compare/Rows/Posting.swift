@@ -1,30 +1,29 @@
 /// Makes a contestant of something that posts without waiting.
 ///
-/// Posted from one task or from several at once, awaited by the last handler's own signal: everybody is
+/// Posted by one task or by several posters at once, awaited by the last handler's own signal: everybody is
 /// treated alike, and whoever delivers before it returns has no wait at the end.
 ///
 /// - Parameters:
 ///   - name: what the table calls it.
 ///   - crowd: who is told.
 ///   - units: how many units a burst is; `nil` if its unit is a delivery.
-///   - posters: how many tasks share a burst.
+///   - posters: who shares a burst.
 ///   - post: posts one notification.
 /// - Returns: the contestant.
 func posting<Member>(
-  _ name: String, to crowd: Crowd<Member>, units: Int? = nil, _ posters: Int = 1,
+  _ name: String, to crowd: Crowd<Member>, units: Int? = nil, _ posters: Posters = .one,
   _ post: @escaping @Sendable () -> Void
 ) -> Contestant {
-  let share = crowd.burst / posters
-  precondition(share * posters == crowd.burst, "posters cannot share a burst of \(crowd.burst)")
+  let share = posters.share(of: crowd.burst)
   return Contestant(
     name, units: units ?? crowd.deliveries, keeping: [crowd],
     work: { iterations in
       for _ in 0..<iterations {
         crowd.start()
-        if posters == 1 {
+        if case .tasks(1) = posters {
           for _ in 0..<share { post() }
         } else {
-          await together(posters) { _ in
+          await posters.atOnce {
             for _ in 0..<share { post() }
           }
         }
@@ -47,8 +46,7 @@ func awaiting<Member>(
   _ name: String, to crowd: Crowd<Member>, units: Int? = nil, _ posters: Int = 1,
   _ post: @escaping @Sendable () async -> Void
 ) -> Contestant {
-  let share = crowd.burst / posters
-  precondition(share * posters == crowd.burst, "posters cannot share a burst of \(crowd.burst)")
+  let share = Posters.tasks(posters).share(of: crowd.burst)
   return Contestant(
     name, units: units ?? crowd.deliveries, keeping: [crowd],
     work: { iterations in

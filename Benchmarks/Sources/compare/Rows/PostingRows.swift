@@ -9,6 +9,7 @@ let postingRows: [Row] =
     let id = "post.return.\(count)"
     return Row(id) { _ in await posts(id, to: Crowd(count, burst: burst)) }
   }
+  + [Row("post.threads") { plan in threads(plan.skipsSlowControls ? [1, 16] : [1, 4, 8, 16]) }]
 
 private let request = Request(id: 7, units: 1)
 
@@ -93,6 +94,48 @@ private func posts(_ id: String, to crowd: Crowd<BurstListener>) async -> Contes
   return Contest(
     id: id, unit: "post", contestants: contestants,
     comparisons: contestants.dropFirst().map { .of(against: $0.name) })
+}
+
+/// Sets up the contest of a hub that threads post to at once, more of them than there are cores.
+///
+/// What counts is the time until the last thread has posted its share, with the waking of the threads.
+///
+/// - Parameter counts: how many threads each contestant has.
+/// - Returns: the contest.
+private func threads(_ counts: [Int]) -> Contest {
+  // Long bursts: waking the threads takes a millisecond where other programs run.
+  let crowd = Crowd(10, burst: 64_000)
+  let hub = hub(of: crowd)
+  func name(_ count: Int) -> String { "hub, \(count) \(count == 1 ? "thread" : "threads")" }
+  func contestant(_ count: Int) -> Contestant {
+    let threads = Threads(count)
+    let share = Posters.threads(threads).share(of: crowd.burst)
+    return Contestant(
+      name(count), units: crowd.burst, keeping: [crowd],
+      timing: { iterations in
+        var total: Nanoseconds = 0
+        for _ in 0..<iterations {
+          crowd.start()
+          let end = Atomic<UInt64>(0)
+          let start = now()
+          await threads.together { _ in
+            for _ in 0..<share { hub.notify((any Listener).self) { $0.didPerform(request) } }
+            end.max(now(), ordering: .relaxed)
+          }
+          total += Nanoseconds(end.load(ordering: .relaxed) - start)
+          await crowd.wait()
+          await hub.drain()
+        }
+        return total
+      })
+  }
+  return Contest(
+    id: "post.threads", unit: "post", contestants: counts.map(contestant),
+    comparisons: [
+      .of("hub, 4 threads", against: "hub, 1 thread"),
+      .of("hub, 8 threads", against: "hub, 1 thread"),
+      .of("hub, 16 threads", against: "hub, 1 thread", target: .within(1 / 0.6, noise: .wakes)),
+    ])
 }
 
 /// Makes a hub whom a crowd listens to.

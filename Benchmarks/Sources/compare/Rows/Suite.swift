@@ -49,8 +49,8 @@ enum Suite {
   /// Memory first, while no other row's hub is being let go of; then votes, notifications, what a single
   /// one costs, subscriptions, waits, and what the machine itself does.
   static let rows: [Row] =
-    memoryRows + voteRows + vetoRows + inlineRows + notifyRows + asyncRows + latencyRows
-    + postingRows + subscribingRows + waitingRows + hugeRows + controlRows
+    memoryRows + voteRows + vetoRows + suspendingRows + inlineRows + notifyRows + asyncRows
+    + latencyRows + postingRows + subscribingRows + waitingRows + hugeRows + controlRows
 
   /// Finds rows by name.
   ///

@@ -47,14 +47,47 @@ final class SleepingGatekeeper: Gatekeeper {
 /// A voter that lets others go first.
 final class YieldingGatekeeper: Gatekeeper {
   private let forbidden: Int
+  private let times: Int
 
   /// Makes one.
   ///
-  /// - Parameter forbidden: the request it denies.
-  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+  /// - Parameters:
+  ///   - forbidden: the request it denies.
+  ///   - times: how often it suspends.
+  init(forbidding forbidden: Int, times: Int = 1) {
+    self.forbidden = forbidden
+    self.times = times
+  }
 
   func mayPerform(_ request: Request) async -> Bool {
-    await Task.yield()
+    for _ in 0..<times { await Task.yield() }
+    return request.id != forbidden
+  }
+}
+
+/// A voter that has others vote before it answers.
+final class ChainedGatekeeper: Gatekeeper {
+  /// Holds a vote of others.
+  typealias Vote = @Sendable (Request) async -> Bool
+
+  private let forbidden: Int
+  private let next: Vote
+  private let others: [any Gatekeeper]
+
+  /// Makes one.
+  ///
+  /// - Parameters:
+  ///   - forbidden: the request it denies.
+  ///   - others: kept alive as long as this one, for those who vote hold them weakly.
+  ///   - next: has them vote.
+  init(forbidding forbidden: Int, after others: [any Gatekeeper], _ next: @escaping Vote) {
+    self.forbidden = forbidden
+    self.others = others
+    self.next = next
+  }
+
+  func mayPerform(_ request: Request) async -> Bool {
+    guard await next(request) else { return false }
     return request.id != forbidden
   }
 }
