@@ -126,7 +126,23 @@ final class FanOut: Sendable {
   /// Requests one more worker.
   @usableFromInline
   func requestWorker() {
-    startWorker(on: workplace.executor) { await self.workAsStandby() }
+    if let executor = workplace.executor {
+      return startWorker(on: executor) { await self.workAsStandby() }
+    }
+    // As `startWorker` does, in one closure: each further one is an allocation for each suspension.
+    activity.begin()
+    switch purpose {
+    case .delivery:
+      Task.detached {
+        await self.workAsStandby()
+        self.activity.end()
+      }
+    case .question:
+      Task {
+        await self.workAsStandby()
+        self.activity.end()
+      }
+    }
   }
 
   /// Starts a task for a worker, which is counted from here until its work is done.
