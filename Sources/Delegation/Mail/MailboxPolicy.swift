@@ -41,14 +41,7 @@ extension DelegateHub {
     public static let latest = MailboxPolicy(code: .latest)
 
     /// The policy, as one writes it.
-    public var description: String {
-      switch code {
-      case .unbounded: "unbounded"
-      case .dropOldest(let limit): "dropOldest(limit: \(limit))"
-      case .dropNewest(let limit): "dropNewest(limit: \(limit))"
-      case .latest: "latest"
-      }
-    }
+    public var description: String { "\(code)" }
 
     /// How many may wait; `nil` for any number.
     var limit: Int? {

@@ -17,11 +17,6 @@ extension DelegateHub {
     public static let strongly = Hold(code: .strongly)
 
     /// How, in words.
-    public var description: String {
-      switch code {
-      case .weakly: "weakly"
-      case .strongly: "strongly"
-      }
-    }
+    public var description: String { "\(code)" }
   }
 }

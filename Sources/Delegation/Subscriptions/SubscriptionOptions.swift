@@ -8,19 +8,6 @@ struct SubscriptionOptions: Sendable {
   var policy: DelegateHub.MailboxPolicy?
   var executor: (any TaskExecutor)?
 
-  init(
-    subscriber: any Sendable, priority: Int? = nil, id: Identity? = nil,
-    hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
-    executor: (any TaskExecutor)? = nil
-  ) {
-    self.subscriber = subscriber
-    self.priority = priority
-    self.id = id
-    self.hold = hold
-    self.policy = policy
-    self.executor = executor
-  }
-
   /// The subscriber, if the hub keeps it alive.
   var held: (any Sendable)? { hold == .strongly ? subscriber : nil }
 
