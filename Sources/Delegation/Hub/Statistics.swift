@@ -7,25 +7,25 @@ extension DelegateHub {
   public struct Statistics: Sendable, CustomStringConvertible {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {
+      var account: Account
+
       /// Their handlers returned.
-      public internal(set) var handled = 0
+      public var handled: Int { account.handled }
       /// Their handlers threw.
-      public internal(set) var failed = 0
+      public var failed: Int { account.failed }
       /// Their subscriber died before it got to them.
-      public internal(set) var expired = 0
+      public var expired: Int { account.expired }
       /// The subscriber's mailbox was full.
-      public internal(set) var dropped = 0
+      public var dropped: Int { account.dropped }
       /// The subscription was ended before it got to them.
-      public internal(set) var cancelled = 0
+      public var cancelled: Int { account.cancelled }
       /// They wait.
-      public internal(set) var waiting = 0
+      public var waiting: Int { account.waiting }
       /// They are being handled.
-      public internal(set) var handling = 0
+      public var handling: Int { account.handling }
 
       /// All of them.
-      public var total: Int {
-        handled + failed + expired + dropped + cancelled + waiting + handling
-      }
+      public var total: Int { account.total }
     }
 
     /// How often a subscriber gave no answer to a question.
@@ -80,7 +80,9 @@ extension DelegateHub {
     /// The sum of the numbers of subscribers that each was addressed to.
     public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
     /// What became of them.
-    public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
+    public var counts: Counts {
+      Counts(account: protocols.reduce(into: Account()) { $0 += $1.counts.account })
+    }
 
     /// A line for each protocol, and below it one for each subscriber.
     ///
@@ -99,23 +101,6 @@ extension DelegateHub.Statistics.Counts: CustomStringConvertible {
   public var description: String {
     "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
       + "cancelled \(cancelled), waiting \(waiting), handling \(handling)"
-  }
-
-  init(_ account: Account) {
-    self.init(
-      handled: account.handled, failed: account.failed, expired: account.expired,
-      dropped: account.dropped, cancelled: account.cancelled, waiting: account.waiting,
-      handling: account.handling)
-  }
-
-  static func += (counts: inout Self, other: Self) {
-    counts.handled += other.handled
-    counts.failed += other.failed
-    counts.expired += other.expired
-    counts.dropped += other.dropped
-    counts.cancelled += other.cancelled
-    counts.waiting += other.waiting
-    counts.handling += other.handling
   }
 }
 
@@ -138,7 +123,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     let misses = node.misses
     self.init(
       name: node.name, subscription: .init(node: node), running: node.runningCalls,
-      counts: .init(account), questions: .init(failed: misses.failed, late: misses.late))
+      counts: .init(account: account), questions: .init(failed: misses.failed, late: misses.late))
   }
 }
 
@@ -161,13 +146,13 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     _ overview: TopicRoster.Overview, accounts: [(node: SubscriptionNode, account: Account)],
     posted: Int, addressed: Int
   ) {
-    var counts = DelegateHub.Statistics.Counts(
-      accounts.reduce(into: overview.finished) { $0 += $1.account })
+    var sum = accounts.reduce(into: overview.finished) { $0 += $1.account }
     // Notifications that were posted after the accounts were taken are waiting.
-    counts.waiting = 0
-    counts.waiting = addressed - counts.total
+    sum.waiting = 0
+    sum.waiting = addressed - sum.total
     self.init(
-      name: overview.topic.name, posted: posted, addressed: addressed, counts: counts,
+      name: overview.topic.name, posted: posted, addressed: addressed,
+      counts: .init(account: sum),
       subscribers: accounts.compactMap { node, account in
         let statistics = DelegateHub.Statistics.SubscriberStatistics(node, account: account)
         return node.isOpen || statistics.running > 0 ? statistics : nil

@@ -23,14 +23,18 @@ extension Stage {
   var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
 
   /// The same as the library keeps it inside.
-  var account: Account? { accounts.map(Account.init) }
+  var account: Account? { accounts?.account }
 }
 
-extension Account {
-  fileprivate init(_ counts: DelegateHub.Statistics.Counts) {
+extension DelegateHub.Statistics.Counts {
+  /// Counts that a test expects.
+  init(
+    handled: Int = 0, failed: Int = 0, expired: Int = 0, dropped: Int = 0, cancelled: Int = 0,
+    waiting: Int = 0, handling: Int = 0
+  ) {
     self.init(
-      handled: counts.handled, failed: counts.failed, expired: counts.expired,
-      dropped: counts.dropped, cancelled: counts.cancelled, waiting: counts.waiting,
-      handling: counts.handling)
+      account: Account(
+        handled: handled, failed: failed, expired: expired, dropped: dropped,
+        cancelled: cancelled, waiting: waiting, handling: handling))
   }
 }
