@@ -34,9 +34,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       let (segment, offset) = bucket(of: key)
       return segments[segment][offset].first { $0.key == key }?.value
     }
-    set {
-      if let newValue { update(key) { $0 = newValue } } else { removeValue(forKey: key) }
-    }
+    set { update(key) { $0 = newValue } }
   }
 
   /// Changes the value for a key in place, whether or not there is one.
@@ -48,21 +46,16 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       roundSize = 1
     }
     let (segment, offset) = bucket(of: key)
-    guard let index = segments[segment][offset].firstIndex(where: { $0.key == key }) else {
-      var value: Value?
-      let result = change(&value)
-      if let value {
-        segments[segment][offset].append((key, value))
-        count += 1
-        splitIfFull()
-      }
-      return result
-    }
-    var value: Value? = segments[segment][offset].remove(at: index).value
+    let index = segments[segment][offset].firstIndex { $0.key == key }
+    var value = index.map { segments[segment][offset].remove(at: $0).value }
     let result = change(&value)
     if let value {
       segments[segment][offset].append((key, value))
-    } else {
+      if index == nil {
+        count += 1
+        splitIfFull()
+      }
+    } else if index != nil {
       countOff(segment, offset)
     }
     return result
@@ -73,14 +66,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Returns: the value, if there was one.
   @discardableResult
   mutating func removeValue(forKey key: Key) -> Value? {
-    guard count > 0 else { return nil }
-    let (segment, offset) = bucket(of: key)
-    guard let index = segments[segment][offset].firstIndex(where: { $0.key == key }) else {
-      return nil
-    }
-    let value = segments[segment][offset].remove(at: index).value
-    countOff(segment, offset)
-    return value
+    count == 0 ? nil : update(key) { $0.take() }
   }
 
   /// How far a look through a table has come.
@@ -110,9 +96,6 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return segments[bucket / Self.segmentSize][bucket % Self.segmentSize].map(\.value)
   }
 
-  /// All values, in unspecified order.
-  var values: [Value] { segments.joined().flatMap { $0.map(\.value) } }
-
   private func bucket(of key: Key) -> (segment: Int, offset: Int) {
     let place = bucket(ofHash: UInt64(truncatingIfNeeded: key.hashValue))
     return (place / Self.segmentSize, place % Self.segmentSize)
@@ -128,23 +111,15 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     guard count > Self.load * (roundSize + splits) else { return }
     let old = splits
     let new = roundSize + splits
-    let elements = segments[old / Self.segmentSize][old % Self.segmentSize]
-    var kept: Bucket = []
-    var moved: Bucket = []
-    for element in elements {
-      if element.key.hashValue & roundSize == 0 {
-        kept.append(element)
-      } else {
-        moved.append(element)
-      }
-    }
-    segments[old / Self.segmentSize][old % Self.segmentSize] = kept
+    var elements = segments[old / Self.segmentSize][old % Self.segmentSize]
+    let firstMoved = elements.partition { $0.key.hashValue & roundSize != 0 }
+    segments[old / Self.segmentSize][old % Self.segmentSize] = Array(elements[..<firstMoved])
     if new % Self.segmentSize == 0 {
       var segment: [Bucket] = []
       segment.reserveCapacity(Self.segmentSize)
       segments.append(segment)
     }
-    segments[new / Self.segmentSize].append(moved)
+    segments[new / Self.segmentSize].append(Array(elements[firstMoved...]))
     splits += 1
     if splits == roundSize { (roundSize, splits) = (2 * roundSize, 0) }
   }

@@ -99,6 +99,16 @@ extension Inbox {
   func index(of key: ObjectIdentifier) -> TopicIndex? { state.withLock { $0.indexes[key] } }
 }
 
+extension GradualTable {
+  /// All values, in unspecified order.
+  var values: [Value] {
+    var place = Place()
+    var all: [Value] = []
+    while let values = values(at: &place) { all += values }
+    return all
+  }
+}
+
 extension TopicIndex {
   /// All subscriptions.
   var all: [SubscriptionNode] { members.values }
