@@ -56,7 +56,6 @@ struct IncidentLog: Sendable {
   private var others = 0
   /// When that is to be written, if there are any.
   private var othersEnd: Instant?
-  private var isClockRunning = false
 
   /// What has to be done after an incident was added.
   struct Outcome: Sendable {
@@ -84,6 +83,7 @@ struct IncidentLog: Sendable {
       return Outcome(former: former)
     }
     let end = now + Self.second
+    let isClockRunning = !entries.isEmpty || othersEnd != nil
     guard entries.count < Self.capacity else {
       others += 1 + incident.leftOut
       othersEnd = othersEnd ?? end
@@ -91,7 +91,6 @@ struct IncidentLog: Sendable {
     }
     entries[key] = Entry()
     order.append((key, end))
-    defer { isClockRunning = true }
     return Outcome(
       line: .incident(incident, leftOut: 0), clockStart: isClockRunning ? nil : end)
   }
@@ -115,9 +114,7 @@ struct IncidentLog: Sendable {
       lines.append(.others(others))
       (others, othersEnd) = (0, nil)
     }
-    let next = [order.first?.end, othersEnd].compactMap(\.self).min()
-    isClockRunning = next != nil
-    return (lines, next)
+    return (lines, [order.first?.end, othersEnd].compactMap(\.self).min())
   }
 }
 
