@@ -1,24 +1,6 @@
 extension Inbox {
   /// How many of a protocol's subscriptions are looked at for one that is alive.
-  private static var mostLooks: Int { 384 }
-
-  /// Whether a protocol has a live subscriber.
-  ///
-  /// - Parameters:
-  ///   - key: what the protocol is known by.
-  ///   - isAlive: called outside the lock; it may terminate the subscription.
-  /// - Returns: whether there was one; if all that were searched have died, whether there are others.
-  func hasSubscription(
-    of key: ObjectIdentifier, thatIsAlive isAlive: (SubscriptionNode) -> Bool
-  ) -> Bool {
-    var looks = 0
-    return hasSubscription(of: key) { nodes in
-      nodes.contains { node in
-        looks += 1
-        return looks > Self.mostLooks || isAlive(node)
-      }
-    }
-  }
+  static var mostLooks: Int { 384 }
 
   /// Whether an open subscription of a protocol meets a condition.
   ///
@@ -27,25 +9,28 @@ extension Inbox {
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
-  ///   - condition: whether one of a piece meets it; called outside the lock.
+  ///   - most: how many are looked at; the next one is taken to meet the condition.
+  ///   - condition: called outside the lock; it may terminate the subscription.
   /// - Returns: whether there was one.
   func hasSubscription(
-    of key: ObjectIdentifier, among condition: ([SubscriptionNode]) -> Bool
+    of key: ObjectIdentifier, lookingAtMost most: Int = .max,
+    where condition: (SubscriptionNode) -> Bool
   ) -> Bool {
     guard mayReach(key) else { return false }
     var place = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
+    var looks = 0
     while true {
-      let piece = state.withLock { state in
+      let piece = state.withLock { state -> [SubscriptionNode]? in
         guard let index = state.indexes.index(forKey: key),
           state.indexes.values[index].population > 0
-        else { return (nodes: [SubscriptionNode]?.none, next: place) }
-        var next = place
-        let nodes = state.indexes.values[index].members.values(at: &next)
-        return (nodes: nodes, next: next)
+        else { return nil }
+        return state.indexes.values[index].members.values(at: &place)
       }
-      guard let nodes = piece.nodes else { return false }
-      if condition(nodes) { return true }
-      place = piece.next
+      guard let piece else { return false }
+      for node in piece {
+        looks += 1
+        if looks > most || condition(node) { return true }
+      }
     }
   }
 }

@@ -42,11 +42,10 @@ extension DelegateHub {
   }
 
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    if audience.narrowing == nil {
-      return inbox.hasSubscription(of: audience.key, thatIsAlive: { $0.isReached(by: audience) })
+    let most = audience.narrowing == nil ? Inbox.mostLooks : .max
+    return inbox.hasSubscription(of: audience.key, lookingAtMost: most) {
+      $0.isReached(by: audience)
     }
-    return inbox.hasSubscription(
-      of: audience.key, among: { nodes in nodes.contains { $0.isReached(by: audience) } })
   }
 
   /// The live subscribers of a protocol, in the order in which they are served.
