@@ -35,10 +35,9 @@
       mailbox: MailboxPolicy? = nil, on queue: DispatchQueue,
       fileID: StaticString = #fileID, line: UInt = #line
     ) -> Subscription {
-      let options = SubscriptionOptions(
-        subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
-        policy: mailbox, executor: DispatchQueueTaskExecutor.shared(on: queue))
-      return add(subscriber, to: `protocol`, options, at: Site(file: fileID, line: line))
+      subscribe(
+        subscriber, to: `protocol`, priority: priority, id: id, hold: hold, mailbox: mailbox,
+        on: DispatchQueueTaskExecutor.shared(on: queue), fileID: fileID, line: line)
     }
   }
 #endif

@@ -141,7 +141,7 @@ extension DelegateHub {
         """)
     }
     let request = SubscriptionRequest(
-      object: Self.object(of: subscriber, as: subscriberType), type: subscriberType,
+      object: Self.object(of: subscriber), type: subscriberType,
       options: options, site: site)
     let node = inbox.subscribe(
       request, reference: WeakReference(subscriber, object: request.object), to: type)
@@ -151,11 +151,10 @@ extension DelegateHub {
   /// The object that a value of a protocol's type is.
   ///
   /// An `any Error` keeps its object in a box, and a plain cast returns the box.
-  static func object<P>(of subscriber: P, as type: Any.Type) -> AnyObject {
+  static func object<P>(of subscriber: P) -> AnyObject {
     let object = subscriber as AnyObject
-    guard Swift.type(of: object) != type, let error = subscriber as? any Error else {
-      return object
-    }
+    guard type(of: object) != type(of: subscriber as Any), let error = subscriber as? any Error
+    else { return object }
     return unboxed(error)
   }
 

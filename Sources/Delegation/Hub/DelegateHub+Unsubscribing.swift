@@ -11,9 +11,7 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: O(1).
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    unsubscribe(
-      Self.object(of: subscriber, as: type(of: subscriber as Any)),
-      from: ObjectIdentifier(`protocol`))
+    unsubscribe(Self.object(of: subscriber), from: ObjectIdentifier(`protocol`))
   }
 
   /// Ends all subscriptions of an object.

@@ -70,12 +70,9 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
       on queue: DispatchQueue,
       fileID: StaticString = #fileID, line: UInt = #line
     ) -> DelegateHub.Subscription {
-      add(
-        subscriber,
-        SubscriptionOptions(
-          subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
-          policy: mailbox, executor: DispatchQueueTaskExecutor.shared(on: queue)),
-        at: Site(file: fileID, line: line))
+      subscribe(
+        subscriber, priority: priority, id: id, hold: hold, mailbox: mailbox,
+        on: DispatchQueueTaskExecutor.shared(on: queue), fileID: fileID, line: line)
     }
   #endif
 
@@ -86,7 +83,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
   public func unsubscribe(_ subscriber: P) {
-    hub.unsubscribe(object(of: subscriber), from: ObjectIdentifier(base))
+    hub.unsubscribe(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
   }
 
   /// Ends an object's subscription and waits until none of its handlers is running.
@@ -96,11 +93,8 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: O(*n*) in the hub's *n* subscriptions.
   public func unsubscribeAndWait(_ subscriber: P) async {
-    await hub.unsubscribeAndWait(object(of: subscriber), from: ObjectIdentifier(base))
-  }
-
-  private func object(of subscriber: P) -> AnyObject {
-    DelegateHub.object(of: subscriber, as: type(of: subscriber as Any))
+    await hub.unsubscribeAndWait(
+      DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
   }
 
   private func add(
