@@ -69,7 +69,7 @@ extension DelegateHub.Leftovers.Subscriber {
     let waiting = node.account.waiting
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.description, site: node.site.description, running: running, waiting: waiting,
-      subscription: .init(node: node))
+      subscriber: node.name.description, site: node.site.description, running: running,
+      waiting: waiting, subscription: .init(node: node))
   }
 }

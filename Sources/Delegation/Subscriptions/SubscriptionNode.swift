@@ -193,8 +193,10 @@ final class SubscriptionNode: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// The id, if one was given.
-  var identity: Identity? { contents.withLock { $0.attachments.id } }
+  /// The subscriber's type and the id, if one was given.
+  var name: SubscriberName {
+    SubscriberName(type: subscriberType, id: contents.withLock { $0.attachments.id })
+  }
 
   /// Whether there is an executor among the attachments.
   @inlinable
@@ -232,67 +234,10 @@ final class SubscriptionNode: Sendable {
     topic.resumeWaiters(for: self)
   }
 
-  /// Whether a notification was addressed to this subscription, which has not passed it.
-  ///
-  /// A subscription that is held for this one counts, too: its notifications wait for this one's handler.
-  func hasPending(_ number: Int) -> Bool {
-    if contents.withLock({ $0.mailbox.hasPending(number) }) { return true }
-    return heldSubscription?.hasPending(number) ?? false
-  }
-
-  /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
-  func hasPending(_ receipt: Receipt) -> Bool {
-    guard let place = receipt.place, place.topic == topic.number else { return false }
-    return hasPending(place.number)
-  }
-
-  /// How many notifications have been posted; `nil` if the subscription is not open.
-  ///
-  /// To be read under the lock of the contents: a worker that set ``Mailbox/Flags/recheck`` had seen the
-  /// notifications that it set it for, and a count that was read before the lock could miss them. The
-  /// count is loaded before the state, so that it includes nothing that was posted after the termination
-  /// and so was not addressed to the subscription.
-  var publishedWhileOpen: Int? {
-    let published = topic.published.load(ordering: .acquiring)
-    return isOpen ? published : nil
-  }
-
-  /// How many notifications are moved into a mailbox with a limit in one lock section.
-  private static var storedAtOnce: Int { 1024 }
-
-  /// Changes the contents, after a mailbox with a limit has stored what was posted.
-  ///
-  /// It reports and releases what was dropped, outside the lock.
-  func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
-    while true {
-      let (result, overflow, dropped) = contents.withLock {
-        contents -> (Result?, [Notification.Content], Int) in
-        let published = publishedWhileOpen
-        let isStored =
-          published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
-        return (
-          isStored ? body(&contents, published) : nil, contents.mailbox.takeOverflow(),
-          contents.mailbox.takeUnreportedDrops()
-        )
-      }
-      if dropped > 0 { report(.dropped(dropped), in: .notify) }
-      for content in overflow { content.receipt?.pass() }
-      if let result { return result }
-    }
-  }
-
   /// How many of this subscription's handlers are running, or about to run.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
     return asked + (contents.withLock { $0.mailbox.isHandling } ? 1 : 0)
-  }
-
-  /// What became of the notifications addressed to this subscription so far.
-  var account: Account {
-    // Loaded under the lock, so that no more is accounted for than was posted.
-    touch { contents, _ in
-      contents.mailbox.account(published: topic.published.load(ordering: .acquiring))
-    }
   }
 
   /// Sets or clears `awaited`, by which the ends of handlers resume waiters.
@@ -305,13 +250,6 @@ final class SubscriptionNode: Sendable {
       state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
     }
   }
-}
-
-extension SubscriptionNode: CustomStringConvertible {
-  var name: SubscriberName { SubscriberName(type: subscriberType, id: identity) }
-
-  @usableFromInline
-  var description: String { name.description }
 }
 
 extension SubscriptionNode: RosterMember {
