@@ -34,16 +34,12 @@ extension DelegateHub {
   public nonisolated(nonsending) func delayingDrain<R, E>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
   ) async throws(E) -> R {
-    let activity = inbox.activity
-    activity.begin()
+    let worker = beginAsking()
     activity.delays.wrappingAdd(1, ordering: .relaxed)
-    let caller = Caller.present
-    let worker = Worker(activity: activity, caller: caller)
     defer {
       worker.end()
-      caller.clear()
       activity.delays.wrappingSubtract(1, ordering: .relaxed)
-      activity.end()
+      endAsking(worker)
     }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     let result: Result<R, E> = await HandlerContext.binding.withValue(context) {
