@@ -1,36 +1,4 @@
 extension FanOut {
-  /// Asks a claimed subscription and those claimed after it, in the worker's task.
-  ///
-  /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
-  /// with its closures, because each level of asynchronous calls costs as much as the weak load itself.
-  ///
-  /// - Parameters:
-  ///   - first: the subscription to begin with.
-  ///   - worker: the worker.
-  ///   - isSingle: whether to ask only the first.
-  ///   - absence: the result for a subscription that was terminated.
-  ///   - ask: asks one subscriber.
-  ///   - report: takes the result, when the handler has returned.
-  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
-  @inlinable
-  @inline(__always)
-  nonisolated(nonsending) func run<Result>(
-    from first: Claim, as worker: Worker, only isSingle: Bool, absence: Result,
-    asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Result,
-    report: (Result, Int) -> Void
-  ) async -> Claim? {
-    var claim = first
-    while true {
-      if runningTasks.isCancelled { cancelCurrentTask() }
-      let result = await worker.ask(
-        claim.node, in: call, watchedBy: slowWatch, absence: absence, ask)
-      report(result, claim.position)
-      guard !isSingle, !isCancelledByHandler(), let next = self.claim() else { return nil }
-      if next.node.hasExecutor { return next }
-      claim = next
-    }
-  }
-
   /// Cancels the current worker's task, which the cancelling of all tasks has not reached yet.
   @usableFromInline
   func cancelCurrentTask() {

@@ -192,15 +192,33 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 }
 
 extension FanOut {
-  /// As ``run(from:as:only:absence:asking:report:)``, for a poll.
+  /// Asks a claimed subscription and those claimed after it, in the worker's task.
+  ///
+  /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
+  /// with its closures, because each level of asynchronous calls costs as much as the weak load itself.
+  ///
+  /// - Parameters:
+  ///   - first: the subscription to begin with.
+  ///   - worker: the worker.
+  ///   - isSingle: whether to ask only the first.
+  ///   - poll: counts the answers, each when the handler has returned.
+  ///   - ask: asks one subscriber.
+  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @inlinable
   @inline(__always)
   nonisolated(nonsending) func run<Count>(
     from first: Claim, as worker: Worker, only isSingle: Bool, to poll: Poll<Count>,
     asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Count.Event
   ) async -> Claim? {
-    await run(from: first, as: worker, only: isSingle, absence: Count.absence, asking: ask) {
-      poll.take($0, from: $1, in: self)
+    var claim = first
+    while true {
+      if runningTasks.isCancelled { cancelCurrentTask() }
+      let answer = await worker.ask(
+        claim.node, in: call, watchedBy: slowWatch, absence: Count.absence, ask)
+      poll.take(answer, from: claim.position, in: self)
+      guard !isSingle, !isCancelledByHandler(), let next = self.claim() else { return nil }
+      if next.node.hasExecutor { return next }
+      claim = next
     }
   }
 }

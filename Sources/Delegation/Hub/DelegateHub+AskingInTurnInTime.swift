@@ -160,12 +160,10 @@ extension DelegateHub {
       counting: { _ in answer.map { .stop(.success($0)) } },
       noting: Self.noteFirstLate(nodes, in: call), in: call
     ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: nil) {
-        node -> Turn<Value, Never>? in
-        await take(node, state.withLock { $0 })
-      } report: { turn, position in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { node in
+        let turn = await take(node, state.withLock { $0 })
         if case .goOn(let value) = turn { state.withLock { $0 = value } }
-        poll.take(turn, from: position, in: fanOut)
+        return turn
       }
     }
   }

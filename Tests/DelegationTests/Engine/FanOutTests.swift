@@ -111,20 +111,22 @@ struct FanOutTests {
         object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
         policy: .unbounded, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
-    let asked = Recorder<Int>()
+    let asked = Recorder<ObjectIdentifier>()
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 4, combiner: .unanimous))
     let fanOut = FanOut(
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
     ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { node in
         #expect(fanOut.runningTasks.state.withLock { !$0.atWork.isEmpty })
-      } report: { _, position in
-        asked.record(position)
+        asked.record(ObjectIdentifier(node))
+        return .absence
       }
     }
     fanOut.requestWorker()
     executor.run()
     own.run()
-    #expect(asked.history.sorted() == [0, 1, 2, 3])
+    #expect(asked.history.count == 4)
+    #expect(Set(asked.history) == Set((cast.nodes + [elsewhere]).map { ObjectIdentifier($0) }))
     #expect(fanOut.runningTasks.state.withLock { $0.atWork.isEmpty })
     #expect(fanOut.workplace.activity.workers.value == 0)
   }
@@ -159,11 +161,10 @@ struct FanOutTests {
     let cast = Cast(3)
     let hub = DelegateHub()
     for _ in 0..<200 {
+      let poll = Poll(Ballot<Unanimous, Never>(asking: 3, combiner: .unanimous))
       let fanOut = FanOut(asking: cast.nodes, for: hub, in: .ask) {
         fanOut, worker, first, isSingle in
-        await fanOut.run(from: first, as: worker, only: isSingle, absence: ()) { _ in
-        } report: { _, _ in
-        }
+        await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
       }
       fanOut.startInPlace()
       #expect(hub.inbox.activity.workers.value == 0)
