@@ -41,6 +41,14 @@ final class FanOut: Sendable {
     case inTurn
   }
 
+  /// A question that is to be asked.
+  ///
+  /// It is a type of its own: the runtime would look up that of an optional closure at each access.
+  private struct Held: Sendable {
+    /// `nil` for a delivery, and once it is halted.
+    var question: Question?
+  }
+
   let workplace: any Workplace
   /// The workplace's.
   let activity: Activity
@@ -55,10 +63,10 @@ final class FanOut: Sendable {
   let slowWatch: SlowWatch?
   @usableFromInline
   let cursor: Lock<Cursor>
-  /// What workers ask; `nil` for a delivery, and once it is halted.
+  /// What workers ask.
   ///
   /// So a worker that waits for an executor keeps nothing that the question captured.
-  private let heldQuestion: Lock<Question?>
+  private let held: Lock<Held>
   @usableFromInline
   let runningTasks = RunningTasks()
 
@@ -79,7 +87,7 @@ final class FanOut: Sendable {
     self.call = call
     slowWatch = workplace.slowWatch
     cursor = Lock(Cursor(nodes))
-    heldQuestion = Lock(question)
+    held = Lock(Held(question: question))
   }
 
   /// Makes a fan-out of pending notifications.
@@ -174,8 +182,12 @@ final class FanOut: Sendable {
   @usableFromInline
   func halt() {
     let rest = cursor.withLock { $0.halt() }
-    let question = heldQuestion.withLock { $0.take() }
-    withExtendedLifetime((rest, question)) {}
+    withExtendedLifetime(rest) {}
+    let asked = held.withLock { held in
+      defer { held = Held() }
+      return held
+    }
+    withExtendedLifetime(asked) {}
     caller?.clear()
   }
 
@@ -222,7 +234,7 @@ final class FanOut: Sendable {
   }
 
   /// What workers ask; `nil` once it is halted.
-  var question: Question? { heldQuestion.withLock(\.self) }
+  var question: Question? { held.withLock { $0 }.question }
 
   /// Whether it is nested in so few others that the stack is sure to be large enough.
   private var isShallow: Bool { caller?.depth ?? 0 < Self.deepest }
