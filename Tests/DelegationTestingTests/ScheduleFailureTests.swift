@@ -104,6 +104,42 @@ struct ScheduleFailureTests {
     #expect(stop.count == 1)
   }
 
+  /// What polls by a clock, and does not look at the cancellation.
+  @Sendable private static func poll(by clock: ManualClock, every pause: Duration) async {
+    while true { try? await clock.sleep(for: pause) }
+  }
+
+  @Test(
+    "a scenario that polls by the clock for ever is cut off, with its seed",
+    arguments: [.seconds(1), .zero] as [Duration], [4, 5] as [UInt64])
+  func polling(pause: Duration, seed: UInt64) {
+    let failure = #expect(throws: ScheduleFailure.self) {
+      try exploreSchedules(seeds: seed..<seed + 10, stepLimit: 1000) { executor in
+        await Self.poll(by: executor.clock, every: pause)
+      }
+    }
+    #expect(failure?.kind == .endless)
+    #expect(failure?.seed == seed)
+  }
+
+  @Test("a ticker that a scenario leaves behind holds up nothing, whether it passes or throws")
+  func ticker() throws {
+    @Sendable func scenario(_ executor: SeededExecutor, _ error: Refusal?) async throws {
+      Task(executorPreference: executor) {
+        await Self.poll(by: executor.clock, every: .seconds(1))
+      }
+      try await executor.clock.sleep(for: .seconds(3))
+      if let error { throw error }
+    }
+    let exploration = try exploreSchedules(seeds: 0..<3) { try await scenario($0, nil) }
+    #expect(exploration.schedules == 3)
+    let failure = #expect(throws: ScheduleFailure.self) {
+      try exploreSchedules(seeds: 3..<9) { try await scenario($0, Refusal()) }
+    }
+    #expect(failure?.kind == .threw)
+    #expect(failure?.seed == 3)
+  }
+
   @Test("a scenario may take as many steps as it is allowed to")
   func limit() throws {
     let exploration = try replaySchedule(seed: 2) { _ in await Task.yield() }
@@ -148,8 +184,30 @@ struct ScheduleFailureTests {
       }
     }
     let text = try #require(failure?.description)
-    #expect(text.contains("replaySchedule(seed: 3, strategy: .random)"))
+    #expect(text.contains("replaySchedule(seed: 3, strategy: .random, patience: .seconds(60))"))
     if failure?.foreignJobs != 0 { #expect(text.contains("jobs came from other threads")) }
+  }
+
+  @Test(
+    "each argument that is not the default is in the description, as a source file has it",
+    arguments: [
+      (.milliseconds(1_500), ".milliseconds(1500)"), (.microseconds(7), ".microseconds(7)"),
+      (.nanoseconds(-3), ".nanoseconds(-3)"),
+      (
+        Duration(secondsComponent: 1, attosecondsComponent: 5),
+        "Duration(secondsComponent: 1, attosecondsComponent: 5)"
+      ),
+    ] as [(Duration, String)])
+  func arguments(patience: Duration, code: String) {
+    let failure = #expect(throws: ScheduleFailure.self) {
+      try exploreSchedules(
+        seeds: [4], strategy: .priorities, stepLimit: 500, patience: patience
+      ) { _ in throw Refusal() }
+    }
+    #expect(
+      failure?.description.contains(
+        "replaySchedule(seed: 4, strategy: .priorities, stepLimit: 500, patience: \(code)) with")
+        == true)
   }
 
   @Test("a task that is cancelled plays no further schedule")
