@@ -102,7 +102,7 @@ struct BeyondOneProcessSamples {
     let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
     #expect(!isAllowed)
     // sample: Subscribing here and there
-    hub.unsubscribe(id: doorman.id)
+    hub.unsubscribe(doorman)  // by its id, so by any proxy
     // end of sample
     #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     hub.unsubscribeAll(from: Gatekeeper.self)
