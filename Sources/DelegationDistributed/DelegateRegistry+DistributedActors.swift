@@ -22,13 +22,15 @@ extension DelegateRegistry {
   /// - Complexity: O(1), amortised.
   @discardableResult
   public func subscribe(
-    _ subscriber: any DistributedActor, priority: Int? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
+    _ subscriber: any DistributedActor, priority: Int? = nil,
+    mailbox: DelegateHub.MailboxPolicy? = nil,
     on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
     subscribe(
       conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
-      priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber), mailbox: mailbox,
+      priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
+      mailbox: mailbox,
       on: executor, fileID: fileID, line: line)
   }
 
@@ -49,13 +51,15 @@ extension DelegateRegistry {
     /// - Complexity: O(1), amortised.
     @discardableResult
     public func subscribe(
-      _ subscriber: any DistributedActor, priority: Int? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
+      _ subscriber: any DistributedActor, priority: Int? = nil,
+      mailbox: DelegateHub.MailboxPolicy? = nil,
       on queue: DispatchQueue,
       fileID: StaticString = #fileID, line: UInt = #line
     ) -> DelegateHub.Subscription {
       subscribe(
         conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
-        priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber), mailbox: mailbox,
+        priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
+        mailbox: mailbox,
         on: queue, fileID: fileID, line: line)
     }
   #endif
