@@ -160,14 +160,17 @@ struct DriveTests {
     arguments: [true, false])
   func polling(advances: Bool) {
     let clock = ManualClock()
+    let stop = Recorder<Void>()
     let failure = #expect(throws: DriveFailure.self) {
       try executor.drive(advancing: advances ? clock : nil, stepLimit: 100) {
-        while true { try? await clock.sleep(for: .seconds(1)) }
+        while stop.count == 0 { try? await clock.sleep(for: .seconds(1)) }
       }
     }
     #expect(failure?.kind == (advances ? .endless : .stuck))
-    // What ignores its cancellation stays suspended.
+    // What ignores its cancellation stays suspended until the executor runs.
     #expect(executor.pendingJobs == 1)
+    stop.record(())
+    executor.run()
   }
 
   @Test("a closure that ends with the last job allowed has ended")
