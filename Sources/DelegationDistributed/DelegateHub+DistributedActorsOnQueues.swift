@@ -9,7 +9,7 @@
     /// It holds and identifies the actor as without a queue: a remote one strongly, a local one
     /// weakly, each by its id.
     ///
-    /// **Order.** As with ``subscribe(_:to:priority:mailbox:on:fileID:line:)-(_,_,_,_,(TaskExecutor)?,_,_)``.
+    /// **Order.** As with ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
     ///
     /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
     ///

@@ -8,7 +8,7 @@ public import Distributed
 extension DelegateRegistry {
   /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)-(_,_,_,_,(TaskExecutor)?,_,_)``.
+  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a
