@@ -32,7 +32,7 @@ extension DelegateHub {
   /// When the system says that the actor is gone, call `hub.unsubscribe(id: doorman.id)`.
   ///
   /// To hold a local actor strongly, pass `id:` and `hold:` yourself. If only the protocol of a
-  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``. The
+  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)-5bukv``. The
   /// plain form cannot see that it is a distributed actor, and would hold a proxy weakly.
   ///
   /// - Parameters:
@@ -53,24 +53,63 @@ extension DelegateHub {
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
-    guard let conforming = subscriber as? P else {
+    subscribe(
+      conforming(subscriber, to: `protocol`, "DelegateHub.subscribe(_:to:)", fileID, line),
+      to: `protocol`, priority: priority, id: subscriber.id, hold: hold(on: subscriber),
+      mailbox: mailbox, on: executor, fileID: fileID, line: line)
+  }
+
+  /// Subscribes a distributed actor to each of the protocols that it conforms to.
+  ///
+  /// It holds and identifies the actor as ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``
+  /// does. When it returns, every later call on those protocols reaches the actor. The protocols
+  /// that it does not conform to are skipped.
+  ///
+  /// **Order** and **Isolation.** As with
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
+  ///
+  /// **Errors.** An actor that conforms to none of them stops the program with a message that names
+  /// it.
+  ///
+  /// ```swift
+  /// hub.subscribe(doorman, toEachOf: Gatekeeper.self, Janitor.self)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - subscriber: a distributed actor that conforms to at least one of the protocols.
+  ///   - protocols: the protocols, as `Gatekeeper.self`.
+  ///   - fileID: the source file that subscribes, for diagnostics.
+  ///   - line: the line that subscribes.
+  /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
+  /// - Complexity: O(1) for each protocol, amortised.
+  @discardableResult
+  public nonisolated func subscribe<Subscriber: DistributedActor, each P: Sendable>(
+    _ subscriber: Subscriber, toEachOf protocols: repeat (each P).Type,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Subscription] {
+    var subscriptions: [Subscription] = []
+    func add<Each: Sendable>(to type: Each.Type) {
+      guard let conforming = subscriber as? Each else { return }
+      subscriptions.append(
+        subscribe(
+          conforming, to: type, id: subscriber.id, hold: hold(on: subscriber), fileID: fileID,
+          line: line))
+    }
+    repeat add(to: each protocols)
+    if subscriptions.isEmpty {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(fileID):\(line): \(Subscriber.self) does not conform to \
-        \(P.self). If it is the stub of a @Resolvable protocol, let it conform in an extension.
+        DelegateHub.subscribe(_:toEachOf:) at \(fileID):\(line): \(Subscriber.self) conforms to none \
+        of the protocols, so it would never be called. Let it conform to one of them.
         """)
     }
-    return subscribe(
-      conforming, to: `protocol`, priority: priority, id: subscriber.id,
-      // Not by `whenLocal`, which would wait until a local actor has time.
-      hold: __isRemoteActor(subscriber) ? .strongly : .weakly,
-      mailbox: mailbox, on: executor, fileID: fileID, line: line)
+    return subscriptions
   }
 
   /// Subscribes an object that may be a local or a remote distributed actor, or neither.
   ///
   /// It holds and identifies a distributed actor as
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)`` does. It holds any other object weakly.
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr`` does. It holds any other object weakly.
   /// For subscribers of which only the protocol is known:
   ///
   /// ```swift
@@ -80,7 +119,7 @@ extension DelegateHub {
   /// ```
   ///
   /// **Order** and **Isolation.** As with
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``.
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
   ///
   /// **Errors.** A value type as a subscriber stops the program with a message that names it.
   ///
@@ -110,3 +149,25 @@ extension DelegateHub {
       line: line)
   }
 }
+
+/// How the hub holds a distributed actor.
+///
+/// Not by `whenLocal`, which would wait until a local actor has time.
+func hold(on subscriber: some DistributedActor) -> DelegateHub.Hold {
+  __isRemoteActor(subscriber) ? .strongly : .weakly
+}
+
+/// A distributed actor as a value of the protocol that it subscribes to.
+func conforming<Subscriber: DistributedActor, P>(
+  _ subscriber: Subscriber, to type: P.Type, _ call: String, _ fileID: StaticString, _ line: UInt
+) -> P {
+  if let conforming = subscriber as? P { return conforming }
+  fatalError(
+    """
+    \(call) at \(fileID):\(line): \(Subscriber.self) does not conform to \
+    \(P.self). If it is the stub of a @Resolvable protocol, let it conform in an extension.
+    """)
+}
+
+/// The id of a distributed actor.
+func identity(of subscriber: some DistributedActor) -> any Hashable & Sendable { subscriber.id }

@@ -7,8 +7,8 @@
 /// ```
 ///
 /// Sleepers are woken in the order of their deadlines. With equal deadlines, the one that went to
-/// sleep first is woken first. A cancelled sleep ends at once with a `CancellationError` and leaves
-/// nothing behind.
+/// sleep first is woken first. A cancelled sleep ends with a `CancellationError` and leaves nothing
+/// behind.
 ///
 /// **Isolation.** You may call every method from any thread. To advance the clock wakes the
 /// sleepers. Their tasks continue on their own executors; with a ``ManualExecutor``, only when it
@@ -48,10 +48,11 @@ public final class ManualClock: Clock {
   private struct State: Watched {
     var now = Instant()
     var sleepers = SleepQueue<CheckedContinuation<Void, any Error>>()
-    var watchers = Watchers()
+    var watchers = Watchers<Void>()
     /// Whether all sleepers have been woken, and no task may sleep any more.
     var isClosed = false
     var reached: Int { sleepers.count }
+    var report: Void { () }
   }
 
   private let state = Guarded(State())
@@ -80,15 +81,21 @@ public final class ManualClock: Clock {
 
   /// Sleeps until the clock shows a point of time.
   ///
-  /// **Cancellation.** If the task is cancelled, it ends at once.
+  /// If it need not sleep, it still gives way once: the task goes on with its executor's next job. So
+  /// a limit of steps also ends a loop around a sleep that ends at once.
+  ///
+  /// **Cancellation.** If the task is cancelled, it ends without sleeping any longer.
   ///
   /// **Errors.** A `CancellationError` if the task is cancelled.
   ///
   /// - Parameters:
-  ///   - deadline: when to wake; if that is past, it returns at once.
+  ///   - deadline: when to wake; if that is past, it does not sleep.
   ///   - tolerance: has no meaning here.
   /// - Throws: `CancellationError`.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    let isShort = Task.isCancelled || state.withLock { $0.isClosed || deadline <= $0.now }
+    // Otherwise a loop around it would be one job without an end, and no limit of steps would be looked at.
+    if isShort { await Task.yield() }
     try Task.checkCancellation()
     let ticket = state.withLock { $0.sleepers.makeTicket() }
     try await withTaskCancellationHandler {

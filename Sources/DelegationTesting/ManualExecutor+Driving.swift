@@ -13,7 +13,9 @@ extension ManualExecutor {
   ///
   /// If no job is left and the closure has not ended, it waits for something that this executor
   /// does not run. Then the clock, if you give one, advances to its next deadline. If no task
-  /// sleeps by the clock, the closure's task is cancelled and the call fails.
+  /// sleeps by the clock, the closure's task is cancelled and the call fails. A task that ignores
+  /// the cancellation is run for 10,000 jobs more. Then it stays suspended until the executor runs
+  /// again.
   ///
   /// Work that runs elsewhere, for example on a queue, may take part: `patience` says how long to
   /// wait for it. The calling thread is blocked meanwhile. In an asynchronous test that is one of
@@ -35,7 +37,7 @@ extension ManualExecutor {
   ///   - clock: a clock to advance when nothing else can go on.
   ///   - patience: for how long to wait for a job from another thread when none is left. With zero the
   ///     call fails at once.
-  ///   - limit: how many jobs to run at most.
+  ///   - limit: how many jobs to run at most, and how often to advance the clock.
   ///   - fileID: the source file of the call, for the failure's description.
   ///   - line: the line of the call.
   ///   - body: what to do.
@@ -49,11 +51,14 @@ extension ManualExecutor {
     let call = begin(body)
     var steps = 0
     var kind = DriveFailure.Kind.endless
-    while steps < limit {
+    var advances = 0
+    while steps < limit, advances < limit {
       if let result = call.result { return try result.get() }
       if runNext() {
         steps += 1
-      } else if !(clock?.advanceToNextDeadline() ?? false), !jobs.wait(for: patience) {
+      } else if clock?.advanceToNextDeadline() ?? false {
+        advances += 1
+      } else if !jobs.wait(for: patience) {
         kind = .stuck
         break
       }
@@ -61,7 +66,7 @@ extension ManualExecutor {
     // Its last job may have been the last allowed one, or may have run on another executor.
     if let result = call.result { return try result.get() }
     call.cancel()
-    // Runs the jobs that the cancellation has caused, so that no task stays suspended.
+    // Runs the jobs that the cancellation has caused. A task that goes on all the same stays suspended.
     run(atMost: Schedule.cleaningSteps)
     throw DriveFailure(
       kind: kind, steps: steps, patience: patience,

@@ -11,8 +11,9 @@
 public final class Recorder<Event: Sendable>: Sendable {
   private struct State: Watched {
     var events: [Event] = []
-    var watchers = Watchers()
+    var watchers = Watchers<[Event]>()
     var reached: Int { events.count }
+    var report: [Event] { events }
   }
 
   private let state = Guarded(State())
@@ -23,13 +24,15 @@ public final class Recorder<Event: Sendable>: Sendable {
   /// Appends an event to the history.
   ///
   /// - Parameter event: what happened.
-  /// - Complexity: O(1), amortised, unless a task waits for events.
+  /// - Complexity: O(1), amortised. It is O(*n*) in the *n* events if ``events`` was read after the event
+  ///   before and the result is still kept, or if a task gets what it has waited for.
   public func record(_ event: Event) {
-    let ready = state.withLock { state in
+    let (ready, events) = state.withLock { state in
       state.events.append(event)
-      return state.watchers.removeAll(reaching: state.events.count)
+      let ready = state.watchers.removeAll(reaching: state.events.count)
+      return (ready, ready.isEmpty ? [] : state.events)
     }
-    for continuation in ready { continuation.resume() }
+    for continuation in ready { continuation.resume(returning: events) }
   }
 
   /// The events so far, oldest first.
@@ -57,9 +60,9 @@ public final class Recorder<Event: Sendable>: Sendable {
   /// **Cancellation.** If the task is cancelled, it returns at once with the events that there are.
   ///
   /// - Parameter count: how many events to wait for.
-  /// - Returns: the events when it returns, which may be more.
+  /// - Returns: the events at the moment at which there were enough, even if the history has been cleared
+  ///   since.
   public func events(atLeast count: Int) async -> [Event] {
     await state.wait(until: count)
-    return events
   }
 }

@@ -6,6 +6,7 @@
 struct Chat {
   private let session: Session
   private let console = Console()
+  private let input = LineReader(.input)
   private let screen: Screen
   private let isInteractive = System.Stream.input.isTerminal && System.Stream.output.isTerminal
 
@@ -29,7 +30,7 @@ struct Chat {
   private func converse() async {
     while true {
       if isInteractive { console.write("> ") }
-      guard let line = readLine() else {
+      guard let line = input.readLine() else {
         // Whoever pressed ^D is still on the line of the prompt.
         if isInteractive { console.write("\n") }
         return

@@ -50,7 +50,9 @@ actor Room {
 
   /// Lets go of the rule against somebody; false if there is none.
   ///
-  /// Nothing is unsubscribed: the rule dies, and its subscription with it.
+  /// Nothing is unsubscribed: the rule dies, and its subscription with it. A vote on somebody else's
+  /// message may keep it alive for a moment. So two simulations with several tasks and one seed may
+  /// differ by a few of its vetoes.
   @discardableResult
   func unmute(_ name: String) -> Bool {
     mutings.removeValue(forKey: name.lowercased()) != nil

@@ -57,13 +57,33 @@ enum System {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
-        // Somebody who shares the terminal has made it non-blocking.
-        var waiting = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
-        poll(&waiting, 1, -1)
+        wait(for: stream, Int16(POLLOUT))
       } else if errno != EINTR {
         throw Failure(code: errno)
       }
     }
+  }
+
+  /// Reads what there is, at most so much, waiting for the first byte; nothing at the end.
+  static func read(atMost limit: Int, from stream: Stream) throws(Failure) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: limit)
+    while true {
+      let count = platformRead(stream.rawValue, &chunk, limit)
+      if count >= 0 {
+        chunk.removeLast(limit - count)
+        return chunk
+      } else if errno == EAGAIN {
+        wait(for: stream, Int16(POLLIN))
+      } else if errno != EINTR {
+        throw Failure(code: errno)
+      }
+    }
+  }
+
+  /// Waits for a stream that somebody who shares it has made non-blocking.
+  private static func wait(for stream: Stream, _ events: Int16) {
+    var waiting = pollfd(fd: stream.rawValue, events: events, revents: 0)
+    poll(&waiting, 1, -1)
   }
 
   /// Reads a whole file; what is not UTF-8 in it is replaced.
@@ -74,7 +94,7 @@ enum System {
     var contents: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = read(descriptor, &chunk, chunk.count)
+      let count = platformRead(descriptor, &chunk, chunk.count)
       if count > 0 {
         contents += chunk[..<count]
       } else if count == 0 {
@@ -90,6 +110,7 @@ enum System {
   }
 }
 
-// Inside `System` these two names mean its own functions.
+// Inside `System` these names mean its own functions.
+private let platformRead = read(_:_:_:)
 private let platformWrite = write(_:_:_:)
 private let platformExit = exit(_:)

@@ -20,8 +20,15 @@ extension StringProtocol {
 
   /// In quotation marks, and not longer than an answer should quote.
   var quoted: String {
-    let shown = prefix(40)
-    return shown.endIndex == endIndex ? "\"\(shown)\"" : "\"\(shown)...\""
+    var shown = String.UnicodeScalarView()
+    var size = 0
+    // A character may have any number of combining marks, so the bytes count as well.
+    for scalar in prefix(40).unicodeScalars {
+      size += UTF8.width(scalar)
+      if size > 160 { break }
+      shown.append(scalar)
+    }
+    return size == utf8.count ? "\"\(shown)\"" : "\"\(shown)...\""
   }
 }
 

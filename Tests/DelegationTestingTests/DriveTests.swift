@@ -155,6 +155,24 @@ struct DriveTests {
     #expect(executor.pendingJobs == 0)
   }
 
+  @Test(
+    "a closure that polls by a clock for ever is cut off, whether the clock advances or not",
+    arguments: [true, false])
+  func polling(advances: Bool) {
+    let clock = ManualClock()
+    let stop = Recorder<Void>()
+    let failure = #expect(throws: DriveFailure.self) {
+      try executor.drive(advancing: advances ? clock : nil, stepLimit: 100) {
+        while stop.count == 0 { try? await clock.sleep(for: .seconds(1)) }
+      }
+    }
+    #expect(failure?.kind == (advances ? .endless : .stuck))
+    // What ignores its cancellation stays suspended until the executor runs.
+    #expect(executor.pendingJobs == 1)
+    stop.record(())
+    executor.run()
+  }
+
   @Test("a closure that ends with the last job allowed has ended")
   func lastStep() throws {
     #expect(try executor.drive(stepLimit: 1) { 1 } == 1)

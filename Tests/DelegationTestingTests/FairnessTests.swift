@@ -49,4 +49,30 @@ struct FairnessTests {
       while schedule.runNext() {}
     }
   }
+
+  @Test(
+    "a job comes in time though each step brings another one",
+    arguments: [SchedulingStrategy.random, .priorities])
+  func growing(strategy: SchedulingStrategy) throws {
+    let exploration = try exploreSchedules(
+      seeds: 0..<40, strategy: strategy, stepLimit: 5_000
+    ) { executor in
+      let done = Recorder<Void>()
+      let setter = Task(executorPreference: executor) { done.record(()) }
+      await withDiscardingTaskGroup { group in
+        while done.count == 0 {
+          group.addTask {}
+          await Task.yield()
+        }
+      }
+      await setter.value
+    }
+    #expect(exploration.schedules == 40)
+  }
+
+  @Test("a job's bound is fixed when it comes, and is never higher than a usual limit of steps")
+  func fixedBound() {
+    #expect(Schedule.patience(among: 10) == 820)
+    #expect(Schedule.patience(among: 1_000_000) == 4_000)
+  }
 }

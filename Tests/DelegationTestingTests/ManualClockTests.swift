@@ -86,6 +86,23 @@ struct ManualClockTests {
     #expect(clock.sleepers == 0)
   }
 
+  @Test("a sleep that need not sleep lets other jobs of the executor go first")
+  func givesWay() {
+    clock.advance(by: .seconds(1))
+    let cancelled = Task(executorPreference: executor) { [clock, woken] in
+      try? await clock.sleep(for: .seconds(1))
+      woken.record(1)
+    }
+    cancelled.cancel()
+    Task(executorPreference: executor) { [clock, woken] in
+      try? await clock.sleep(until: .init(offset: .zero))
+      woken.record(2)
+    }
+    Task(executorPreference: executor) { [woken] in woken.record(3) }
+    executor.run()
+    #expect(woken.events == [3, 1, 2])
+  }
+
   @Test("cancelling and advancing at the same time wakes each sleeper once")
   func race() async {
     for round in 0..<300 {

@@ -48,6 +48,18 @@ struct RecorderTests {
     #expect(two.value == [1, 2])
   }
 
+  @Test("those who waited get what there was, even if the history is cleared before they go on")
+  func cleared() {
+    let executor = ManualExecutor()
+    let recorder = Recorder<Int>()
+    let three = executor.start { await recorder.events(atLeast: 3) }
+    for number in 0..<3 { recorder.record(number) }
+    recorder.clear()
+    recorder.record(3)
+    executor.run()
+    #expect(three.value == [0, 1, 2])
+  }
+
   @Test("who is cancelled waits no longer, wherever the cancellation strikes")
   func cancellation() async {
     let executor = ManualExecutor()

@@ -148,8 +148,30 @@ struct ScheduleFailureTests {
       }
     }
     let text = try #require(failure?.description)
-    #expect(text.contains("replaySchedule(seed: 3, strategy: .random)"))
+    #expect(text.contains("replaySchedule(seed: 3, strategy: .random, patience: .seconds(60))"))
     if failure?.foreignJobs != 0 { #expect(text.contains("jobs came from other threads")) }
+  }
+
+  @Test(
+    "each argument that is not the default is in the description, as a source file has it",
+    arguments: [
+      (.milliseconds(1_500), ".milliseconds(1500)"), (.microseconds(7), ".microseconds(7)"),
+      (.nanoseconds(-3), ".nanoseconds(-3)"),
+      (
+        Duration(secondsComponent: 1, attosecondsComponent: 5),
+        "Duration(secondsComponent: 1, attosecondsComponent: 5)"
+      ),
+    ] as [(Duration, String)])
+  func arguments(patience: Duration, code: String) {
+    let failure = #expect(throws: ScheduleFailure.self) {
+      try exploreSchedules(
+        seeds: [4], strategy: .priorities, stepLimit: 500, patience: patience
+      ) { _ in throw Refusal() }
+    }
+    #expect(
+      failure?.description.contains(
+        "replaySchedule(seed: 4, strategy: .priorities, stepLimit: 500, patience: \(code)) with")
+        == true)
   }
 
   @Test("a task that is cancelled plays no further schedule")

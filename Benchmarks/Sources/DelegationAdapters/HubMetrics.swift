@@ -3,9 +3,10 @@ public import Delegation
 
 /// Hands a hub's statistics to swift-metrics.
 ///
-/// For each protocol there is a counter `NAME_notifications_total` for every outcome (`handled`,
-/// `failed`, `expired`, `dropped`, `cancelled`), a meter `NAME_notifications_waiting` and a meter
-/// `NAME_subscribers`, all with the dimension `protocol`.
+/// For each protocol there is a counter `NAME_notifications_total` for every outcome that has come up
+/// (`handled`, `failed`, `expired`, `dropped`, `cancelled`), a meter `NAME_notifications_waiting` and
+/// a meter `NAME_subscribers`, all with the dimension `protocol`. When no hub has a protocol any more,
+/// its meters show 0.
 ///
 /// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
 /// there should be one.
@@ -19,6 +20,8 @@ public actor HubMetrics {
   private let factory: any MetricsFactory
   private let hubs: @Sendable () async -> [DelegateHub]
   private var reported: [Key: Int] = [:]
+  /// The protocols whose meters may show something else than 0.
+  private var standing: Set<String> = []
 
   /// Makes metrics of one hub.
   ///
@@ -76,6 +79,11 @@ public actor HubMetrics {
         sums[part.name] = sum
       }
     }
+    for name in standing where sums[name] == nil {
+      set("notifications_waiting", of: name, to: 0)
+      set("subscribers", of: name, to: 0)
+    }
+    standing = Set(sums.keys)
     for (name, sum) in sums {
       for (outcome, count) in sum.counts { add(count, to: Key(name: name, outcome: outcome)) }
       set("notifications_waiting", of: name, to: sum.waiting)

@@ -37,6 +37,16 @@ struct AdapterTests {
     }
   }
 
+  /// The hubs that there are.
+  private final class Hubs: Sendable {
+    private let hubs: Mutex<[DelegateHub]>
+
+    init(_ hubs: [DelegateHub]) { self.hubs = Mutex(hubs) }
+
+    var all: [DelegateHub] { hubs.withLock { $0 } }
+    func forget() { hubs.withLock { $0 = [] } }
+  }
+
   private static func makeQuietHub() -> DelegateHub {
     var configuration = DelegateHub.Configuration()
     configuration.onIncident = { _ in }
@@ -62,6 +72,26 @@ struct AdapterTests {
     }
     #expect(factory.meters(label: "test_subscribers").map(\.lastValue) == [1])
     #expect(factory.meters(label: "test_notifications_waiting").map(\.lastValue) == [0])
+    withExtendedLifetime(picky) {}
+  }
+
+  @Test("when a hub is gone, its meters show nothing, and its counters stay")
+  func metricsOfGoneHub() async throws {
+    let hub = Self.makeQuietHub()
+    let hubs = Hubs([hub])
+    let picky = Picky()
+    let factory = TestMetrics()
+    let metrics = HubMetrics(named: "test", factory: factory) { hubs.all }
+    hub.subscribe(picky, to: (any Listener).self)
+    hub.notify((any Listener).self) { try await $0.hear(1) }
+    #expect(await hub.drain().isEmpty)
+    await metrics.report()
+    #expect(factory.meters(label: "test_subscribers").map(\.lastValue) == [1])
+    hubs.forget()
+    await metrics.report()
+    #expect(factory.meters(label: "test_subscribers").map(\.lastValue) == [0])
+    #expect(factory.meters(label: "test_notifications_waiting").map(\.lastValue) == [0])
+    #expect(factory.counters(label: "test_notifications_total").map(\.totalValue) == [1])
     withExtendedLifetime(picky) {}
   }
 

@@ -4,6 +4,8 @@ struct Chooser: Sendable {
   private var dice: Dice
   /// The tasks' priorities, by their numbers.
   private var priorities: [UInt64] = []
+  /// The entries that could run, and some that have run, by priorities that may have been lowered since.
+  private var candidates = Heap<Candidate>()
   /// The steps at which the highest priority becomes the lowest.
   private var changes: [Int] = []
   /// The priority of the task that was lowered last; those that are drawn are all higher.
@@ -21,39 +23,63 @@ struct Chooser: Sendable {
     changes = (0..<dice.roll(Self.mostChanges + 1)).map { _ in 1 + dice.roll(span) }
   }
 
+  /// Takes note of a job that could run.
+  mutating func add(_ entry: Schedule.Entry) {
+    guard usesPriorities else { return }
+    candidates.insert(candidate(entry))
+  }
+
   /// Chooses the entry that is to run.
   ///
   /// - Parameters:
-  ///   - ready: the entries that could, the oldest first; not empty.
+  ///   - ready: the entries that could; not empty.
   ///   - step: the number of the step, from one on.
-  /// - Returns: its position.
-  mutating func choose(among ready: [Schedule.Entry], at step: Int) -> Int {
+  /// - Returns: its number.
+  mutating func choose(among ready: ReadyJobs, at step: Int) -> Int {
     // With every strategy, no job waits for ever.
-    let isOverdue = step - ready[0].arrival > Schedule.patience(among: ready.count)
+    let isOverdue = ready[ready.oldest].map { step - $0.arrival > $0.patience } ?? false
     guard usesPriorities else {
-      return isOverdue || ready.count == 1 ? 0 : dice.roll(ready.count)
+      return isOverdue || ready.count == 1
+        ? ready.oldest : ready.number(at: dice.roll(ready.count))
     }
     // The task that was preferred to an overdue job for so long gets the lowest priority.
-    if isOverdue || changes.contains(step) { lower(ready[highest(among: ready)]) }
-    return isOverdue ? 0 : highest(among: ready)
+    if isOverdue || changes.contains(step) { lower(highest(among: ready).task) }
+    return isOverdue ? ready.oldest : highest(among: ready).number
   }
 
-  private mutating func lower(_ entry: Schedule.Entry) {
+  private mutating func lower(_ task: Int?) {
     lowest -= 1
-    if let task = entry.task { priorities[task] = lowest }
+    if let task { priorities[task] = lowest }
   }
 
-  private mutating func highest(among ready: [Schedule.Entry]) -> Int {
-    var best = 0
-    var bestPriority: UInt64 = 0
-    for position in ready.indices {
-      let priority = priority(of: ready[position])
-      if priority > bestPriority {
-        best = position
-        bestPriority = priority
+  /// The entry with the highest priority; of several, the oldest.
+  private mutating func highest(among ready: ReadyJobs) -> Schedule.Entry {
+    while let candidate = candidates.highest {
+      if let entry = ready[candidate.number] {
+        let now = self.candidate(entry)
+        if now == candidate { return entry }
+        // Its task has been lowered since.
+        candidates.removeHighest()
+        candidates.insert(now)
+      } else {
+        candidates.removeHighest()
       }
     }
-    return best
+    fatalError("No job is ready.")
+  }
+
+  private mutating func candidate(_ entry: Schedule.Entry) -> Candidate {
+    Candidate(priority: priority(of: entry), number: entry.number)
+  }
+
+  /// An entry's place among those that could run.
+  private struct Candidate: Comparable, Sendable {
+    let priority: UInt64
+    let number: Int
+
+    static func < (lhs: Candidate, rhs: Candidate) -> Bool {
+      (lhs.priority, rhs.number) < (rhs.priority, lhs.number)
+    }
   }
 
   private mutating func priority(of entry: Schedule.Entry) -> UInt64 {

@@ -54,6 +54,7 @@ struct Explorer {
   private func run(
     _ schedule: inout Schedule, to outcome: Outcome<Void, any Error>
   ) -> ScheduleFailure.Kind? {
+    var advances = 0
     while true {
       if outcome.error != nil { return .threw }
       if schedule.steps.count < stepLimit {
@@ -62,7 +63,12 @@ struct Explorer {
         return .endless
       }
       if outcome.result != nil { return outcome.error == nil ? nil : .threw }
-      if schedule.executor.clock.advanceToNextDeadline() { continue }
+      // Tasks elsewhere may sleep again and again, and take no step here.
+      if advances == stepLimit { return .endless }
+      if schedule.executor.clock.advanceToNextDeadline() {
+        advances += 1
+        continue
+      }
       if !schedule.executor.arrivals.wait(for: patience) { return .stuck }
     }
   }

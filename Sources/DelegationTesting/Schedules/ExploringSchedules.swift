@@ -29,7 +29,9 @@
 ///
 /// When the scenario has ended, the jobs that are left on the executor run too. Then tasks that
 /// still sleep by ``SeededExecutor/clock`` are woken as if they were cancelled. A scenario that is
-/// stuck or does not end is cancelled. If its tasks ignore that, they stay suspended for ever.
+/// stuck or does not end is cancelled. Tasks that ignore that, as a loop around `try? await` of a
+/// sleep, are run for 10,000 jobs more. Then they stay suspended for ever, with what they keep
+/// alive.
 ///
 /// **Order.** Tasks can take turns wherever they suspend, yield, or enter or leave an actor.
 /// Between those places a job runs as a whole. If a loop has no such place and does not end, the
@@ -49,7 +51,7 @@
 ///   - seeds: the schedules to play. One seed, as `[4711]` or `4711..<4712`, plays one again. An
 ///     empty collection stops the program, because it would test nothing.
 ///   - strategy: how the job that comes next is chosen.
-///   - limit: how many jobs a schedule may take.
+///   - limit: how many jobs a schedule may take, and how often its clock may advance.
 ///   - patience: for how long to wait for a job from another thread when none is left and the scenario
 ///     has not ended; the calling thread is blocked meanwhile. With zero, the default, the scenario is
 ///     stuck at once.

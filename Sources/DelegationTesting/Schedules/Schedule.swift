@@ -15,6 +15,10 @@ struct Schedule {
     var task: Int?
     /// How many steps there had been when it came.
     var arrival = 0
+    /// For how many steps it may be passed over.
+    var patience = 0
+    /// How many jobs had come before it.
+    var number = 0
 
     init(job: UnownedJob, executor: UnownedTaskExecutor, isForeign: Bool) {
       self.job = job
@@ -25,7 +29,7 @@ struct Schedule {
   }
 
   let executor: SeededExecutor
-  private var ready: [Entry] = []
+  private var ready = ReadyJobs()
   private var tasks: [UInt64: Int] = [:]
   private var chooser: Chooser
 
@@ -37,8 +41,10 @@ struct Schedule {
   /// How many jobs are run, at most, after a schedule has ended or failed.
   static let cleaningSteps = 10_000
 
-  /// For how many steps a job may be passed over.
-  static func patience(among count: Int) -> Int { 500 + 32 * count }
+  /// For how many steps a job may be passed over, if it waits with that many when it comes.
+  ///
+  /// Jobs that come later do not change it: if each step brings one, the bound would never be reached.
+  static func patience(among count: Int) -> Int { min(500 + 32 * count, 4_000) }
 
   /// Whether there is a job that could run.
   var hasJobs: Bool { !ready.isEmpty || executor.arrivals.count > 0 }
@@ -60,7 +66,7 @@ struct Schedule {
   mutating func next() -> Entry? {
     admit()
     if ready.isEmpty { return nil }
-    let entry = ready.remove(at: chooser.choose(among: ready, at: steps.count + 1))
+    let entry = ready.remove(chooser.choose(among: ready, at: steps.count + 1))
     steps.append(entry.task)
     return entry
   }
@@ -87,7 +93,8 @@ struct Schedule {
         entry.task = steps.last ?? nil
       }
       entry.arrival = steps.count
-      ready.append(entry)
+      entry.patience = Self.patience(among: ready.count + 1)
+      chooser.add(ready.add(entry))
     }
   }
 

@@ -32,6 +32,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
   /// If there are any, the seed does not decide everything, and may not show the failure again.
   public let foreignJobs: Int
   private let strategy: SchedulingStrategy
+  private let stepLimit: Int
   private let patience: Duration
 
   init(
@@ -44,6 +45,7 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     self.steps = steps
     self.foreignJobs = foreignJobs
     strategy = explorer.strategy
+    stepLimit = explorer.stepLimit
     patience = explorer.patience
   }
 
@@ -57,11 +59,19 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
        \(foreignJobs) jobs came from other threads, at times that no seed decides, so this may not \
       show the same.
       """
-    let option = strategy == .alternating ? "" : ", strategy: .\(strategy)"
     return """
-      seed \(seed): \(account) To play it again: replaySchedule(seed: \(seed)\(option)) with the same \
+      seed \(seed): \(account) To play it again: replaySchedule(\(arguments)) with the same \
       scenario.\(others)
       """
+  }
+
+  /// What plays the schedule again: the seed, and the arguments that are not the default ones.
+  private var arguments: String {
+    var arguments = ["seed: \(seed)"]
+    if strategy != .alternating { arguments.append("strategy: .\(strategy)") }
+    if stepLimit != 100_000 { arguments.append("stepLimit: \(stepLimit)") }
+    if patience != .zero { arguments.append("patience: \(patience.code)") }
+    return arguments.joined(separator: ", ")
   }
 
   private var waiting: String {
@@ -87,5 +97,24 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
       needs more steps than that, pass a higher `stepLimit`.
       """
     }
+  }
+}
+
+extension Duration {
+  /// The duration as a source file has it.
+  fileprivate var code: String {
+    let (seconds, attoseconds) = components
+    if attoseconds == 0 { return ".seconds(\(seconds))" }
+    let units: [(name: String, each: Int64)] = [
+      ("milliseconds", 1_000), ("microseconds", 1_000_000), ("nanoseconds", 1_000_000_000),
+    ]
+    for unit in units {
+      let size = 1_000_000_000_000_000_000 / unit.each
+      let (count, isTooMuch) = seconds.multipliedReportingOverflow(by: unit.each)
+      guard attoseconds.isMultiple(of: size), !isTooMuch else { continue }
+      let (sum, isMore) = count.addingReportingOverflow(attoseconds / size)
+      if !isMore { return ".\(unit.name)(\(sum))" }
+    }
+    return "Duration(secondsComponent: \(seconds), attosecondsComponent: \(attoseconds))"
   }
 }

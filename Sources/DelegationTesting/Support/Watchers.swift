@@ -1,9 +1,9 @@
-/// Tasks that wait until a number has been reached.
-struct Watchers: Sendable {
+/// Tasks that wait until a number has been reached, and what they get then.
+struct Watchers<Report: Sendable>: Sendable {
   private struct Watcher: Sendable {
     let ticket: Int
     let count: Int
-    let continuation: CheckedContinuation<Void, Never>
+    let continuation: CheckedContinuation<Report, Never>
   }
 
   private var watchers: [Watcher] = []
@@ -15,19 +15,19 @@ struct Watchers: Sendable {
   }
 
   mutating func add(
-    _ continuation: CheckedContinuation<Void, Never>, waitingFor count: Int, ticket: Int
+    _ continuation: CheckedContinuation<Report, Never>, waitingFor count: Int, ticket: Int
   ) {
     watchers.append(Watcher(ticket: ticket, count: count, continuation: continuation))
   }
 
   /// Takes out the task with a ticket, if it still waits.
-  mutating func remove(_ ticket: Int) -> CheckedContinuation<Void, Never>? {
+  mutating func remove(_ ticket: Int) -> CheckedContinuation<Report, Never>? {
     guard let index = watchers.firstIndex(where: { $0.ticket == ticket }) else { return nil }
     return watchers.remove(at: index).continuation
   }
 
   /// Takes out the tasks whose number has been reached, for the caller to resume after the lock.
-  mutating func removeAll(reaching count: Int) -> [CheckedContinuation<Void, Never>] {
+  mutating func removeAll(reaching count: Int) -> [CheckedContinuation<Report, Never>] {
     guard watchers.contains(where: { $0.count <= count }) else { return [] }
     let ready = watchers.filter { $0.count <= count }.map(\.continuation)
     watchers.removeAll { $0.count <= count }
@@ -37,24 +37,29 @@ struct Watchers: Sendable {
 
 /// State with a number that tasks wait for.
 protocol Watched: Sendable {
+  associatedtype Report: Sendable
   /// The number.
   var reached: Int { get }
+  /// What a task gets that has waited.
+  var report: Report { get }
   /// The tasks that wait for it; none of them waits for a number that has been reached.
-  var watchers: Watchers { get set }
+  var watchers: Watchers<Report> { get set }
 }
 
 extension Guarded where State: Watched {
   /// Waits until the number has been reached, or the task is cancelled.
-  borrowing func wait(until count: Int) async {
+  ///
+  /// - Returns: the report of that moment.
+  borrowing func wait(until count: Int) async -> State.Report {
     let ticket = withLock { $0.watchers.makeTicket() }
-    await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isReached = withLock { state in
-          if state.reached >= count { return true }
+        let report: State.Report? = withLock { state in
+          if state.reached >= count { return state.report }
           state.watchers.add(continuation, waitingFor: count, ticket: ticket)
-          return false
+          return nil
         }
-        if isReached { return continuation.resume() }
+        if let report { return continuation.resume(returning: report) }
         // The handler below may have run before the watcher was added.
         if Task.isCancelled { stopWaiting(ticket) }
       }
@@ -64,6 +69,7 @@ extension Guarded where State: Watched {
   }
 
   private borrowing func stopWaiting(_ ticket: Int) {
-    withLock { $0.watchers.remove(ticket) }?.resume()
+    let (watcher, report) = withLock { ($0.watchers.remove(ticket), $0.report) }
+    watcher?.resume(returning: report)
   }
 }

@@ -128,6 +128,55 @@ struct DistributedSubscribingTests {
     }
   }
 
+  /// The ways to subscribe a proxy of which the hub has to see that it is one.
+  private static let ways: [(String, @Sendable (DelegateHub, Stub) -> Void)] = [
+    ("a queue", { $0.subscribe($1, to: Gatekeeper.self, on: queue) }),
+    ("localOrRemote:", { $0.subscribe(localOrRemote: $1, to: Gatekeeper.self, on: queue) }),
+    ("toEachOf:", { $0.subscribe($1, toEachOf: Gatekeeper.self, Unheard.self) }),
+    ("a registry", { $0.delegates(Gatekeeper.self).registry.subscribe($1) }),
+    ("a registry and a queue", { $0.delegates(Gatekeeper.self).registry.subscribe($1, on: queue) }),
+  ]
+  private static let queue = DispatchQueue(label: "doormen")
+
+  @Test(
+    "with a queue, to several protocols and by a registry, proxies are kept and are one subscriber",
+    arguments: ways.indices)
+  func otherWays(way: Int) async throws {
+    let (name, subscribe) = Self.ways[way]
+    let doorman = Doorman(actorSystem: there)
+    for _ in 0..<2 { subscribe(hub, try stub(of: doorman)) }
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1, "\(name)")
+    #expect(await vote())
+    #expect(await doorman.whenLocal { await $0.guests(atLeast: 0) } == [Guest.welcome])
+  }
+
+  @Test("any proxy of an actor ends its subscriptions")
+  func byProxy() async throws {
+    let doormen = [Doorman(actorSystem: there), Doorman(actorSystem: there)]
+    for doorman in doormen { hub.subscribe(try stub(of: doorman), to: Gatekeeper.self) }
+    hub.unsubscribe(try stub(of: doormen[0]))
+    let rest = await hub.subscribers(of: Gatekeeper.self)
+    #expect(rest.map { ($0 as? Stub)?.id } == [doormen[1].id])
+    // One that was given another id ends by itself.
+    let named = try stub(of: doormen[0])
+    hub.subscribe(named, to: Gatekeeper.self, id: "porter")
+    hub.unsubscribe(named)
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+  }
+
+  @Test("a local one on a queue, to several protocols or by a registry is not kept")
+  func otherWaysLocally() async throws {
+    do {
+      let doormen = (0..<3).map { _ in Doorman(actorSystem: here) }
+      hub.subscribe(doormen[0], to: Gatekeeper.self, on: Self.queue)
+      hub.subscribe(doormen[1], toEachOf: Gatekeeper.self, Unheard.self)
+      hub.delegates(Gatekeeper.self).registry.subscribe(doormen[2])
+      #expect(await hub.subscriberCount(of: Gatekeeper.self) == 3)
+      withExtendedLifetime(doormen) {}
+    }
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
+  }
+
   @Test("one who does not conform stops the program with a message that names both types")
   func notConforming() async {
     let result = await #expect(
@@ -140,6 +189,9 @@ struct DistributedSubscribingTests {
     #expect(message.contains("Stranger does not conform to Gatekeeper"))
   }
 }
+
+/// What no doorman conforms to.
+private protocol Unheard: AnyObject, Sendable {}
 
 /// Somebody with nothing to say about guests.
 private distributed actor Stranger {

@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import DelegationDistributed
+import Dispatch
 import Distributed
 import Testing
 
@@ -17,6 +18,9 @@ public distributed actor Doorman: Gatekeeper {
   public distributed func didEnter(_ number: Int) {}
 }
 // end of sample
+
+/// What no doorman is.
+private protocol Janitor: AnyObject, Sendable {}
 
 // sample: A resolvable protocol
 @Resolvable
@@ -102,12 +106,27 @@ struct BeyondOneProcessSamples {
     let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
     #expect(!isAllowed)
     // sample: Subscribing here and there
-    hub.unsubscribe(id: doorman.id)
+    hub.unsubscribe(doorman)  // by its id, so by any proxy
     // end of sample
     #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     hub.unsubscribeAll(from: Gatekeeper.self)
     add(gatekeeper)
     #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+  }
+
+  @Test("on a queue and to several protocols a doorman is one subscriber as well")
+  func otherWays() async {
+    let doorman = Doorman(actorSystem: system)
+    let gateQueue = DispatchQueue(label: "gate")
+    // sample: On a queue
+    hub.subscribe(doorman, to: Gatekeeper.self, on: gateQueue)
+    // end of sample
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    // sample: To several protocols
+    hub.subscribe(doorman, toEachOf: Gatekeeper.self, Janitor.self)
+    // end of sample
+    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(await hub.subscriberCount(of: Janitor.self) == 0)
   }
 
   // sample: Somebody who may live anywhere

@@ -4,25 +4,32 @@ import NIOCore
 ///
 /// Without this a client that does not read keeps its descriptor for as long as it likes, though it has
 /// closed its own side: the server waits for it to take the answers.
-final class WriteWatch: ChannelInboundHandler {
+///
+/// What the kernel has accepted counts as taken, since only it knows more.
+final class WriteWatch: ChannelDuplexHandler {
   typealias InboundIn = Any
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
 
   private let timeout: TimeAmount
-  /// The next look, as long as the channel is not writable.
+  /// The next look, as long as something waits to be taken.
   private var look: Scheduled<Void>?
+  /// How many bytes have been written to the channel.
+  private var written = 0
 
   /// - Parameter timeout: for how long a client may take nothing.
   init(_ timeout: TimeAmount) {
     self.timeout = timeout
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable {
-      stop()
-    } else if look == nil {
-      watch(context)
-    }
-    context.fireChannelWritabilityChanged()
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    written += unwrapOutboundIn(data).readableBytes
+    context.write(data, promise: promise)
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    context.flush()
+    if look == nil, Self.unsent(context) > 0 { watch(context) }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -30,14 +37,19 @@ final class WriteWatch: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
+  func handlerRemoved(context: ChannelHandlerContext) {
+    stop()
+  }
+
   private func watch(_ context: ChannelHandlerContext) {
-    // Nobody writes to a channel that is not writable, so it becomes less if the client takes anything.
-    let before = Self.unsent(context)
+    let before = written - Self.unsent(context)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     look = context.eventLoop.scheduleTask(in: timeout) {
       let (handler, context) = bound.value
       handler.look = nil
-      if Self.unsent(context) < before {
+      let unsent = Self.unsent(context)
+      if unsent == 0 { return }
+      if handler.written - unsent > before {
         handler.watch(context)
       } else {
         context.close(promise: nil)
