@@ -10,43 +10,28 @@ extension DelegateHub {
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
+    /// The response that is counted; `nil` if the subscriber abstains.
     @usableFromInline
-    enum Code: Sendable {
-      case abstains
-      case counts(Response)
-    }
-
-    @usableFromInline
-    let code: Code
-
-    init(code: Code) {
-      self.code = code
-    }
+    let substitute: Response?
 
     /// The combiner learns that the subscriber is absent, as if it were not there.
-    public static var abstains: Self { Self(code: .abstains) }
+    public static var abstains: Self { Self(substitute: nil) }
 
     /// The combiner is given a response in the subscriber's place.
     ///
     /// - Parameter response: what to count.
     /// - Returns: the rule for absentees.
-    public static func counts(as response: Response) -> Self { Self(code: .counts(response)) }
+    public static func counts(as response: Response) -> Self { Self(substitute: response) }
 
     /// What is counted, in words.
     public var description: String {
-      switch code {
-      case .abstains: "abstains"
-      case .counts(let response): "counts as \(response)"
-      }
+      substitute.map { "counts as \($0)" } ?? "abstains"
     }
 
     /// The answer that is counted.
     @inlinable
     func answer<Failure: Error>(or failure: Failure.Type) -> Answer<Response, Failure> {
-      switch code {
-      case .abstains: .absence
-      case .counts(let response): .substitute(response)
-      }
+      substitute.map(Answer.substitute) ?? .absence
     }
   }
 }

@@ -52,11 +52,11 @@ extension DelegateHub {
   ) async -> R? {
     await inTurn(
       of: audience.key, conformingTo: audience.narrowing, in: .askInTurn, by: deadline,
-      startingWith: nil, absent: absence.code.answer
+      startingWith: nil, absent: absence.substitute
     ) { node, _ in
       guard let subscriber = node.subscriber(in: audience, for: .askInTurn),
         let answer = await node.answer(
-          in: .askInTurn, or: absence.code.answer, { try await body(subscriber) })
+          in: .askInTurn, or: absence.substitute, { try await body(subscriber) })
       else { return nil }
       return answer == nil ? .goOn(nil) : .stop(.success(answer))
     }
@@ -110,11 +110,11 @@ extension DelegateHub {
   ) async -> V? {
     await inTurn(
       of: audience.key, conformingTo: audience.narrowing, in: .pass, by: deadline,
-      startingWith: value, absent: absence.code.answer
+      startingWith: value, absent: absence.substitute
     ) { node, value in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass),
         let changed = await node.answer(
-          in: .pass, or: absence.code.answer, { try await body(subscriber, value) })
+          in: .pass, or: absence.substitute, { try await body(subscriber, value) })
       else { return nil }
       return changed == nil ? .stop(.success(nil)) : .goOn(changed)
     }
@@ -177,17 +177,6 @@ extension DelegateHub {
     return { position in
       if isNoted.exchange(true, ordering: .relaxed) { return }
       nodes[position].noteLate(in: call)
-    }
-  }
-}
-
-extension DelegateHub.Absence.Code {
-  /// What is counted; `nil` for nothing.
-  @inlinable
-  var answer: Response? {
-    switch self {
-    case .abstains: nil
-    case .counts(let response): response
     }
   }
 }
