@@ -11,8 +11,8 @@ extension WaitGoal {
   nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
     await wait { waiter in
       // Most need not wait, and set no alarm.
-      let alarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
-      defer { alarm?.cancel() }
+      let cancelAlarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
+      defer { cancelAlarm?() }
       return await withTaskCancellationHandler {
         await waiter.wait()
       } onCancel: {

@@ -97,14 +97,14 @@ extension DelegateHub {
     return await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       fanOut.requestWorker()
-      let alarm = deadline.schedule {
+      let cancelAlarm = deadline.schedule {
         poll.expire(in: fanOut) { position -> Count.Event in
           guard fanOut.isLate(at: position) else { return Count.absence }
           late(position)
           return absence(position)
         }
       }
-      defer { alarm.cancel() }
+      defer { cancelAlarm() }
       return await waitForDecision(of: poll, by: fanOut)
     } onCancel: {
       // Not in the canceller's place: the caller could not return before the handlers have run.

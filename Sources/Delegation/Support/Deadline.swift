@@ -9,30 +9,11 @@ struct Deadline: Sendable {
   /// Whether the duration was zero.
   @usableFromInline
   let isPast: Bool
-  private let arm: @Sendable (@escaping @Sendable () -> Void) -> Alarm
-
-  /// An action that is scheduled for a deadline.
+  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
+  ///
+  /// The closure that it returns cancels and releases the action.
   @usableFromInline
-  struct Alarm: Sendable {
-    fileprivate let disarm: @Sendable () -> Void
-
-    init(disarm: @escaping @Sendable () -> Void) {
-      self.disarm = disarm
-    }
-
-    /// Cancels and releases the action.
-    @usableFromInline
-    func cancel() { disarm() }
-  }
-
-  init(isPast: Bool, arm: @escaping @Sendable (@escaping @Sendable () -> Void) -> Alarm) {
-    self.isPast = isPast
-    self.arm = arm
-  }
-
-  /// Runs an action at the deadline, in a task of its own, unless the alarm is cancelled before.
-  @usableFromInline
-  func schedule(_ action: @escaping @Sendable () -> Void) -> Alarm { arm(action) }
+  let schedule: @Sendable (_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
 /// Makes a hub's deadlines.

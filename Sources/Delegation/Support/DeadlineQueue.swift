@@ -32,7 +32,7 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
     guard duration > .zero else {
       return Deadline(isPast: true) { action in
         Task.startDetached(on: self.executor, priority: .high) { action() }
-        return Deadline.Alarm {}
+        return {}
       }
     }
     let instant = clock.now.advanced(by: duration)
@@ -43,10 +43,10 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
 
   private func schedule(
     _ action: @escaping @Sendable () -> Void, at instant: C.Instant
-  ) -> Deadline.Alarm {
+  ) -> @Sendable () -> Void {
     let (number, needsSleeper) = alarms.withLock { $0.add(action, at: instant) }
     if needsSleeper { startSleeper(until: instant) }
-    return Deadline.Alarm {
+    return {
       // Released outside the lock.
       let action = self.alarms.withLock { $0.cancel(number) }
       withExtendedLifetime(action) {}

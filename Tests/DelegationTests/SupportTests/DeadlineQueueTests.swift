@@ -56,13 +56,13 @@ struct DeadlineQueueTests {
     let lifetimes = Lifetimes()
     let done = Recorder<Int>()
     let kept = lifetimes.make()
-    let alarm = deadline.schedule { [tracked = lifetimes.make()] in
+    let cancel = deadline.schedule { [tracked = lifetimes.make()] in
       withExtendedLifetime(tracked) { done.record(1) }
     }
     #expect(lifetimes.alive == 2)
-    alarm.cancel()
+    cancel()
     #expect(lifetimes.alive == 1)
-    alarm.cancel()
+    cancel()
     advance(by: .seconds(5))
     #expect(done.history == [])
     #expect(queue.pending == 0)
@@ -180,7 +180,8 @@ struct DeadlineQueueTests {
     for round in 0..<10_000 {
       let deadline = try #require(queue.deadline(after: .seconds(600 + round % 7)))
       let tracked = lifetimes.make()
-      deadline.schedule { withExtendedLifetime(tracked) {} }.cancel()
+      let cancel = deadline.schedule { withExtendedLifetime(tracked) {} }
+      cancel()
     }
     #expect(lifetimes.alive == 0)
     #expect(queue.pending == 0)
