@@ -3,7 +3,7 @@
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
-struct Cursor: Sendable {
+struct Cursor: StandbyWork {
   /// A subscription that one worker of this fan-out has claimed.
   @frozen
   @usableFromInline
@@ -36,7 +36,7 @@ struct Cursor: Sendable {
   /// It is `nil` until there is one.
   private var sentToExecutor: [Int: SubscriptionNode]?
   /// Which of the workers requests their standby.
-  private var request = StandbyRequest.none
+  var request = StandbyRequest.none
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode]) {
@@ -59,16 +59,6 @@ struct Cursor: Sendable {
   ///
   /// Not while one requests that has yet to claim: it goes on in its place.
   var needsWorker: Bool { unclaimed > 0 && request == .none }
-
-  /// Notes that a standby begins, which will claim.
-  ///
-  /// - Returns: whether it has to request the next, before it claims.
-  mutating func beginStandby() -> Bool { request.begin(ifNeeded: unclaimed > 1) }
-
-  /// Notes that a standby has requested the next.
-  ///
-  /// - Returns: whether it has to request again.
-  mutating func mustRequestAgain() -> Bool { request.mustRepeat(ifNeeded: unclaimed > 1) }
 
   /// Ends the claiming.
   ///

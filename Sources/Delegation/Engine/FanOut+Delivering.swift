@@ -57,7 +57,7 @@ extension FanOut {
   /// It provides for its successor before it claims, as every standby does.
   private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
     Task.startDetached(on: executor) {
-      self.provideForSuccessor { self.requestAttendingWorker(on: executor) }
+      self.cursor.provideForSuccessor { self.requestAttendingWorker(on: executor) }
       guard let first = self.claim() else { return }
       self.activity.begin()
       await self.attend(from: first, on: executor)

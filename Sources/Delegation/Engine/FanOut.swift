@@ -206,7 +206,11 @@ final class FanOut: Sendable {
   /// For one who runs none of them, or whose handler has returned.
   @usableFromInline
   func cancelOthers() {
-    runningTasks.cancelOthers(on: workplace.executor) { self.runningTasks.endUse() }
+    withUnsafeCurrentTask { present in
+      runningTasks.cancel(except: present, on: workplace.executor, inPlace: false) {
+        self.runningTasks.endUse()
+      }
+    }
   }
 
   /// Raises the priority of the handlers that run or will, in tasks of its own.
@@ -274,16 +278,8 @@ final class FanOut: Sendable {
 
   /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func workAsStandby() async {
-    if case .sideBySide = order { provideForSuccessor { requestWorker() } }
+    if case .sideBySide = order { cursor.provideForSuccessor { requestWorker() } }
     await work()
-  }
-
-  /// Requests the standby of a worker that begins, and has claimed nothing.
-  ///
-  /// - Parameter request: requests one worker.
-  func provideForSuccessor(_ request: () -> Void) {
-    guard cursor.withLock({ $0.beginStandby() }) else { return }
-    repeat { request() } while cursor.withLock { $0.mustRequestAgain() }
   }
 
   /// Runs one worker, from its first claim to its last.

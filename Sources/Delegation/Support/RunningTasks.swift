@@ -33,7 +33,6 @@ struct RunningTasks: ~Copyable, Sendable {
     var others: [Member?] = []
     /// Places from 1 on that can be used again.
     var vacancies: [Place] = []
-    var isCancelled = false
     /// The priority that the members have been raised to, and that new members will be raised to.
     ///
     /// It is the raw value: an optional of the type itself would be looked up at run time.
@@ -64,7 +63,7 @@ struct RunningTasks: ~Copyable, Sendable {
       guard let task else { fatalError("Delegation: a worker runs outside of any task") }
       let member = Member(task)
       let (place, isCancelled, priority) = state.withLock { state in
-        (state.add(member), state.isCancelled, state.priority)
+        (state.add(member), self.isCancelled, state.priority)
       }
       if isCancelled { task.cancel() }
       if priority > 0 { Self.escalate(task, to: TaskPriority(rawValue: priority)) }
@@ -93,38 +92,24 @@ struct RunningTasks: ~Copyable, Sendable {
     }
   }
 
-  /// Cancels all running tasks and all that will join.
+  /// Cancels the running tasks and all that will join, unless that has been done.
   ///
   /// - Parameters:
+  ///   - present: the current task, if it is to be left out; `nil` to cancel all that run.
   ///   - executor: where their cancellation handlers run, except for those that run in place.
   ///   - isInPlace: whether the current thread may run some. If not, it returns before they have run.
-  ///   - onEnd: is called when all have run; it calls ``endUse()``.
+  ///   - onEnd: is called when all have run, and calls ``endUse()``. If no task runs, it is not called.
   func cancel(
-    on executor: (any TaskExecutor)?, inPlace isInPlace: Bool,
-    onEnd: @escaping @Sendable () -> Void
+    except present: UnsafeCurrentTask? = nil, on executor: (any TaskExecutor)?,
+    inPlace isInPlace: Bool, onEnd: @escaping @Sendable () -> Void
   ) {
-    let members = beginUse { noteCancellation(in: &$0) ? $0.atWork : [] }
+    let members = beginUse { state in
+      if isCancelledFlag.exchange(true, ordering: .acquiringAndReleasing) { return [] }
+      return state.atWork.filter { $0.task != present }
+    }
     if members.isEmpty { return }
     let calls = HandleCalls(on: members, by: executor, onEnd: onEnd) { $0.cancel() }
     if isInPlace { calls.work() } else { calls.start() }
-  }
-
-  /// Cancels all that are at work except the current task, and all that will join.
-  ///
-  /// It returns before their cancellation handlers have run. If there is nobody else, it starts no task.
-  ///
-  /// - Parameters:
-  ///   - executor: where they run.
-  ///   - onEnd: is called when all have run, and calls ``endUse()``.
-  func cancelOthers(on executor: (any TaskExecutor)?, onEnd: @escaping @Sendable () -> Void) {
-    let members = withUnsafeCurrentTask { present in
-      beginUse { state in
-        guard noteCancellation(in: &state) else { return [] }
-        return state.atWork.filter { $0.task != present }
-      }
-    }
-    if members.isEmpty { return }
-    HandleCalls(on: members, by: executor, onEnd: onEnd) { $0.cancel() }.start()
   }
 
   /// Raises the priority of all that are at work and all that will join.
@@ -149,16 +134,6 @@ struct RunningTasks: ~Copyable, Sendable {
       Self.escalate($0, to: priority)
     }
     calls.start()
-  }
-
-  /// Notes that all are to be cancelled.
-  ///
-  /// - Returns: whether they were not before; else those at work are, or are being cancelled.
-  private func noteCancellation(in state: inout State) -> Bool {
-    if state.isCancelled { return false }
-    state.isCancelled = true
-    isCancelledFlag.store(true, ordering: .releasing)
-    return true
   }
 
   private static func escalate(_ task: UnsafeCurrentTask, to priority: TaskPriority) {
@@ -195,31 +170,32 @@ struct RunningTasks: ~Copyable, Sendable {
 /// While a task is left to be called on, a standby has been requested: if a handler blocks its thread, the
 /// next worker makes the other calls.
 private final class HandleCalls: Sendable {
-  private struct Progress: Sendable {
-    /// How many tasks have been claimed.
-    var claimed = 0
-    /// How many calls have returned.
-    var returned = 0
+  private struct Progress: StandbyWork {
+    /// The tasks that no worker has claimed.
+    var members: ArraySlice<RunningTasks.Member>
+    /// How many calls have yet to return.
+    var outstanding: Int
     var request = StandbyRequest.none
+
+    var unclaimed: Int { members.count }
   }
 
-  private let members: [RunningTasks.Member]
   private let executor: (any TaskExecutor)?
   private let priority: TaskPriority
   private let onEnd: @Sendable () -> Void
   private let call: @Sendable (UnsafeCurrentTask) -> Void
-  private let progress = Lock(Progress())
+  private let progress: Lock<Progress>
 
   init(
     on members: [RunningTasks.Member], by executor: (any TaskExecutor)?,
     at priority: TaskPriority = .high, onEnd: @escaping @Sendable () -> Void,
     _ call: @escaping @Sendable (UnsafeCurrentTask) -> Void
   ) {
-    self.members = members
     self.executor = executor
     self.priority = priority
     self.onEnd = onEnd
     self.call = call
+    progress = Lock(Progress(members: members[...], outstanding: members.count))
   }
 
   func start() {
@@ -227,25 +203,11 @@ private final class HandleCalls: Sendable {
   }
 
   func work() {
-    if progress.withLock({ $0.request.begin(ifNeeded: members.count - $0.claimed > 1) }) {
-      repeat {
-        start()
-      } while progress.withLock {
-        $0.request.mustRepeat(ifNeeded: members.count - $0.claimed > 1)
-      }
-    }
-    while let member = claim() {
+    progress.provideForSuccessor { start() }
+    while let member = progress.withLock({ $0.members.popFirst() }) {
       call(member.task)
       if noteReturn() { onEnd() }
     }
-  }
-
-  private func claim() -> RunningTasks.Member? {
-    let position = progress.withLock { progress in
-      defer { progress.claimed += 1 }
-      return progress.claimed
-    }
-    return position < members.count ? members[position] : nil
   }
 
   /// Notes that a call has returned.
@@ -253,8 +215,8 @@ private final class HandleCalls: Sendable {
   /// - Returns: whether it was the last.
   private func noteReturn() -> Bool {
     progress.withLock { progress in
-      progress.returned += 1
-      return progress.returned == members.count
+      progress.outstanding -= 1
+      return progress.outstanding == 0
     }
   }
 }

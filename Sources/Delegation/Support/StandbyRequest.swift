@@ -38,3 +38,23 @@ enum StandbyRequest: Sendable {
     return mustRepeat
   }
 }
+
+/// What several workers claim bit by bit, with a standby as long as there is something for it.
+protocol StandbyWork: Sendable {
+  /// Which of the workers requests their standby.
+  var request: StandbyRequest { get set }
+  /// How much no worker has claimed.
+  var unclaimed: Int { get }
+}
+
+extension Lock where State: StandbyWork {
+  /// Requests the standby of a worker that begins, and has claimed nothing.
+  ///
+  /// - Parameter requestStandby: requests one worker.
+  func provideForSuccessor(_ requestStandby: () -> Void) {
+    guard withLock({ $0.request.begin(ifNeeded: $0.unclaimed > 1) }) else { return }
+    repeat {
+      requestStandby()
+    } while withLock { $0.request.mustRepeat(ifNeeded: $0.unclaimed > 1) }
+  }
+}
