@@ -24,17 +24,19 @@ extension FanOut {
       }
       next = self.claim()
     }
-    sendOff(batches.takeAll())
+    if !batches.isEmpty { sendOff(batches.takeAll()) }
   }
 
   /// Sends batches to their executors.
   ///
   /// `enqueue` of an executor that is not ours may run the job at once, or block. So this worker calls it
   /// only if it holds nothing else that would wait meanwhile; otherwise other tasks do, one for each.
+  /// Not inlined: usually there is none, and the code that starts workers would make each delivery dearer.
   ///
   /// - Parameters:
   ///   - batches: the batches.
   ///   - isHoldingMore: whether this worker attends other subscriptions.
+  @inline(never)
   private func sendOff(_ batches: [ExecutorBatches.Batch], holdingMore isHoldingMore: Bool = false)
   {
     for batch in batches where batch.isPrompt { sendOff(batch.nodes, to: batch.executor) }
