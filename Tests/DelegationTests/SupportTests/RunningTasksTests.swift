@@ -182,7 +182,9 @@ private final class Shared: Sendable {
 
   /// Cancels those at work except the current task, and those to come.
   func cancelOthers() {
-    runningTasks.cancelOthers(on: nil) { self.runningTasks.endUse() }
+    withUnsafeCurrentTask { present in
+      runningTasks.cancel(except: present, on: nil, inPlace: false) { self.runningTasks.endUse() }
+    }
   }
 
   /// Raises those at work and those to come.
