@@ -30,7 +30,8 @@ extension FanOut {
   /// Sends batches to their executors.
   ///
   /// `enqueue` of an executor that is not ours may run the job at once, or block. So this worker calls it
-  /// only if it holds nothing else that would wait meanwhile; otherwise other tasks do, one for each.
+  /// only if it holds nothing else that would wait meanwhile; otherwise other tasks do, one for each. If the
+  /// hub's own executor runs them at once, it is the one that is waited for.
   /// Not inlined: usually there is none, and the code that starts workers would make each delivery dearer.
   ///
   /// - Parameters:
@@ -109,7 +110,14 @@ extension FanOut {
         step = node.advance(after: fate)
         receipt?.pass()
       case .yield:
-        await Task.yield()
+        if !node.hasExecutor {
+          await Task.yield()
+        } else if node.isSent {
+          // Counted in the place of this worker, as it may be ended while the executor stands still.
+          activity.end()
+          await Task.yield()
+          activity.begin()
+        }
         step = node.proceed()
       case .relocate:
         if node.isActive(endingIn: nil) {

@@ -77,15 +77,21 @@ final class Worker: Sendable {
     noteReturn()
   }
 
-  /// Raises the hub's `returns` if a wait has the handler in its chain.
+  /// Raises `returns` if a wait has the handler in its chain.
   @inlinable
   func noteReturn() {
     if waits.load(ordering: .sequentiallyConsistent) > 0 { countReturn() }
   }
 
+  /// Raises the `returns` of its hub, and of the hubs of the handlers that awaited it: they are in the chain no
+  /// more, either.
   @usableFromInline
   func countReturn() {
-    activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    var next: Worker? = self
+    while let worker = next {
+      worker.activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      next = worker.caller?.awaiting?.worker
+    }
   }
 
   /// Asks one subscription in the current task, unless it was terminated.

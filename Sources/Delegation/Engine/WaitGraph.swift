@@ -154,7 +154,7 @@ struct WaitGraph: Sendable {
 
   private func hasNoReturn(_ hub: ObjectIdentifier) -> Bool { hubs[hub]?.hasNoReturn ?? false }
 
-  /// The hubs for whose rest handlers of a hub wait, all of which run, since before a wait.
+  /// The hubs for whose rest handlers of a hub wait, since before a wait; none of them has gone on.
   private func goals(of hub: ObjectIdentifier, before wait: Wait) -> [ObjectIdentifier] {
     guard let hub = hubs[hub], hub.hasNoReturn else { return [] }
     return hub.goals(before: wait.number)

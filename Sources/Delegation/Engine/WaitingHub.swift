@@ -31,7 +31,7 @@ struct WaitingHub: Sendable {
     returns = nil
   }
 
-  /// Whether all handlers in the chains still run.
+  /// Whether all of the hub's handlers that were in the chains still are.
   var hasNoReturn: Bool {
     returns == activity.returns.load(ordering: .sequentiallyConsistent)
   }

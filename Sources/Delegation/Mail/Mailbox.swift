@@ -56,7 +56,7 @@ struct Mailbox: Sendable {
     static let awaitingHandOver = Flags(rawValue: 32)
     /// It got a successor before it got its predecessor's notifications, which go to the successor, too.
     static let forwarding = Flags(rawValue: 64)
-    /// It is attended, and sent to its executor, where no worker has begun with it.
+    /// It is attended, and sent to another worker, on its executor, which has not begun with it.
     static let sent = Flags(rawValue: 128)
 
     static let shut: Flags = [.held, .awaitingHandOver]

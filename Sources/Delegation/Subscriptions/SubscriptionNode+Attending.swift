@@ -40,6 +40,9 @@ extension SubscriptionNode {
     return finishUpdate(step, word)
   }
 
+  /// Whether it waits for its executor, and is counted by itself.
+  var isSent: Bool { contents.withLock { $0.mailbox.flags.contains(.sent) } }
+
   /// Leaves the mailbox of a terminated subscription in the place of a worker that waits for the executor,
   /// which may be busy, suspended or gone.
   ///
@@ -79,11 +82,16 @@ extension SubscriptionNode {
   ///
   /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
   private func leave(after step: Mailbox.Step, _ mailbox: inout Mailbox) -> UInt32 {
-    if case .relocate = step {
+    switch step {
+    case .handle: return 0
+    case .done: break
+    case .yield where !hasExecutor: return 0
+    case .relocate, .yield:
+      // To yield is to wait for the executor, too, which may stand still from now on.
       mailbox.flags.insert(.sent)
       topic.owner.beginWork()
+      return 0
     }
-    guard case .done = step else { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 

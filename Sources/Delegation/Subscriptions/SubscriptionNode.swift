@@ -106,7 +106,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the inbox's lock and the succession's.
   ///
-  /// - Returns: whether a worker attends the mailbox; if so, it calls ``releaseHeld()`` when it leaves.
+  /// - Returns: whether a worker attends the mailbox; if so, ``releaseHeld()`` is called when it leaves.
   func beginTermination() -> Bool {
     let word = state.bitwiseOr(Bits.terminated, ordering: .sequentiallyConsistent).oldValue
     return word & Bits.attended != 0

@@ -6,7 +6,8 @@
 ///
 /// Invariant: `ended` has an entry for each subscription that was attended when it was terminated, until
 /// the worker has left it. The subscription's `state` word orders the two: either the termination finds
-/// it attended, or the worker that leaves finds it terminated.
+/// it attended, or who leaves it finds it terminated. Where a worker waits for an executor, the thread that
+/// terminated the subscription leaves in its place.
 struct Succession: Sendable {
   private struct Entry: Sendable {
     let node: SubscriptionNode

@@ -166,7 +166,7 @@ struct TopicIndex: Sendable {
     let address = node.reference.identity
     if members[address] === node { members[address] = nil }
     let entry = TerminatedEntry(end: posted, identity: unname(node))
-    // In one lock section: the worker that leaves the mailbox looks for the entry.
+    // In one lock section: who leaves the mailbox looks for the entry.
     topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
     changes.terminated += 1
     // After a peak the dead ones of a smaller population are looked for as early as before it.

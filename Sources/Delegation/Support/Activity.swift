@@ -3,13 +3,14 @@ internal import Synchronization
 /// How many workers a hub has, including those that were requested and have not started.
 ///
 /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-/// is counted from the moment it is requested. Where subscriptions are sent to an executor of their own, each
-/// of them is counted until a worker there begins with it, in place of that worker: it may be ended before,
-/// while the executor stands still.
+/// is counted from the moment it is requested. Where the notifications of subscriptions are sent to an executor
+/// of their own, each subscription is counted until a worker there begins with it, in place of that worker: it
+/// may be ended before, while the executor stands still. A question that is sent there stays counted.
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
-  /// How many handlers have returned, or gone on, while a wait had them in its chain.
+  /// How many handlers have returned, or gone on, or have been cut off by one that did, while a wait had them
+  /// in its chain.
   ///
   /// When it changes, what the wait graph has counted may be out of date.
   let returns = Atomic<Int>(0)

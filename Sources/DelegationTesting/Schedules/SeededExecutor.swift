@@ -18,8 +18,8 @@
 ///
 /// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among
 /// all that could run. Every job is chosen at some time: the oldest one comes next when it has been
-/// passed over for 500 steps, and 32 more for each job that waited when it came, but at most for
-/// 4,000.
+/// passed over for 500 steps, and 32 more for each job that waited when it came, itself included, but at
+/// most for 4,000.
 public final class SeededExecutor: TaskExecutor {
   /// The number that decides the schedule.
   public let seed: UInt64

@@ -209,4 +209,33 @@ struct Guarantee04StuckExecutorTests {
     #expect(probe.log.history == [3])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
+
+  @Test("one that ends while its worker has given way, on an executor that stands still")
+  func givenWay() {
+    let probe = Probe()
+    let gate = Gate()
+    let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
+    stage.hub.notify(Listener.self) { probe in
+      await gate.pass()
+      probe.log.record(1)
+    }
+    stage.run()
+    stuck.run()
+    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.run()
+    gate.open()
+    while first.statistics.counts.handled == 0 { #expect(stuck.run(atMost: 1) == 1) }
+    // The worker goes on when the executor does.
+    #expect(stuck.pending == 1)
+    first.cancel()
+    stage.hub.subscribe(probe, to: Listener.self)
+    stage.hub.notify(Listener.self) { $0.log.record(3) }
+    stage.run()
+    #expect(probe.log.history == [1, 3])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    stuck.run()
+    stage.run()
+    #expect(probe.log.history == [1, 3])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
 }

@@ -268,4 +268,39 @@ struct Guarantee14DrainWithinHandlersTests {
     executor.run()
     #expect(events.history == ["handled", "drained"])
   }
+
+  @Test("a task left behind by a voter waits for the handler that asked it, which is another hub's")
+  func leftBehindByVoter() {
+    let (hub, executor) = (hub, executor)
+    let other = DelegateHub(on: executor)
+    let voters = Probe.many(2)
+    for voter in voters { other.subscribe(voter, to: Bystander.self) }
+    let (answering, handling) = (Gate(), Gate())
+    let events = Recorder<String>()
+    hub.notify(Listener.self) { _ in
+      _ = await other.vote(Bystander.self) { voter in
+        if voter.name == "1" {
+          await answering.pass()
+        } else {
+          Task(executorPreference: executor) {
+            await hub.drain()
+            events.record("drained")
+          }
+          for _ in 0..<5 { await Task.yield() }
+        }
+        return true
+      }
+      events.record("asked")
+    }
+    hub.notify(Bystander.self) { _ in await handling.pass() }
+    executor.run()
+    // The voter has returned, so its task waits for the handler that asked it as well.
+    handling.open()
+    executor.run()
+    #expect(events.history == [])
+    answering.open()
+    executor.run()
+    #expect(events.history == ["asked", "drained"])
+    withExtendedLifetime(voters) {}
+  }
 }
