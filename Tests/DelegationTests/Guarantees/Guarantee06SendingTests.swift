@@ -95,6 +95,8 @@ struct Guarantee06SendingTests {
         }
         await hub.drain()
       }
+      // The executor keeps it, and it the hub's executor.
+      _ = subscription.withLock { $0.take() }
       #expect(!begun.history.contains(1), "cancelled with job \(number) of \(jobs.value)")
     }
   }
