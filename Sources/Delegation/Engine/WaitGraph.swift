@@ -35,6 +35,10 @@ struct WaitGraph: Sendable {
   private var hubs: [ObjectIdentifier: WaitingHub] = [:]
 
   var count: Int { waits.count }
+  /// Whether nothing is left of any wait.
+  ///
+  /// For tests.
+  var isEmpty: Bool { waits.isEmpty && bySubject.isEmpty && tally.isEmpty && hubs.isEmpty }
   /// How many handlers, and how many waits for each of them, the searches have visited.
   ///
   /// For tests.

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -91,7 +92,10 @@ struct WaitGraphHubsTests {
       wentOn += expected.map(\.want.name)
       waiting.removeAll { fulfilled.contains($0.ticket) }
     }
-    return true
+    return waits.isEmpty
+      && scenes.allSatisfy { scene in
+        scene.contexts.allSatisfy { $0.worker.waits.load(ordering: .relaxed) == 0 }
+      }
   }
 
   // MARK: The model

@@ -59,6 +59,9 @@ final class HandlerWaits {
     return true
   }
 
+  /// Whether nothing is left of those that have waited.
+  var isEmpty: Bool { graph.lock.withLock { $0.isEmpty } }
+
   /// How many wait within handlers.
   var count: Int { graph.lock.withLock { $0.count } }
 
