@@ -54,15 +54,15 @@ struct Chooser: Sendable {
 
   /// The entry with the highest priority; of several, the oldest.
   private mutating func highest(among ready: ReadyJobs) -> Schedule.Entry {
-    while let candidate = candidates.highest {
+    while let candidate = candidates.values.first {
       if let entry = ready[candidate.number] {
         let now = self.candidate(entry)
         if now == candidate { return entry }
         // Its task has been lowered since.
-        candidates.removeHighest()
+        candidates.removeFirst()
         candidates.insert(now)
       } else {
-        candidates.removeHighest()
+        candidates.removeFirst()
       }
     }
     fatalError("No job is ready.")
@@ -72,13 +72,13 @@ struct Chooser: Sendable {
     Candidate(priority: priority(of: entry), number: entry.number)
   }
 
-  /// An entry's place among those that could run.
+  /// An entry's place among those that could run; the one with the highest priority is the least.
   private struct Candidate: Comparable, Sendable {
     let priority: UInt64
     let number: Int
 
     static func < (lhs: Candidate, rhs: Candidate) -> Bool {
-      (lhs.priority, rhs.number) < (rhs.priority, lhs.number)
+      (rhs.priority, lhs.number) < (lhs.priority, rhs.number)
     }
   }
 

@@ -1,34 +1,39 @@
-/// Values of which the highest can be found and taken out quickly.
+/// Values of which the least can be found and taken out quickly.
+///
+/// Invariant: no value is less than its parent, which is at half its index.
 struct Heap<Value: Comparable & Sendable>: Sendable {
-  private var values: [Value] = []
-
-  var highest: Value? { values.first }
+  /// All of them, the least first, the others in no order.
+  private(set) var values: [Value] = []
 
   mutating func insert(_ value: Value) {
     values.append(value)
     var child = values.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      if values[child] <= values[parent] { return }
-      values.swapAt(child, parent)
-      child = parent
+    while child > 0, values[child] < values[(child - 1) / 2] {
+      values.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
     }
   }
 
-  mutating func removeHighest() {
+  mutating func removeFirst() {
     let last = values.removeLast()
     if values.isEmpty { return }
     values[0] = last
     var parent = 0
     while true {
-      var highest = parent
+      var least = parent
       for child in [2 * parent + 1, 2 * parent + 2]
-      where child < values.count && values[child] > values[highest] {
-        highest = child
+      where child < values.count && values[child] < values[least] {
+        least = child
       }
-      if highest == parent { return }
-      values.swapAt(parent, highest)
-      parent = highest
+      if least == parent { return }
+      values.swapAt(parent, least)
+      parent = least
     }
+  }
+
+  mutating func removeAll(where isRemoved: (Value) -> Bool) {
+    values.removeAll(where: isRemoved)
+    // A sorted array is a heap.
+    values.sort()
   }
 }
