@@ -157,10 +157,6 @@ final class Inbox: SubscriptionOwner {
     }
   }
 
-  func beginWork() { activity.begin() }
-
-  func endWork() { activity.end() }
-
   // MARK: For the hub's actor
 
   /// Changes the subscriptions of a protocol, and notes that for the actor.

@@ -36,7 +36,7 @@ extension SubscriptionNode {
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step, &contents.mailbox), wasSent)
     }
-    defer { if wasSent { topic.owner.endWork() } }
+    defer { if wasSent { topic.owner.activity.end() } }
     return finishUpdate(step, word)
   }
 
@@ -57,7 +57,7 @@ extension SubscriptionNode {
   /// Does what follows ``leaveIfSent(_:)``, outside the lock.
   func finishLeaving(_ left: UInt32) {
     _ = finishUpdate(.done, left)
-    topic.owner.endWork()
+    topic.owner.activity.end()
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
@@ -89,7 +89,7 @@ extension SubscriptionNode {
     case .relocate, .yield:
       // To yield is to wait for the executor, too, which may stand still from now on.
       mailbox.flags.insert(.sent)
-      topic.owner.beginWork()
+      topic.owner.activity.begin()
       return 0
     }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue

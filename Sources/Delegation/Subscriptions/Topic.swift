@@ -22,11 +22,8 @@ protocol SubscriptionOwner: AnyObject, Sendable {
   /// Requests a worker for a subscription that has pending notifications.
   func requestWorker(for node: SubscriptionNode)
 
-  /// Counts one more worker of the hub.
-  func beginWork()
-
-  /// Counts a worker off. Must not be called under a lock.
-  func endWork()
+  /// How many workers the hub has.
+  var activity: Activity { get }
 }
 
 /// What the subscriptions of one protocol share, outside of the inbox's lock.
