@@ -191,13 +191,8 @@ struct WaitGraph: Sendable {
   }
 
   private func index(of number: Int) -> Int? {
-    var low = 0
-    var high = waits.count
-    while low < high {
-      let middle = (low + high) / 2
-      if waits[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low < waits.count && waits[low].number == number ? low : nil
+    let index = waits.partitioningIndex { $0.number >= number }
+    return index < waits.count && waits[index].number == number ? index : nil
   }
 }
 

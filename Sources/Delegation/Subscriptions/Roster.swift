@@ -110,12 +110,8 @@ struct Roster<Member: RosterMember> {
 
   /// The index of a member, if the members are sorted.
   private func index(of member: Member) -> Int? {
-    var (low, high) = (0, members.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if Self.precedes(members[middle], member) { low = middle + 1 } else { high = middle }
-    }
-    return low < members.count && members[low] === member ? low : nil
+    let index = members.partitioningIndex { !Self.precedes($0, member) }
+    return index < members.count && members[index] === member ? index : nil
   }
 
   private mutating func compact() {

@@ -64,14 +64,9 @@ struct Queue<Element> {
   /// - Returns: whether there is.
   /// - Complexity: O(log *n*).
   func contains(_ wanted: Int, by number: (Element) -> Int) -> Bool {
-    var (low, high) = (head, elements.count)
-    while low < high {
-      let middle = (low + high) / 2
-      guard let present = elements[middle].map(number) else { return false }
-      if present == wanted { return true }
-      if present < wanted { low = middle + 1 } else { high = middle }
-    }
-    return false
+    let rest = elements[head...]
+    let index = rest.partitioningIndex { $0.map(number) ?? wanted >= wanted }
+    return index < rest.endIndex && rest[index].map(number) == wanted
   }
 
   /// Removes and returns all elements, in order.

@@ -70,11 +70,6 @@ struct WaitList: Sendable {
 
   /// Where a place is, or would be.
   private func index(of place: Place) -> Int {
-    var (low, high) = (0, excusing.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if excusing[middle].place < place { low = middle + 1 } else { high = middle }
-    }
-    return low
+    excusing.partitioningIndex { $0.place >= place }
   }
 }
