@@ -153,6 +153,14 @@ struct CombinerTests {
     #expect(combiner.begin(asking: 1_000) == false)
   }
 
+  @Test("false comes as soon as what counts in place of answers leaves too few to answer")
+  func answersNoLongerWithinReach() {
+    var combiner = Quorate(.unanimous, ofAtLeast: 2)
+    #expect(combiner.begin(asking: 3) == nil)
+    #expect(combiner.receive(true, inPlaceOf: 0) == nil)
+    #expect(combiner.receive(true, inPlaceOf: 1) == false)
+  }
+
   @Test("the short form refuses a quorum below 0 too")
   func negativeQuorumInShort() async {
     await #expect(processExitsWith: .failure) {

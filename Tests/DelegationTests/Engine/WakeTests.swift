@@ -25,6 +25,15 @@ struct WakeTests {
     #expect(wake.ask() == false)
   }
 
+  @Test("one that was taken before anybody claimed it is over")
+  func unclaimedAnswer() {
+    let wake = Wake()
+    #expect(wake.ask() == true)
+    wake.answer()
+    #expect(wake.isDue == false)
+    #expect(wake.ask() == true)
+  }
+
   @Test("what is posted sends the wake that somebody else has asked for and not sent")
   func postSends() {
     let inbox = Inbox()

@@ -218,6 +218,22 @@ struct Guarantee12OwnTaskTests {
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
+  @Test("nor one of those that share its executor")
+  func notificationsOnOneExecutor() {
+    let (own, executor) = (ManualExecutor(), ManualExecutor())
+    let hub = DelegateHub(on: own)
+    let probes = Probe.many(5)
+    for probe in probes { hub.subscribe(probe, to: Listener.self, on: executor) }
+    hub.notify(Listener.self) { probe in
+      probe.log.record(Task.isCancelled ? -1 : 1)
+      Self.cancelOwnTask()
+    }
+    own.run()
+    executor.run()
+    #expect(probes.map(\.log.history) == Array(repeating: [1], count: 5))
+    own.run()
+  }
+
   @Test(
     "of one subscriber alone, asked without a deadline, it is the caller's task as well",
     arguments: Reach.asking, [1, 2])

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -14,6 +15,17 @@ struct Guarantee14DrainWithinHandlersTests {
     hub = DelegateHub(on: executor)
     hub.subscribe(listener, to: Listener.self)
     hub.subscribe(bystander, to: Bystander.self)
+  }
+
+  @Test("when a wait in a handler is over, nothing is left of it, though the handler goes on")
+  func over() async {
+    let waits = Recorder<Int?>()
+    hub.notify(Listener.self) { [hub] _ in
+      await hub.drain()
+      waits.record(HandlerContext.current?.worker.waits.load(ordering: .relaxed))
+    }
+    executor.run()
+    #expect(waits.history == [0])
   }
 
   /// How a handler calls `drain`.

@@ -142,6 +142,15 @@ struct InTurnDeadlineTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("only the one whose turn it was when time was up is late")
+  func lateOnce() {
+    let probes = stage.cast(2)
+    let nodes = probes.map { stage.hub.subscribe($0, to: Listener.self).node }
+    let note = DelegateHub.noteFirstLate(nodes, in: .pass)
+    for position in [1, 0, 1] { note(position) }
+    #expect(nodes.map(\.misses.late) == [0, 1])
+  }
+
   @Test("with zero nobody is asked; nobody to ask is nobody late")
   func zero() {
     func ask() -> String?? {

@@ -264,6 +264,19 @@ struct IncidentTests {
     #expect(scene.told == [])
   }
 
+  @Test("nor one that was asked as a further protocol")
+  func heardAsFurtherProtocol() {
+    var mortal: Probe? = Probe()
+    if let mortal { scene.hub.subscribe(mortal, to: Listener.self) }
+    let listeners = scene.hub.delegates(Listener.self).conforming(to: (any Listener).self)
+    for _ in 0..<2 {
+      #expect(scene.stage.start { _ in await listeners.vote { _ in true } }.result == true)
+      mortal = nil
+    }
+    #expect(scene.stage.statistics?.protocols.first?.subscribers.isEmpty == true)
+    #expect(scene.told == [])
+  }
+
   @Test("nor one that has failed, was removed, or was never to be called")
   func otherwiseGone() {
     var mortals = Probe.many(4)
@@ -273,11 +286,14 @@ struct IncidentTests {
     #expect(scene.told.count == 1)
     let subscription = scene.hub.subscribe(mortals[1], to: Listener.self)
     scene.hub.subscribe(mortals[2], to: Listener.self, id: "removed")
-    scene.hub.subscribe(mortals[3], to: Bystander.self)
+    let uncalled = scene.hub.subscribe(mortals[3], to: Bystander.self)
     subscription.cancel()
     scene.hub.unsubscribe(id: "removed")
     mortals = []
     scene.hub.notify(Listener.self) { _ in }
+    scene.stage.run()
+    // As when the dead are looked for.
+    uncalled.node.terminate(as: .expired)
     scene.stage.run()
     #expect(scene.told.count == 1)
   }

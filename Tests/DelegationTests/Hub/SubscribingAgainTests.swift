@@ -82,6 +82,19 @@ struct SubscribingAgainTests {
     #expect(attachments.change(by: options(.unbounded, nil), version: 3).policy == nil)
   }
 
+  @Test("nor does an id or a hold come after a newer one")
+  func outOfOrderNames() {
+    let probe = Probe()
+    var attachments = Attachments()
+    let newest = SubscriptionOptions(subscriber: probe, id: Identity("new"), hold: .strongly)
+    #expect(attachments.change(by: newest, version: 2).id != nil)
+    let older = SubscriptionOptions(subscriber: probe, id: Identity("old"), hold: .weakly)
+    let applied = attachments.change(by: older, version: 1)
+    #expect(applied.id == nil && applied.hold == nil)
+    #expect(attachments.id?.matches(Identity("new")) == true)
+    #expect(attachments.subscriber != nil)
+  }
+
   @Test("an object that takes over another one's id is new: it has the defaults")
   func takeOver() async {
     let (old, new) = (Probe("old"), Probe("new"))

@@ -41,6 +41,21 @@ struct UnsubscribeAndWaitTests {
     #expect(probe.log.history == [])
   }
 
+  @Test("it does not wait for the handlers of others, though their subscriptions have ended")
+  func othersThatHaveEnded() async {
+    let other = Probe("other")
+    let gate = Gate()
+    let subscription = hub.subscribe(other, to: Listener.self)
+    hub.subscribe(probe, to: Bystander.self)
+    hub.notify(Listener.self) { _ in await gate.pass() }
+    await gate.arrivals()
+    subscription.cancel()
+    await hub.unsubscribeAndWait(probe)
+    #expect(!hub.hasSubscribers(of: Bystander.self))
+    gate.open()
+    await hub.drain()
+  }
+
   @Test("it waits for handlers of subscriptions that had ended before, too")
   func endedBefore() async {
     let gate = Gate()

@@ -55,6 +55,28 @@ struct SubscriptionNodeTests {
     #expect(successor.account.waiting == 3)
   }
 
+  @Test("a successor that has ended before anything is handed to it passes that over")
+  func succeededByOneThatHasEnded() throws {
+    defer { inbox.clear() }
+    let (first, second) = (Nobody(), Nobody())
+    let former = Structures.subscribe(first, in: inbox, identity: Identity("a"))
+    let receipt = Receipt()
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    let end = try #require(inbox.beginTermination(on: former))
+    let successor = Structures.node(
+      of: second, in: former.topic,
+      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
+    successor.finishTermination(at: end, as: .cancelled).release()
+    // The first subscription, which nobody serves, and this one.
+    #expect(receipt.outstanding.value == 2)
+    former.handOver(to: successor)
+    #expect(receipt.outstanding.value == 1)
+    #expect(successor.account == Account(cancelled: 1))
+    #expect(successor.isIdle)
+  }
+
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
     defer { inbox.clear() }
@@ -75,6 +97,52 @@ struct SubscriptionNodeTests {
     #expect(node.runningCalls == 0)
     #expect(!node.isOpen && node.isIdle)
     #expect(node.account == Account(expired: 1))
+  }
+
+  @Test("asked as a further protocol after its death it is absent, and has ended as expired")
+  func deadThoughItConformed() {
+    defer { inbox.clear() }
+    let narrowing = Narrowing(to: Nobody.self, within: nil)
+    var mortal: Nobody? = Nobody()
+    let node = Structures.subscribe(mortal!, in: inbox)
+    #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
+    mortal = nil
+    #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) == nil)
+    #expect(!node.isOpen && node.isIdle)
+  }
+
+  @Test("one that has ended is not active, and nobody attends it")
+  func inactive() {
+    defer { inbox.clear() }
+    #expect(node.isActive(endingIn: nil))
+    node.terminate(as: .cancelled)
+    #expect(!node.isActive(endingIn: nil))
+  }
+
+  @Test("questions that wait for its executor are told apart by who asks")
+  func sentForTwo() {
+    defer { inbox.clear() }
+    let ended = Recorder<String>()
+    let (one, other) = (Nobody(), Nobody())
+    node.topic.noteSent(node, by: ObjectIdentifier(one)) { ended.record("one") }
+    node.topic.noteSent(node, by: ObjectIdentifier(other)) { ended.record("other") }
+    node.topic.noteArrived(node, of: ObjectIdentifier(one))
+    node.topic.noteEnded(node)
+    #expect(ended.history == ["other"])
+  }
+
+  @Test("nothing is left of who has waited for its handlers")
+  func waiter() {
+    defer { inbox.clear() }
+    var waiter: Waiter? = Waiter()
+    weak let trace = waiter
+    if let waiter {
+      node.topic.add(waiter, for: node)
+      #expect(waiter.outcome == true)
+      node.topic.remove(waiter, for: node)
+    }
+    waiter = nil
+    #expect(trace == nil)
   }
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")

@@ -22,6 +22,26 @@ struct TerminatingTogetherTests {
     executor.run()
   }
 
+  @Test(
+    "if the actor was told before they were accounted for, it is told again",
+    arguments: [TopicIndex.smallestSweep - 1, TopicIndex.smallestSweep])
+  func review(count: Int) {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<count).map { _ in Nobody() }
+    let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
+    // An actor that is there at once.
+    let finished = Recorder<Int>()
+    inbox.setWaker { [weak inbox] in
+      guard let inbox, inbox.wake.claim() else { return }
+      _ = inbox.takeUpdates(asWake: true)
+      finished.record(nodes.count(where: \.isIdle))
+    }
+    inbox.terminateAll()
+    // Fewer may wait until the next call.
+    #expect(finished.history == (count < TopicIndex.smallestSweep ? [0] : [0, count]))
+  }
+
   @Test("after a peak, the dead are looked for at as small a population as before it")
   func peak() {
     let inbox = Inbox()

@@ -41,6 +41,19 @@ struct RunningTasksTests {
     #expect(runningTasks.isEmpty)
   }
 
+  @Test("who leaves while its handle is used does not wait if the use ends before it can")
+  func usedUntilItWaits() async {
+    let runningTasks = Shared()
+    let place = runningTasks.join()
+    let members = runningTasks.runningTasks.beginUse { $0.atWork }
+    #expect(members.count == 1)
+    let isFree = runningTasks.runningTasks.leave(place)
+    #expect(!isFree)
+    runningTasks.runningTasks.endUse()
+    await runningTasks.runningTasks.waitForUsers()
+    #expect(runningTasks.isEmpty)
+  }
+
   @Test("cancelling does not come behind work of medium priority", arguments: [true, false])
   func priorityOfCancelling(all: Bool) async {
     let runningTasks = Shared()
