@@ -17,10 +17,8 @@ extension FanOut {
         if !batches.isEmpty { sendOff(batches.takeAll(), holdingMore: true) }
         // Consumed, so that a notification is released before the next one is handled.
         await serve(node, from: consume step, as: &worker)
-        if Task.isCancelled {
-          if needsWorker { requestWorker() }
-          return
-        }
+        // There is a standby as long as something is unclaimed.
+        if Task.isCancelled { return }
       }
       next = self.claim()
     }
@@ -76,10 +74,7 @@ extension FanOut {
     var next: Claim? = first
     while let claim = next {
       await serve(claim.node, from: claim.node.proceed(), as: &worker)
-      if Task.isCancelled {
-        if needsWorker { requestAttendingWorker(on: executor) }
-        return
-      }
+      if Task.isCancelled { return }
       next = self.claim()
     }
   }

@@ -88,8 +88,8 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func values(at place: inout Place) -> [Value]? {
     guard let next = place.next, roundSize > 0 else { return nil }
     let bucket = bucket(ofHash: next.bitsReversed)
-    let isSplit = bucket < splits || bucket >= roundSize
-    let bits = roundSize.trailingZeroBitCount + (isSplit ? 1 : 0)
+    // The second half of a split bucket ends where the whole one would.
+    let bits = roundSize.trailingZeroBitCount + (bucket < splits ? 1 : 0)
     // The last hash of the bucket in that order; a shift by all bits leaves none.
     let last = next | UInt64.max >> bits
     place.next = last == .max ? nil : last + 1
