@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -33,6 +34,18 @@ struct SubscriptionNodeTests {
     #expect(isResting(node.proceed()))
     node.finishTermination(at: end, as: .cancelled).release()
     #expect(node.account == Account(cancelled: 1))
+  }
+
+  @Test("a worker that has seen what was posted before it was closed does not attend after that")
+  func attendedTooLate() throws {
+    defer { inbox.clear() }
+    let end = try #require(inbox.beginTermination(on: node))
+    // Its mailbox does not know yet.
+    let isAttended = node.contents.withLock { node.attend(&$0.mailbox, end) }
+    #expect(!isAttended)
+    node.finishTermination(at: end, as: .cancelled).release()
+    #expect(node.account == Account(cancelled: 1))
+    #expect(node.isIdle)
   }
 
   @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
@@ -77,6 +90,44 @@ struct SubscriptionNodeTests {
     #expect(successor.isIdle)
   }
 
+  @Test("a successor that is succeeded before anything is handed to it passes that on")
+  func succeededInARow() throws {
+    defer { inbox.clear() }
+    let subscribers = [Nobody(), Nobody()]
+    let end = try #require(inbox.beginTermination(on: node))
+    let successors = subscribers.map {
+      Structures.node(
+        of: $0, in: node.topic,
+        mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
+    }
+    _ = successors[0].beginTermination()
+    successors[0].handOver(to: successors[1])
+    node.handOver(to: successors[0])
+    node.finishTermination(at: end, as: .cancelled).release()
+    #expect(node.account == Account())
+    #expect(successors.map(\.account) == [Account(), Account(waiting: 1)])
+  }
+
+  @Test("what a successor's limit leaves no room for is dropped as soon as it is handed over")
+  func succeededUnderALimit() throws {
+    defer { inbox.clear() }
+    let receipts = [Receipt(), Receipt()]
+    for receipt in receipts {
+      var content = Structures.content()
+      content.receipt = receipt
+      inbox.post(content, to: Structures.key)
+    }
+    let end = try #require(inbox.beginTermination(on: node))
+    let second = Nobody()
+    let successor = Structures.node(
+      of: second, in: node.topic,
+      mailbox: Mailbox(
+        at: Notification(), number: end, policy: .latest, flags: [.awaitingHandOver, .held]))
+    node.handOver(to: successor)
+    #expect(receipts.map { $0.outstanding.value } == [0, 1])
+    #expect(successor.account == Account(dropped: 2, waiting: 1))
+  }
+
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
     defer { inbox.clear() }
@@ -99,16 +150,22 @@ struct SubscriptionNodeTests {
     #expect(node.account == Account(expired: 1))
   }
 
-  @Test("asked as a further protocol after its death it is absent, and has ended as expired")
-  func deadThoughItConformed() {
+  @Test(
+    "asked as a further protocol after its death it is absent, and has ended as expired",
+    arguments: [false, true])
+  func deadThoughItConformed(wasAsked: Bool) {
     defer { inbox.clear() }
     let narrowing = Narrowing(to: Nobody.self, within: nil)
     var mortal: Nobody? = Nobody()
     let node = Structures.subscribe(mortal!, in: inbox)
-    #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
+    inbox.post(Structures.content(), to: Structures.key)
+    if wasAsked {
+      #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
+    }
     mortal = nil
     #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) == nil)
     #expect(!node.isOpen && node.isIdle)
+    #expect(node.account == Account(expired: 1))
   }
 
   @Test("one that has ended is not active, and nobody attends it")
@@ -131,6 +188,18 @@ struct SubscriptionNodeTests {
     #expect(ended.history == ["other"])
   }
 
+  @Test("a question that is to wait for its executor does not if it has ended")
+  func sentAfterTheEnd() {
+    defer { inbox.clear() }
+    let ended = Recorder<String>()
+    let asker = Nobody()
+    node.terminate(as: .cancelled)
+    node.topic.noteSent(node, by: ObjectIdentifier(asker)) { ended.record("asker") }
+    #expect(ended.history == ["asker"])
+    node.topic.noteEnded(node)
+    #expect(ended.history == ["asker"])
+  }
+
   @Test("nothing is left of who has waited for its handlers")
   func waiter() {
     defer { inbox.clear() }
@@ -143,6 +212,24 @@ struct SubscriptionNodeTests {
     }
     waiter = nil
     #expect(trace == nil)
+  }
+
+  @Test("its handlers look for who waits for them until the last one has ended")
+  func awaited() {
+    defer { inbox.clear() }
+    func isAwaited() -> Bool {
+      node.state.load(ordering: .relaxed) & SubscriptionNode.Bits.awaited != 0
+    }
+    #expect(node.beginCall())
+    #expect(node.beginCall())
+    let waiter = Waiter()
+    node.topic.add(waiter, for: node)
+    node.endCall()
+    #expect(waiter.outcome == nil)
+    #expect(isAwaited())
+    node.endCall()
+    #expect(waiter.outcome == true)
+    #expect(!isAwaited())
   }
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")
