@@ -14,16 +14,12 @@ struct SubscriptionNodeTests {
     inbox.post(Structures.content(), to: Structures.key)
   }
 
-  private func isResting(_ step: Mailbox.Step) -> Bool {
-    if case .done = step { true } else { false }
-  }
-
   @Test("no worker attends it, though what waited is not accounted for yet")
   func attending() throws {
     defer { inbox.clear() }
     _ = try #require(inbox.beginTermination(on: node))
     #expect(!node.attend())
-    #expect(isResting(node.attendAndProceed()))
+    #expect(node.attendAndProceed().isDone)
   }
 
   @Test("a worker that attends when it is closed is given nothing more")
@@ -31,7 +27,7 @@ struct SubscriptionNodeTests {
     defer { inbox.clear() }
     #expect(node.attend())
     let end = try #require(inbox.beginTermination(on: node))
-    #expect(isResting(node.proceed()))
+    #expect(node.proceed().isDone)
     node.finishTermination(at: end, as: .cancelled).release()
     #expect(node.account == Account(cancelled: 1))
   }
@@ -46,86 +42,6 @@ struct SubscriptionNodeTests {
     node.finishTermination(at: end, as: .cancelled).release()
     #expect(node.account == Account(cancelled: 1))
     #expect(node.isIdle)
-  }
-
-  @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
-  func succeeded() throws {
-    defer { inbox.clear() }
-    let (first, second) = (Nobody(), Nobody())
-    let limited = Structures.subscribe(
-      first, in: inbox, identity: Identity("a"), policy: .dropOldest(limit: 5))
-    for _ in 0..<4 { inbox.post(Structures.content(), to: Structures.key) }
-    #expect(limited.begin() != nil)
-    // What a take-over does first; the worker comes by before it goes on.
-    let end = try #require(inbox.beginTermination(on: limited))
-    #expect(isResting(limited.advance(after: .handled)))
-    let successor = Structures.node(
-      of: second, in: limited.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    limited.handOver(to: successor)
-    limited.finishTermination(at: end, as: .cancelled).release()
-    #expect(limited.account == Account(handled: 1))
-    #expect(successor.account.waiting == 3)
-  }
-
-  @Test("a successor that has ended before anything is handed to it passes that over")
-  func succeededByOneThatHasEnded() throws {
-    defer { inbox.clear() }
-    let (first, second) = (Nobody(), Nobody())
-    let former = Structures.subscribe(first, in: inbox, identity: Identity("a"))
-    let receipt = Receipt()
-    var content = Structures.content()
-    content.receipt = receipt
-    inbox.post(content, to: Structures.key)
-    let end = try #require(inbox.beginTermination(on: former))
-    let successor = Structures.node(
-      of: second, in: former.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    successor.finishTermination(at: end, as: .cancelled).release()
-    // The first subscription, which nobody serves, and this one.
-    #expect(receipt.outstanding.value == 2)
-    former.handOver(to: successor)
-    #expect(receipt.outstanding.value == 1)
-    #expect(successor.account == Account(cancelled: 1))
-    #expect(successor.isIdle)
-  }
-
-  @Test("a successor that is succeeded before anything is handed to it passes that on")
-  func succeededInARow() throws {
-    defer { inbox.clear() }
-    let subscribers = [Nobody(), Nobody()]
-    let end = try #require(inbox.beginTermination(on: node))
-    let successors = subscribers.map {
-      Structures.node(
-        of: $0, in: node.topic,
-        mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    }
-    _ = successors[0].beginTermination()
-    successors[0].handOver(to: successors[1])
-    node.handOver(to: successors[0])
-    node.finishTermination(at: end, as: .cancelled).release()
-    #expect(node.account == Account())
-    #expect(successors.map(\.account) == [Account(), Account(waiting: 1)])
-  }
-
-  @Test("what a successor's limit leaves no room for is dropped as soon as it is handed over")
-  func succeededUnderALimit() throws {
-    defer { inbox.clear() }
-    let receipts = [Receipt(), Receipt()]
-    for receipt in receipts {
-      var content = Structures.content()
-      content.receipt = receipt
-      inbox.post(content, to: Structures.key)
-    }
-    let end = try #require(inbox.beginTermination(on: node))
-    let second = Nobody()
-    let successor = Structures.node(
-      of: second, in: node.topic,
-      mailbox: Mailbox(
-        at: Notification(), number: end, policy: .latest, flags: [.awaitingHandOver, .held]))
-    node.handOver(to: successor)
-    #expect(receipts.map { $0.outstanding.value } == [0, 1])
-    #expect(successor.account == Account(dropped: 2, waiting: 1))
   }
 
   @Test("no call begins, and a call that was refused is not counted")
@@ -230,6 +146,20 @@ struct SubscriptionNodeTests {
     node.endCall()
     #expect(waiter.outcome == true)
     #expect(!isAwaited())
+  }
+
+  @Test("who is told that it failed, or was late, finds that counted")
+  func misses() {
+    let seen = Recorder<Misses>()
+    let telling = Inbox { _, _, node, _ in seen.record(node.misses) }
+    defer {
+      telling.clear()
+      inbox.clear()
+    }
+    let node = Structures.subscribe(subscriber, in: telling)
+    node.noteFailure(Refusal(), in: .vote)
+    node.noteLate(in: .vote)
+    #expect(seen.history == [Misses(failed: 1), Misses(failed: 1, late: 1)])
   }
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")

@@ -200,6 +200,13 @@ extension PendingNotifications {
   }
 }
 
+extension Mailbox.Step {
+  /// Whether nothing is left to do.
+  var isDone: Bool {
+    if case .done = self { true } else { false }
+  }
+}
+
 extension Mailbox {
   /// Whether the account will not change any more.
   var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
