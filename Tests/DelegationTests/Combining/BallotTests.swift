@@ -56,6 +56,28 @@ struct BallotTests {
     }
   }
 
+  @Test("after the decision it keeps nothing of what was needed to decide")
+  func cleared() {
+    let combiner = Scripted(recorder: Recorder(), decisive: 1)
+    var ballot = Ballot<Scripted, Mishap>(asking: 3, combiner: combiner, hasDeadline: true)
+    #expect(ballot.begin() == nil)
+    #expect(ballot.count(.response("yes"), from: 0) == .success("decided at 1"))
+    ballot.clear()
+    #expect(ballot.combiner == nil && ballot.isOutstanding == nil)
+    #expect(!ballot.isComplete, "two handlers still run")
+  }
+
+  @Test("a question in turn leaves nobody to cancel, unless its deadline has come")
+  func inTurn() {
+    var ballot = TurnBallot(asking: 3, startingWith: "nothing")
+    #expect(ballot.begin() == nil)
+    #expect(ballot.count(.goOn("one"), from: 0) == nil)
+    #expect(ballot.isComplete)
+    let outcome = ballot.expire { _ in .goOn("late") }
+    #expect(outcome == "late")
+    #expect(!ballot.isComplete)
+  }
+
   @Test("nobody to ask: the combiner begins, and finishes if it has not decided")
   func nobody() {
     #expect(run([], decisive: 9) == Course(calls: ["begin 0", "finish"], outcome: "finished"))

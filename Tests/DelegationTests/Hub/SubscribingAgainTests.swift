@@ -95,6 +95,26 @@ struct SubscribingAgainTests {
     #expect(attachments.subscriber != nil)
   }
 
+  @Test("the first change of each is newer than what the subscription began with")
+  func firstChange() {
+    let (probe, executor) = (Probe(), ManualExecutor())
+    var options = SubscriptionOptions(subscriber: probe, id: Identity("new"), hold: .strongly)
+    options.policy = .latest
+    options.executor = executor
+    var attachments = Attachments()
+    let applied = attachments.change(by: options, version: 1)
+    #expect(applied.id != nil && applied.hold == .strongly)
+    #expect(applied.policy == .latest && applied.executor === executor)
+  }
+
+  @Test("an id that is named alone is the subscription's from then on")
+  func idAlone() {
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let subscription = hub.subscribe(probe, to: Listener.self, id: "late")
+    #expect(subscription.node.name.id?.matches(Identity("late")) == true)
+  }
+
   @Test("an object that takes over another one's id is new: it has the defaults")
   func takeOver() async {
     let (old, new) = (Probe("old"), Probe("new"))

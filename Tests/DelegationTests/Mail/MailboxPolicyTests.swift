@@ -170,6 +170,17 @@ struct MailboxPolicyTests {
     #expect(newest.dropped == 8)
   }
 
+  @Test("a new limit that what waits just meets drops nothing, and the first drop after it is told")
+  func meetingALimit() {
+    var backlog = Backlog(policy: .dropNewest(limit: 1))
+    backlog.add(Structures.content(), number: 0)
+    backlog.setPolicy(.latest)
+    #expect(backlog.takeUnreportedDrops() == 0)
+    backlog.add(Structures.content(), number: 1)
+    #expect(backlog.takeUnreportedDrops() == 1)
+    #expect(backlog.count == 1)
+  }
+
   @Test("each subscriber has its own policy, and each protocol's")
   func apart() {
     let stage = Stage()

@@ -144,6 +144,18 @@ struct MailboxTests {
     #expect(third.begin(published: 3) != nil)
   }
 
+  @Test("one that stays shut, or has ended, needs no worker when it is opened")
+  func opened() {
+    var open = Mailbox(at: Structures.chain(of: 1), number: 0, flags: .held)
+    #expect(open.open(published: 1) == true)
+    var shut = Mailbox(
+      at: Structures.chain(of: 1), number: 0, flags: [.held, .awaitingHandOver])
+    #expect(shut.open(published: 1) == false)
+    var ended = Mailbox(at: Structures.chain(of: 1), number: 0, flags: .held)
+    ended.terminate(at: 1, as: .cancelled).discard()
+    #expect(ended.open(published: 1) == false)
+  }
+
   @Test("what comes after the end counts as the end says, and is given back")
   func inheritingAfterTheEnd() {
     let end = Structures.chain(of: 0)

@@ -118,25 +118,6 @@ struct RosterTests {
     #expect(members.reduce(former.looks) { $0 + $1.looks } < 60)
     #expect(roster.takeFinished().map(ObjectIdentifier.init) == [ObjectIdentifier(former)])
   }
-
-  @Test("one that takes another's place with another rank, or after that was removed, is found")
-  func replacingElsewhere() {
-    var roster = Roster<FakeMember>()
-    let members = (0..<4).map { FakeMember(serial: $0) }
-    for member in members { roster.add(member) }
-    let heirs = [FakeMember(serial: 1, rank: 1), FakeMember(serial: 2)]
-    members[1].isTerminated = true
-    roster.replace(members[1], by: heirs[0])
-    members[2].isTerminated = true
-    roster.noteTerminated(count: 1)
-    _ = roster.snapshot()
-    roster.replace(members[2], by: heirs[1])
-    let snapshot = roster.snapshot()
-    #expect(
-      snapshot.map { ObjectIdentifier($0) }
-        == [heirs[0], members[0], heirs[1], members[3]].map { ObjectIdentifier($0) })
-    #expect(Set(roster.takeFinished().map(\.serial)) == [1, 2])
-  }
 }
 
 /// A member that counts how often it is asked for its rank, or whether it is gone.

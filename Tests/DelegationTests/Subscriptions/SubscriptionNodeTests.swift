@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -13,16 +14,12 @@ struct SubscriptionNodeTests {
     inbox.post(Structures.content(), to: Structures.key)
   }
 
-  private func isResting(_ step: Mailbox.Step) -> Bool {
-    if case .done = step { true } else { false }
-  }
-
   @Test("no worker attends it, though what waited is not accounted for yet")
   func attending() throws {
     defer { inbox.clear() }
     _ = try #require(inbox.beginTermination(on: node))
     #expect(!node.attend())
-    #expect(isResting(node.attendAndProceed()))
+    #expect(node.attendAndProceed().isDone)
   }
 
   @Test("a worker that attends when it is closed is given nothing more")
@@ -30,51 +27,21 @@ struct SubscriptionNodeTests {
     defer { inbox.clear() }
     #expect(node.attend())
     let end = try #require(inbox.beginTermination(on: node))
-    #expect(isResting(node.proceed()))
+    #expect(node.proceed().isDone)
     node.finishTermination(at: end, as: .cancelled).release()
     #expect(node.account == Account(cancelled: 1))
   }
 
-  @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
-  func succeeded() throws {
+  @Test("a worker that has seen what was posted before it was closed does not attend after that")
+  func attendedTooLate() throws {
     defer { inbox.clear() }
-    let (first, second) = (Nobody(), Nobody())
-    let limited = Structures.subscribe(
-      first, in: inbox, identity: Identity("a"), policy: .dropOldest(limit: 5))
-    for _ in 0..<4 { inbox.post(Structures.content(), to: Structures.key) }
-    #expect(limited.begin() != nil)
-    // What a take-over does first; the worker comes by before it goes on.
-    let end = try #require(inbox.beginTermination(on: limited))
-    #expect(isResting(limited.advance(after: .handled)))
-    let successor = Structures.node(
-      of: second, in: limited.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    limited.handOver(to: successor)
-    limited.finishTermination(at: end, as: .cancelled).release()
-    #expect(limited.account == Account(handled: 1))
-    #expect(successor.account.waiting == 3)
-  }
-
-  @Test("a successor that has ended before anything is handed to it passes that over")
-  func succeededByOneThatHasEnded() throws {
-    defer { inbox.clear() }
-    let (first, second) = (Nobody(), Nobody())
-    let former = Structures.subscribe(first, in: inbox, identity: Identity("a"))
-    let receipt = Receipt()
-    var content = Structures.content()
-    content.receipt = receipt
-    inbox.post(content, to: Structures.key)
-    let end = try #require(inbox.beginTermination(on: former))
-    let successor = Structures.node(
-      of: second, in: former.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    successor.finishTermination(at: end, as: .cancelled).release()
-    // The first subscription, which nobody serves, and this one.
-    #expect(receipt.outstanding.value == 2)
-    former.handOver(to: successor)
-    #expect(receipt.outstanding.value == 1)
-    #expect(successor.account == Account(cancelled: 1))
-    #expect(successor.isIdle)
+    let end = try #require(inbox.beginTermination(on: node))
+    // Its mailbox does not know yet.
+    let isAttended = node.contents.withLock { node.attend(&$0.mailbox, end) }
+    #expect(!isAttended)
+    node.finishTermination(at: end, as: .cancelled).release()
+    #expect(node.account == Account(cancelled: 1))
+    #expect(node.isIdle)
   }
 
   @Test("no call begins, and a call that was refused is not counted")
@@ -99,16 +66,22 @@ struct SubscriptionNodeTests {
     #expect(node.account == Account(expired: 1))
   }
 
-  @Test("asked as a further protocol after its death it is absent, and has ended as expired")
-  func deadThoughItConformed() {
+  @Test(
+    "asked as a further protocol after its death it is absent, and has ended as expired",
+    arguments: [false, true])
+  func deadThoughItConformed(wasAsked: Bool) {
     defer { inbox.clear() }
     let narrowing = Narrowing(to: Nobody.self, within: nil)
     var mortal: Nobody? = Nobody()
     let node = Structures.subscribe(mortal!, in: inbox)
-    #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
+    inbox.post(Structures.content(), to: Structures.key)
+    if wasAsked {
+      #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
+    }
     mortal = nil
     #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) == nil)
     #expect(!node.isOpen && node.isIdle)
+    #expect(node.account == Account(expired: 1))
   }
 
   @Test("one that has ended is not active, and nobody attends it")
@@ -131,6 +104,18 @@ struct SubscriptionNodeTests {
     #expect(ended.history == ["other"])
   }
 
+  @Test("a question that is to wait for its executor does not if it has ended")
+  func sentAfterTheEnd() {
+    defer { inbox.clear() }
+    let ended = Recorder<String>()
+    let asker = Nobody()
+    node.terminate(as: .cancelled)
+    node.topic.noteSent(node, by: ObjectIdentifier(asker)) { ended.record("asker") }
+    #expect(ended.history == ["asker"])
+    node.topic.noteEnded(node)
+    #expect(ended.history == ["asker"])
+  }
+
   @Test("nothing is left of who has waited for its handlers")
   func waiter() {
     defer { inbox.clear() }
@@ -143,6 +128,38 @@ struct SubscriptionNodeTests {
     }
     waiter = nil
     #expect(trace == nil)
+  }
+
+  @Test("its handlers look for who waits for them until the last one has ended")
+  func awaited() {
+    defer { inbox.clear() }
+    func isAwaited() -> Bool {
+      node.state.load(ordering: .relaxed) & SubscriptionNode.Bits.awaited != 0
+    }
+    #expect(node.beginCall())
+    #expect(node.beginCall())
+    let waiter = Waiter()
+    node.topic.add(waiter, for: node)
+    node.endCall()
+    #expect(waiter.outcome == nil)
+    #expect(isAwaited())
+    node.endCall()
+    #expect(waiter.outcome == true)
+    #expect(!isAwaited())
+  }
+
+  @Test("who is told that it failed, or was late, finds that counted")
+  func misses() {
+    let seen = Recorder<Misses>()
+    let telling = Inbox { _, _, node, _ in seen.record(node.misses) }
+    defer {
+      telling.clear()
+      inbox.clear()
+    }
+    let node = Structures.subscribe(subscriber, in: telling)
+    node.noteFailure(Refusal(), in: .vote)
+    node.noteLate(in: .vote)
+    #expect(seen.history == [Misses(failed: 1), Misses(failed: 1, late: 1)])
   }
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")

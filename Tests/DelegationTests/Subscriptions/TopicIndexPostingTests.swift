@@ -90,6 +90,26 @@ struct TopicIndexPostingTests {
     #expect(topicIndex.takeChanges().ranked.isEmpty)
   }
 
+  @Test("to take another one's place is one change, and none that is told as an end")
+  func takeOvers() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscriber = Nobody()
+    var node = Structures.node(of: subscriber, in: topicIndex.topic)
+    topicIndex.insert(node, as: nil)
+    for count in 2...TopicIndex.smallestSweep {
+      #expect(!topicIndex.isHeavy)
+      let successor = Structures.node(of: subscriber, in: topicIndex.topic)
+      _ = topicIndex.terminate(node)
+      topicIndex.insert(successor, as: nil, inPlaceOf: node)
+      node = successor
+      #expect(topicIndex.changes.count == count)
+    }
+    #expect(topicIndex.isHeavy)
+    let changes = topicIndex.takeChanges()
+    #expect(changes.terminated == 0)
+    #expect(changes.replaced.count == TopicIndex.smallestSweep - 1)
+  }
+
   @Test("one that is given another id, or the same again, is found by it, and by its address")
   func renaming() {
     let identities = [nil, Identity("a"), Identity("b")]

@@ -53,9 +53,11 @@ struct TopicIndexTests {
     #expect(
       topicIndex.named(hash).map { ObjectIdentifier($0.node) }
         == [nodes[0], nodes[2]].map(ObjectIdentifier.init))
+    #expect(topicIndex.buckets == 1)
     _ = topicIndex.terminate(nodes[0])
     _ = topicIndex.terminate(nodes[2])
     #expect(topicIndex.named(hash).isEmpty)
+    #expect(topicIndex.buckets == 0)
   }
 
   @Test("an object's subscription is found by its address, whether it has an id or not")
@@ -117,6 +119,34 @@ struct TopicIndexTests {
     topicIndex.didSweep()
     insert(upTo: 600)
     #expect(due == [512, 4000, 512])
+  }
+
+  @Test("one that ends while a search is under way makes no other due")
+  func endingDuringASweep() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscribers = (0..<3000).map { _ in Nobody() }
+    var due: [Int] = []
+    for subscriber in subscribers {
+      let node = Structures.node(of: subscriber, in: topicIndex.topic)
+      topicIndex.insert(node, as: nil)
+      guard topicIndex.takeSweep() else { continue }
+      due.append(topicIndex.population)
+      _ = topicIndex.terminate(node)
+    }
+    #expect(due == [512])
+  }
+
+  @Test("one of many that ends brings no search forward")
+  func endingOfOne() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscribers = (0..<600).map { _ in Nobody() }
+    let nodes = subscribers.map { Structures.node(of: $0, in: topicIndex.topic) }
+    for node in nodes {
+      topicIndex.insert(node, as: nil)
+      if topicIndex.takeSweep() { topicIndex.didSweep() }
+    }
+    _ = topicIndex.terminate(nodes[0])
+    #expect(topicIndex.takeSweep() == false)
   }
 
   @Test(

@@ -113,6 +113,12 @@ extension TopicIndex {
   /// All subscriptions.
   var all: [SubscriptionNode] { members.values }
 
+  /// For how many hashes of ids something is kept; `nil` if that cannot be seen.
+  var buckets: Int? {
+    let stored = Mirror(reflecting: self).children.first { $0.label == "named" }?.value
+    return (stored as? GradualTable<Int, [Named]>)?.count
+  }
+
   /// Ends all subscriptions.
   mutating func terminateAll() {
     for node in all { _ = terminate(node) }
@@ -191,6 +197,13 @@ extension PendingNotifications {
   /// Releases what waited, of which any may have a receipt.
   consuming func discard() {
     discard(withReceiptsUpTo: .max)
+  }
+}
+
+extension Mailbox.Step {
+  /// Whether nothing is left to do.
+  var isDone: Bool {
+    if case .done = self { true } else { false }
   }
 }
 
