@@ -59,7 +59,7 @@ extension SubscriptionNode {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
       account.handled == 0, account.failed == 0,
       // One that is being handled is a call's that has found it dead, or the first that reached it.
-      call != nil || account.handling == 0 && (account.expired > 0 || account.dropped > 0)
+      call != nil || account.handling == 0 && account.expired > 0
     else { return }
     topic.owner.report(
       .unheard, in: call ?? .notify, of: self,
