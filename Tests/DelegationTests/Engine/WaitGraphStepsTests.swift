@@ -103,6 +103,8 @@ struct WaitGraphStepsTests {
     #expect(scene.waits.takeFulfilled() == [1])
     // Both of them, and both of their waits, of which each is for the other one.
     #expect(scene.waits.steps == 4)
+    scene.end(1)
+    #expect(scene.waits.takeFulfilled() == [0])
   }
 
   @Test("in a ring of hubs, only the last one looks at all")
