@@ -68,6 +68,8 @@ struct CursorTests {
     #expect(notBegun(cursor) == [0, 1, nil])
     #expect(cursor.beginOnExecutor(0) == true)
     #expect(notBegun(cursor) == [nil, 1, nil])
+    // Nor does it begin twice, be it that it ends when the executor comes to it.
+    #expect(cursor.beginOnExecutor(0) == false)
     // What has arrived keeps nothing.
     #expect(cursor.beginOnExecutor(1) == true)
     #expect(notBegun(cursor) == [nil, nil, nil])

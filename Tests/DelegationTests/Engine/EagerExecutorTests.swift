@@ -27,6 +27,27 @@ struct EagerExecutorTests {
     }
   }
 
+  @Test("so it is if each handler cancels the task that it runs in")
+  func cancelled() async {
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub(on: EagerExecutor())
+      let probes = Probe.many(EagerExecutorTests.count)
+      for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      let asked = Recorder<String>()
+      _ = await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
+        asked.record(probe.name)
+        withUnsafeCurrentTask { $0?.cancel() }
+        return true
+      }
+      precondition(asked.history == probes.map(\.name), "not all were asked in order")
+      await hub.notifyAndWait(Listener.self) { probe in
+        probe.log.record(1)
+        withUnsafeCurrentTask { $0?.cancel() }
+      }
+      precondition(probes.allSatisfy { $0.log.history == [1] }, "not all were told")
+    }
+  }
+
   @Test("so it is if it is the subscribers' own")
   func ofTheSubscribers() async {
     await #expect(processExitsWith: .success) {

@@ -131,6 +131,56 @@ struct FanOutTests {
     #expect(fanOut.workplace.activity.workers.value == 0)
   }
 
+  @Test("a worker does not end as long as somebody uses the handle of its task")
+  func usedHandle() {
+    let executor = ManualExecutor()
+    let cast = Cast(1)
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 1, combiner: .unanimous))
+    let fanOut = FanOut(asking: cast.nodes, for: DelegateHub(on: executor), in: .ask) {
+      fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { _ in
+        let members = fanOut.runningTasks.beginUse { $0.atWork }
+        #expect(members.count == 1)
+        return .absence
+      }
+    }
+    fanOut.requestWorker()
+    executor.run()
+    #expect(fanOut.workplace.activity.workers.value == 1)
+    fanOut.runningTasks.endUse()
+    executor.run()
+    #expect(fanOut.workplace.activity.workers.value == 0)
+  }
+
+  @Test("nothing keeps it when all have been asked on executors of their own")
+  func released() {
+    let (executor, own) = (ManualExecutor(), ManualExecutor())
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<2).map { _ in Nobody() }
+    let nodes = subscribers.map { subscriber in
+      inbox.subscribe(
+        SubscriptionRequest(
+          object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
+          policy: .unbounded, site: Site(file: #fileID, line: #line)),
+        reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+    }
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
+    var fanOut: FanOut? = FanOut(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
+      fanOut, worker, first, isSingle in
+      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
+    }
+    guard let obituary = fanOut.map(Obituary.init(of:)) else { return }
+    fanOut?.requestWorker()
+    fanOut = nil
+    executor.run()
+    own.run()
+    executor.run()
+    let isDecided = poll.takeDecision() != nil
+    #expect(isDecided)
+    #expect(obituary.isDead)
+  }
+
   @Test("no more tasks than one for each that suspends, and one that finds nothing left")
   func tasks() {
     for count in 1...4 {

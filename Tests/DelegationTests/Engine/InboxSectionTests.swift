@@ -130,6 +130,18 @@ struct InboxSectionTests {
     #expect(!types.contains { inbox.mayReach(ObjectIdentifier($0)) })
   }
 
+  @Test("what has changed in more protocols than are taken at once is all taken, in order")
+  func manyProtocols() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscriber = Nobody()
+    let types = Self.types(40)
+    for type in types { _ = Structures.subscribe(subscriber, to: type, in: inbox) }
+    let changes = inbox.takeUpdates(asWake: false).changes
+    #expect(changes.map(\.topic.key) == types.map { ObjectIdentifier($0) })
+    #expect(changes.allSatisfy { $0.added.count == 1 })
+  }
+
   @Test("the end of a protocol's last subscription takes as long beside thousands of protocols")
   func lastOfAProtocol() {
     let times = [64, 4096].map { count in

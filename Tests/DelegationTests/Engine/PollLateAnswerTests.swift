@@ -22,7 +22,8 @@ struct PollLateAnswerTests {
     mutating func finish() -> Bool { false }
   }
 
-  @Test("the caller does not wait until one is released, though its `deinit` blocks")
+  @Test(
+    "neither the caller nor the others wait until one is released, though its `deinit` blocks")
   func release() async {
     let fanOut = FanOut(asking: [], for: DelegateHub(), in: .ask) { _, _, _, _ in nil }
     let poll = Poll(Ballot<First, Never>(asking: 2, combiner: First()))
@@ -42,6 +43,9 @@ struct PollLateAnswerTests {
       hasCounted.arrive()
     }.start()
     #expect(await waiting.value)
+    await blockade.entry()
+    let isCancelled = fanOut.runningTasks.isCancelled
+    #expect(isCancelled)
     #expect(blockade.end(), "the caller waited for the release")
     await hasCounted.arrivals()
   }

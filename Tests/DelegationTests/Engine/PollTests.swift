@@ -63,6 +63,9 @@ struct PollTests {
         #expect(depth.withLock { $0 } == 0, "two count at once")
         depth.withLock { $0 += 1 }
         counted.record(response)
+        // What comes now is a reason to look into the queue once more.
+        let phase = here.withLock { $0 }?.phase.load(ordering: .relaxed)
+        if response == 2 { #expect(phase == PollPhase.counting) }
         // From within the count, as others do from their threads.
         let more = [1: [2, 3], 3: [4, 5], 5: [6]][response] ?? []
         for next in more {

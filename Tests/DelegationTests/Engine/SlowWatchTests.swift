@@ -33,6 +33,34 @@ struct SlowWatchTests {
     }
   }
 
+  /// Runs its first job at once, with something before and after it.
+  private final class HastyExecutor: TaskExecutor {
+    struct Surroundings: Sendable {
+      let before: @Sendable () -> Void
+      let after: @Sendable () -> Void
+    }
+
+    let surroundings = Lock<Surroundings?>(nil)
+    private let jobs = Lock<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      if let surroundings = surroundings.withLock({ $0.take() }) {
+        surroundings.before()
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        surroundings.after()
+      } else {
+        jobs.withLock { $0.append(job) }
+      }
+    }
+
+    func run() {
+      while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+
   private func pass(_ seconds: Int) {
     clock.sound.advance(by: .seconds(seconds))
     executor.run()
@@ -90,5 +118,41 @@ struct SlowWatchTests {
     #expect(reported.history == [ObjectIdentifier(nodes[0]), ObjectIdentifier(nodes[1])])
     watch.end(first)
     watch.end(second)
+  }
+
+  @Test("one that is refused, as its subscription has ended, is not watched")
+  func refused() async {
+    defer { inbox.clear() }
+    nodes[0].terminate(as: .cancelled)
+    let worker = Worker(activity: inbox.activity, caller: nil)
+    let isAsked = await worker.ask(nodes[0], in: .vote, watchedBy: watch, absence: false) { _ in
+      true
+    }
+    #expect(!isAsked)
+    executor.run()
+    #expect(clock.sound.sleepers == 0)
+    pass(1)
+    #expect(reported.history == [])
+  }
+
+  @Test("a task that is over before its handle is known is not taken for the one that follows it")
+  func overAtOnce() {
+    defer { inbox.clear() }
+    let (executor, clock) = (HastyExecutor(), ManualClock())
+    let watch = Lock<SlowWatch?>(
+      SlowWatch(after: .seconds(1), on: clock, executor: executor) { _, _ in })
+    executor.surroundings.withLock { [nodes] in
+      $0 = HastyExecutor.Surroundings(
+        before: { watch.withLock { $0 }?.end(1) },
+        after: { _ = watch.withLock { $0 }?.begin(nodes[1], in: .vote) })
+    }
+    let ticket = watch.withLock { $0 }?.begin(nodes[0], in: .vote)
+    #expect(ticket == 1)
+    executor.run()
+    #expect(clock.sleepers == 1)
+    // It cancels the task that sleeps.
+    _ = watch.withLock { $0.take() }
+    executor.run()
+    #expect(clock.sleepers == 0)
   }
 }

@@ -70,24 +70,41 @@ struct WaitGraphStepsTests {
     }
   }
 
-  @Test("handlers of two hubs that drain each other's hub look at hubs, not at each other")
-  func drainsOfEachOther() {
-    for count in [10, 100, 500] {
+  @Test(
+    "handlers of hubs in a circle that drain the next one's look at hubs, not at each other",
+    arguments: [2, 4])
+  func drainsOfEachOther(hubs: Int) {
+    for count in [10, 100, 1_000 / hubs] {
       let waits = HandlerWaits()
-      let scenes = (0..<2).map { _ in Self.deliveries(count, waits: waits) }
+      let scenes = (0..<hubs).map { _ in Self.deliveries(count, waits: waits) }
       for handler in 0..<count {
         for (hub, scene) in scenes.enumerated() {
-          let goal = WaitGoal.rest(of: scenes[1 - hub].inbox.activity)
-          waits.begin(2 * handler + hub, goal, in: scene.contexts[handler])
+          let goal = WaitGoal.rest(of: scenes[(hub + 1) % hubs].inbox.activity)
+          waits.begin(hubs * handler + hub, goal, in: scene.contexts[handler])
         }
       }
-      for ticket in (0..<2 * count).reversed() {
+      for ticket in (0..<hubs * count).reversed() {
         #expect(waits.takeFulfilled() == [ticket], "\(count) handlers")
-        scenes[ticket % 2].end(ticket / 2)
+        scenes[ticket % hubs].end(ticket / hubs)
       }
       #expect(waits.count == 0)
-      #expect(waits.steps <= 12 * count, "\(count) handlers")
+      // Each of them looks three times at each hub at most.
+      #expect(waits.steps <= 3 * hubs * hubs * count, "\(count) handlers")
     }
+  }
+
+  @Test("a search looks once at each handler that stands still, and at each wait for it")
+  func search() {
+    let scene = HandlerScene([.init(node: 0), .init(node: 1)], subscribers: 2)
+    for handler in 0..<2 {
+      scene.waits.begin(
+        handler, .end(of: scene.nodes[1 - handler]), in: scene.contexts[handler])
+    }
+    #expect(scene.waits.takeFulfilled() == [1])
+    // Both of them, and both of their waits, of which each is for the other one.
+    #expect(scene.waits.steps == 4)
+    scene.end(1)
+    #expect(scene.waits.takeFulfilled() == [0])
   }
 
   @Test("in a ring of hubs, only the last one looks at all")
@@ -105,7 +122,8 @@ struct WaitGraphStepsTests {
         #expect(waits.takeFulfilled() == [number])
         scenes[number].end(0)
       }
-      #expect(waits.steps <= 8 * count, "\(count) hubs")
+      // It comes to each of them, and sees twice of each but its own that it stands still.
+      #expect(waits.steps == 3 * count - 2, "\(count) hubs")
     }
   }
 }

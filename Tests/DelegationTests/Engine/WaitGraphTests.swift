@@ -90,11 +90,13 @@ struct WaitGraphTests {
     #expect(scene.waits.takeFulfilled() == [1])
   }
 
-  @Test("a handler that returns while code it left behind waits is excused no longer")
-  func leavingBehind() {
+  @Test(
+    "a handler that returns while code it left behind waits is excused no longer",
+    arguments: [Want.Goal.end(0), .rest])
+  func leavingBehind(goal: Want.Goal) {
     // Two calls of one subscription: the second one's handler leaves somebody behind who waits.
     let scene = HandlerScene([.init(node: 0), .init(node: 0)], subscribers: 1)
-    begin(Want(handler: 1, goal: .end(0)), as: 1, in: scene)
+    begin(Want(handler: 1, goal: goal), as: 1, in: scene)
     #expect(scene.waits.takeFulfilled() == [])
     scene.end(1)
     #expect(scene.waits.takeFulfilled() == [])

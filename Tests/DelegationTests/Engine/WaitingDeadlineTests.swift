@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -15,6 +16,25 @@ struct WaitingDeadlineTests {
       withUnsafeCurrentTask { $0?.cancel() }
       return await hub.drain()
     }
+  }
+
+  @Test("a goal that has been reached before the wait begins is seen, and nothing is left of it")
+  func reached() {
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscriber = Nobody()
+    let node = Structures.subscribe(subscriber, in: inbox)
+    let receipt = Receipt()
+    for goal in [WaitGoal.rest(of: inbox.activity), .end(of: node), .passing(of: receipt)] {
+      let waiter = Waiter()
+      goal.add(waiter)
+      #expect(waiter.outcome == true)
+      goal.remove(waiter)
+    }
+    #expect(inbox.activity.workers.isAwaited == false)
+    let word = node.state.load(ordering: .relaxed)
+    #expect(word & SubscriptionNode.Bits.awaited == 0)
+    #expect(receipt.outstanding.isAwaited == false)
   }
 
   /// Expects a drain to return though a handler hangs.

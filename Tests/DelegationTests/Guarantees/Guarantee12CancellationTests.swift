@@ -75,21 +75,28 @@ struct Guarantee12CancellationTests {
     }
   }
 
-  @Test("one asked after the cancellation sees it, too")
-  func askedLater() {
+  @Test(
+    "one asked after the cancellation sees it, too, though nobody has come to cancel its task",
+    arguments: [false, true])
+  func askedLater(hasDeadline: Bool) {
     let executor = ManualExecutor()
-    let hub = DelegateHub(on: executor)
+    let hub = DelegateHub(on: executor, clock: ManualClock())
     let seen = Recorder<Bool>()
     let probes = Probe.many(5)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let caller = Recorder<Task<Bool, Never>>()
     caller.record(
       Task(executorPreference: executor) {
-        await hub.vote(Listener.self) { probe in
+        let answer: @Sendable (any Listener) async -> Bool = { probe in
           seen.record(Task.isCancelled)
           if probe.name == "1" { caller.history[0].cancel() }
           return true
         }
+        if hasDeadline {
+          return await hub.vote(
+            Listener.self, within: .seconds(3600), absent: .abstains, answer)
+        }
+        return await hub.vote(Listener.self, answer)
       })
     executor.run()
     #expect(seen.history == [false, false, true, true, true])
