@@ -133,9 +133,13 @@ struct IncidentLogTests {
         == "failed site:300 now 0")
     #expect(log.tick(at: at(2000)).lines.isEmpty)
     #expect(log.tick(at: at(3000)).next == nil)
-    // It is counted from the start again.
-    for subscription in subscriptions { _ = log.add(incident(of: subscription), at: at(3000)) }
-    #expect(short(log.tick(at: at(4000)).lines) == ["others 100"])
+    // It is counted from the start again, with what was left out before it came here.
+    for subscription in subscriptions {
+      var full = incident(of: subscription)
+      full.leftOut = 2
+      _ = log.add(full, at: at(3000))
+    }
+    #expect(short(log.tick(at: at(4000)).lines) == ["others 300"])
   }
 
   @Test("subscribers that died unheard share the line of the place where they subscribed")

@@ -127,6 +127,15 @@ struct GradualTableTests {
     #expect(table.values == [1])
   }
 
+  @Test("who looks through one that never had anything is at the end")
+  func neverFilled() {
+    let table = GradualTable<Int, Int>()
+    var place = GradualTable<Int, Int>.Place()
+    let values = table.values(at: &place)
+    #expect(values == nil)
+    #expect(table[1] == nil)
+  }
+
   @Test("its buckets are in pieces, which come and go with them")
   func pieces() throws {
     var table = GradualTable<Int, Int>()
