@@ -84,6 +84,8 @@ struct IncidentHookTests {
     let probe = Probe()
     let node = stage.hub.subscribe(probe, to: Listener.self).node
     let capacity = IncidentReporter.capacity
+    // As the hook's documentation says.
+    #expect(capacity == 256)
     for number in 0..<(capacity + more) {
       node.report(.failed(Refusal(reason: "\(number)")), in: .notify)
     }
