@@ -32,6 +32,21 @@ struct DelayingDrainTests {
     #expect(stage.perform { hub in await hub.drain() }?.delays == 0)
   }
 
+  @Test("a body that has ended is not among what is left")
+  func ended() {
+    let probes = stage.cast(1)
+    let gate = Gate()
+    let body = stage.perform { hub in await hub.delayingDrain { 7 } }
+    #expect(body == 7)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.run()
+    let left = stage.perform { hub in await hub.drain(within: .zero) }
+    #expect(left?.subscribers.map(\.running) == [1])
+    #expect(left?.delays == 0)
+    stage.open(gate)
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("what the body posts is waited for as well")
   func posting() {
     let probes = stage.cast(1)

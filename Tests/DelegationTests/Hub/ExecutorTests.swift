@@ -69,6 +69,21 @@ struct ExecutorTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("a call comes from elsewhere only if its task prefers an executor that is not the hub's")
+  func elsewhere() async {
+    let hubs = DispatchQueueExecutor(MarkedQueue.make("hub"))
+    let other = DispatchQueueExecutor(MarkedQueue.make("other"))
+    let hub = DelegateHub(.init(executor: hubs))
+    let callers: [(prefers: (any TaskExecutor)?, isElsewhere: Bool)] = [
+      (nil, false), (globalConcurrentExecutor, false), (hubs, false), (hubs.tasks, false),
+      (other, true), (other.tasks, true),
+    ]
+    for (executor, isElsewhere) in callers {
+      let answer = await Task(executorPreference: executor) { hub.isCalledOnOtherExecutor }.value
+      #expect(answer == isElsewhere)
+    }
+  }
+
   @Test("subscribing again changes the executor; one that is not named stays")
   func changing() {
     let stage = Stage()

@@ -84,6 +84,8 @@ struct IncidentHookTests {
     let probe = Probe()
     let node = stage.hub.subscribe(probe, to: Listener.self).node
     let capacity = IncidentReporter.capacity
+    // As the hook's documentation says.
+    #expect(capacity == 256)
     for number in 0..<(capacity + more) {
       node.report(.failed(Refusal(reason: "\(number)")), in: .notify)
     }
@@ -100,6 +102,40 @@ struct IncidentHookTests {
     stage.run()
     #expect(told.history.last?.reason == "next")
     #expect(told.history.last?.leftOut == 0)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("between two incidents the executor comes to its other work")
+  func givesWay() {
+    let events = Recorder<String>()
+    let stage = Stage { configuration in
+      let executor = configuration.executor
+      configuration.onIncident = { incident in
+        events.record(incident.reason)
+        guard incident.reason == "first" else { return }
+        Task.detached(executorPreference: executor) { events.record("other work") }
+      }
+    }
+    let probe = Probe()
+    let node = stage.hub.subscribe(probe, to: Listener.self).node
+    for reason in ["first", "second"] {
+      node.report(.failed(Refusal(reason: reason)), in: .notify)
+    }
+    stage.run()
+    #expect(events.history == ["first", "other work", "second"])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("only one about a full mailbox says that notifications were dropped")
+  func droppedByKind() {
+    let probe = Probe()
+    let node = DelegateHub().subscribe(probe, to: Listener.self).node
+    let causes: [IncidentCause] = [.failed(Refusal()), .late, .slow, .dropped(3), .unheard]
+    let incidents = causes.map {
+      DelegateHub.Incident($0, in: .vote, of: node, named: node.name)
+    }
+    #expect(incidents.map(\.kind) == [.failed, .late, .slow, .dropped, .unheard])
+    #expect(incidents.map(\.dropped) == [0, 0, 0, 3, 0])
     withExtendedLifetime(probe) {}
   }
 

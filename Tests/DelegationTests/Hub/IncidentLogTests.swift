@@ -133,6 +133,29 @@ struct IncidentLogTests {
         == "failed site:300 now 0")
     #expect(log.tick(at: at(2000)).lines.isEmpty)
     #expect(log.tick(at: at(3000)).next == nil)
+    // It is counted from the start again, with what was left out before it came here.
+    for subscription in subscriptions {
+      var full = incident(of: subscription)
+      full.leftOut = 2
+      _ = log.add(full, at: at(3000))
+    }
+    #expect(short(log.tick(at: at(4000)).lines) == ["others 300"])
+  }
+
+  @Test("the clock goes by what comes first: the end of a second, or the number of the rest")
+  func next() {
+    var log = IncidentLog()
+    let subscriptions = (0...IncidentLog.capacity).map { subscribe($0) }
+    for subscription in subscriptions.dropLast() {
+      _ = log.add(incident(of: subscription), at: at(0))
+    }
+    // One goes on, and another one finds no room.
+    _ = log.add(incident(of: subscriptions[0]), at: at(400))
+    _ = log.add(incident(of: subscriptions[IncidentLog.capacity]), at: at(500))
+    #expect(log.tick(at: at(1000)).next == at(1500))
+    let second = log.tick(at: at(1500))
+    #expect(short(second.lines) == ["others 1"])
+    #expect(second.next == at(2000))
   }
 
   @Test("subscribers that died unheard share the line of the place where they subscribed")

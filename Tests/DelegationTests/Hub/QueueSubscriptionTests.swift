@@ -47,6 +47,16 @@ struct QueueSubscriptionTests {
     for obituary in weak.history { await obituary.death() }
   }
 
+  @Test("nor are they listed any more, though their queues go on")
+  func unlisted() {
+    let before = DispatchQueueTaskExecutor.count
+    let queues = (0..<1_000).map { DispatchQueue(label: "\($0)") }
+    for queue in queues { _ = DispatchQueueTaskExecutor.shared(on: queue) }
+    // Tests beside this one have some, but not so many.
+    #expect(DispatchQueueTaskExecutor.count < before + 500)
+    withExtendedLifetime(queues) {}
+  }
+
   @Test("from several threads at once there is one executor all the same")
   func race() async {
     for _ in 0..<200 {

@@ -249,6 +249,12 @@ struct SlowHandlerTests {
     withExtendedLifetime(probe) {}
   }
 
+  @Test("nor with a limit that never comes")
+  func never() {
+    let configuration = DelegateHub.Configuration(slowAfter: Deadline.farthest)
+    #expect(DelegateHub.makeSlowWatch(configuration) == nil)
+  }
+
   @Test("by default a slow handler is one line on standard error, by the real clock")
   func standardErrorByDefault() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

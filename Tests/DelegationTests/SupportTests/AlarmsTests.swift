@@ -60,6 +60,33 @@ struct AlarmsTests {
     #expect(alarms.wake(at: instant(1), now: instant(1)).due.count == 1)
     #expect(alarms.cancel(numbers[0]) == nil)
   }
+
+  @Test("to take one back is not to go through all that stay")
+  func cancellingAmongMany() {
+    var alarms = Alarms<CountedInstant>()
+    let numbers = (0..<1_000).map { alarms.add({}, at: CountedInstant(second: $0)).number }
+    let before = CountedInstant.comparisons.value
+    for number in numbers.prefix(400) { _ = alarms.cancel(number) }
+    #expect(CountedInstant.comparisons.value == before)
+    #expect(alarms.pending == 600)
+  }
+}
+
+/// A point of time that counts how often two are compared.
+private struct CountedInstant: InstantProtocol {
+  static let comparisons = Count()
+  let second: Int
+
+  func advanced(by duration: Swift.Duration) -> CountedInstant {
+    CountedInstant(second: second + Int(duration.components.seconds))
+  }
+
+  func duration(to other: CountedInstant) -> Swift.Duration { .seconds(other.second - second) }
+
+  static func < (one: CountedInstant, other: CountedInstant) -> Bool {
+    comparisons.add(1)
+    return one.second < other.second
+  }
 }
 
 private func instant(_ second: Int) -> ManualClock.Instant {
@@ -109,6 +136,7 @@ private struct AlarmsWorld: SmallWorld {
     case .passUnnoticed: now += 1
     }
     if alarms.pending != list.count { return "\(alarms.pending) set, expected \(list.count)" }
+    if Set(sleepers).count < sleepers.count { return "two sleep until the same time: \(sleepers)" }
     guard let earliest = list.map(\.at).min() else { return nil }
     return sleepers.contains { $0 <= earliest } ? nil : "nobody sleeps until \(earliest)"
   }

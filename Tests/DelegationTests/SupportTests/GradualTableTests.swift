@@ -126,6 +126,36 @@ struct GradualTableTests {
     table[1] = 1
     #expect(table.values == [1])
   }
+
+  @Test("who looks through one that never had anything is at the end")
+  func neverFilled() {
+    let table = GradualTable<Int, Int>()
+    var place = GradualTable<Int, Int>.Place()
+    let values = table.values(at: &place)
+    #expect(values == nil)
+    #expect(table[1] == nil)
+  }
+
+  @Test("its buckets are in pieces, which come and go with them")
+  func pieces() throws {
+    var table = GradualTable<Int, Int>()
+    // With 1,537 it has one bucket more than a piece has.
+    for count in [7, 1_537, 3_100, 500, 1_537, 1, 1_537] {
+      for key in table.count..<max(count, table.count) { table[key] = key }
+      for key in count..<max(count, table.count) { table[key] = nil }
+      #expect(table.count == count)
+      // How many buckets each has: all are full except for the last, which is not empty.
+      let sizes = Self.pieces(of: table)
+      let (first, last) = (try #require(sizes.first), try #require(sizes.last))
+      #expect(sizes.dropLast().allSatisfy { $0 == first })
+      #expect(last > 0 && last <= first)
+    }
+  }
+
+  private static func pieces(of table: GradualTable<Int, Int>) -> [Int] {
+    let pieces = Mirror(reflecting: table).descendant("segments") as? [Any]
+    return pieces?.compactMap { ($0 as? [Any])?.count } ?? []
+  }
 }
 
 /// A key that counts how often one is hashed.

@@ -141,6 +141,18 @@ struct LockTests {
     for number in 1...4 { #expect(noted.contains(.section(number))) }
   }
 
+  #if os(Linux) || os(Android)
+    @Test("who comes to wait for one that is free by then has it at once")
+    func freeByThen() {
+      let contention = Contention()
+      let isFirstServed = contention.waitToClaim()
+      #expect(isFirstServed)
+      let isSecondServed = contention.claim()
+      #expect(!isSecondServed)
+      contention.releaseClaim()
+    }
+  #endif
+
   #if canImport(Glibc)
     @Test(
       "with more threads than cores few sections cost a sleep, though all slept through a long one",

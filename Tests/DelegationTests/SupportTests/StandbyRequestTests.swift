@@ -27,4 +27,18 @@ struct StandbyRequestTests {
     #expect(answers == [true, false, false, isNeeded, false])
     #expect(request == .none)
   }
+
+  /// Work of which so many pieces are left.
+  private struct Work: StandbyWork {
+    var request = StandbyRequest.none
+    let unclaimed: Int
+  }
+
+  @Test("for one that will claim the last piece nobody stands by", arguments: 0...2)
+  func lastPiece(unclaimed: Int) {
+    let work = Lock(Work(unclaimed: unclaimed))
+    var requests = 0
+    work.provideForSuccessor { requests += 1 }
+    #expect(requests == (unclaimed > 1 ? 1 : 0))
+  }
 }
