@@ -153,9 +153,9 @@ final class FanOut: Sendable {
     }
   }
 
-  /// Starts a task for a worker, which is counted from here until its work is done.
+  /// Starts a task for a worker on an executor; it is counted from here until its work is done.
   func startWorker(
-    on executor: (any TaskExecutor)?,
+    on executor: any TaskExecutor,
     _ work: nonisolated(nonsending) @escaping @Sendable () async -> Void
   ) {
     activity.begin()
@@ -164,7 +164,7 @@ final class FanOut: Sendable {
       // Detached: handlers of notifications do not inherit the poster's task-locals.
       Task.startDetached(on: executor) { await self.workAndCountOff(work) }
     case .question:
-      Task.start(on: executor) { await self.workAndCountOff(work) }
+      Task(executorPreference: executor) { await self.workAndCountOff(work) }
     }
   }
 

@@ -87,18 +87,14 @@ extension Inbox {
 
   /// Begins the termination of a subscription; the effects finish it.
   ///
-  /// Called under the lock, within ``change(at:_:_:)``.
-  ///
-  /// - Returns: whether it was open.
-  @discardableResult
+  /// Called under the lock, within ``change(at:_:_:)``. Does nothing if it is not open.
   func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     at place: Place, _ state: inout State, _ effects: inout Effects
-  ) -> Bool {
-    guard let entry = state.indexes.values[place].terminate(node) else { return false }
+  ) {
+    guard let entry = state.indexes.values[place].terminate(node) else { return }
     effects.add(
       Terminated(node: node, end: entry.end, termination: termination, call: call),
       releasing: entry.identity)
-    return true
   }
 }

@@ -133,7 +133,7 @@ struct GradualTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Puts the bucket that was split off last to the one that it comes from, if there are too many.
   private mutating func mergeIfSparse() {
-    guard roundSize + splits > 1, count < Self.leastLoad * (roundSize + splits - 1) else { return }
+    guard count < Self.leastLoad * (roundSize + splits - 1) else { return }
     if splits == 0 { (roundSize, splits) = (roundSize / 2, roundSize / 2) }
     splits -= 1
     let old = splits

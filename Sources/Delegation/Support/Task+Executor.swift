@@ -1,18 +1,8 @@
 extension Task where Success == Void, Failure == Never {
-  /// Starts a task on an executor, if one is given.
+  /// Starts a detached task, on an executor if one is given.
   ///
   /// It does not pass `nil` on: a task with an explicit preference for no executor takes a lock at each
   /// switch to find that out.
-  static func start(on executor: (any TaskExecutor)?, _ work: @escaping @Sendable () async -> Void)
-  {
-    if let executor {
-      Task(executorPreference: executor, operation: work)
-    } else {
-      Task(operation: work)
-    }
-  }
-
-  /// Starts a detached task, on an executor if one is given.
   ///
   /// - Returns: the task.
   @discardableResult

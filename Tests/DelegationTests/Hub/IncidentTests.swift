@@ -2,32 +2,11 @@ import Testing
 
 @testable import Delegation
 
-/// What is an incident and what is not, kind by kind; slow handlers have a suite of their own.
+/// What is an incident and what is not, kind by kind; slow handlers, and those who were never called, have
+/// suites of their own.
 @Suite("Incidents", .inTurn)
 struct IncidentTests {
-  /// A hub that writes down its incidents.
-  private final class Scene: Sendable {
-    let stage: Stage
-    let incidents = Recorder<DelegateHub.Incident>()
-    var hub: DelegateHub { stage.hub }
-    /// Each in short: what, in which call, at which place.
-    var told: [String] { incidents.history.map { "\($0.kind) \($0.call) \($0.site)" } }
-
-    init() {
-      stage = Stage { [incidents] in $0.onIncident = { incidents.record($0) } }
-    }
-
-    /// Subscribes that many, at places with their numbers.
-    func cast(_ count: Int) -> [Probe] {
-      let probes = Probe.many(count)
-      for (number, probe) in probes.enumerated() {
-        hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(number))
-      }
-      return probes
-    }
-  }
-
-  private let scene = Scene()
+  private let scene = IncidentScene()
 
   // MARK: Failed
 
@@ -187,7 +166,7 @@ struct IncidentTests {
       .latest, .dropOldest(limit: 1), .dropNewest(limit: 1),
     ]
     for policy in policies {
-      let scene = Scene()
+      let scene = IncidentScene()
       let gates = [Gate(), Gate()]
       scene.hub.subscribe(probe, to: Listener.self, mailbox: policy, fileID: "site", line: 1)
       for gate in gates {
@@ -222,99 +201,6 @@ struct IncidentTests {
     scene.stage.run()
     #expect(scene.told == [])
     withExtendedLifetime((one, other)) {}
-  }
-
-  // MARK: Unheard
-
-  @Test(
-    "a subscriber that nobody keeps is told at the first call, and once", arguments: Reach.allCases)
-  func unheard(reach: Reach) {
-    scene.hub.subscribe(Probe(), to: Listener.self, id: 7, fileID: "Door.swift", line: 3)
-    for _ in 0..<2 {
-      let call = scene.stage.start { await reach($0) { _ in Issue.record("the dead are called") } }
-      #expect(call.result != nil)
-    }
-    let name =
-      switch reach {
-      case .notify, .notifyAsynchronously: "notify"
-      case .notifyAndWait: "notifyAndWait"
-      case .vote, .voteWithin: "vote"
-      case .ask, .askWithin: "ask"
-      case .collect, .collectWithin: "collect"
-      case .askInTurn: "askInTurn"
-      case .pass: "pass"
-      }
-    #expect(scene.told == ["unheard \(name) Door.swift:3"])
-    #expect(
-      scene.incidents.history.first?.description
-        == "DelegationTests.Probe (7), subscribed to DelegationTests.Listener at Door.swift:3, "
-        + "died before it was ever called, as \(name) found: who keeps it? "
-        + "A local variable does so until its last use")
-  }
-
-  @Test(
-    "one that was called before it died is not told, whatever the call", arguments: Reach.allCases)
-  func heard(reach: Reach) {
-    var mortal: Probe? = Probe()
-    if let mortal { scene.hub.subscribe(mortal, to: Listener.self) }
-    #expect(scene.stage.start { await reach($0) { _ in } }.result != nil)
-    mortal = nil
-    #expect(scene.stage.start { await reach($0) { _ in } }.result != nil)
-    #expect(scene.stage.statistics?.protocols.first?.subscribers.isEmpty == true)
-    #expect(scene.told == [])
-  }
-
-  @Test("nor one that was asked as a further protocol")
-  func heardAsFurtherProtocol() {
-    var mortal: Probe? = Probe()
-    if let mortal { scene.hub.subscribe(mortal, to: Listener.self) }
-    let listeners = scene.hub.delegates(Listener.self).conforming(to: (any Listener).self)
-    for _ in 0..<2 {
-      #expect(scene.stage.start { _ in await listeners.vote { _ in true } }.result == true)
-      mortal = nil
-    }
-    #expect(scene.stage.statistics?.protocols.first?.subscribers.isEmpty == true)
-    #expect(scene.told == [])
-  }
-
-  @Test("nor one that has failed, was removed, or was never to be called")
-  func otherwiseGone() {
-    var mortals = Probe.many(4)
-    scene.hub.subscribe(mortals[0], to: Listener.self)
-    scene.hub.notify(Listener.self) { _ in throw Refusal() }
-    scene.stage.run()
-    #expect(scene.told.count == 1)
-    let subscription = scene.hub.subscribe(mortals[1], to: Listener.self)
-    scene.hub.subscribe(mortals[2], to: Listener.self, id: "removed")
-    let uncalled = scene.hub.subscribe(mortals[3], to: Bystander.self)
-    subscription.cancel()
-    scene.hub.unsubscribe(id: "removed")
-    mortals = []
-    scene.hub.notify(Listener.self) { _ in }
-    scene.stage.run()
-    // As when the dead are looked for.
-    uncalled.node.terminate(as: .expired)
-    scene.stage.run()
-    #expect(scene.told.count == 1)
-  }
-
-  @Test("where the dead are looked for, those are told that notifications waited for")
-  func swept() {
-    let still = ManualExecutor()
-    var probes = Probe.many(511)
-    for (number, probe) in probes.enumerated() {
-      scene.hub.subscribe(
-        probe, to: Listener.self, on: number < 10 ? still : nil, fileID: "site",
-        line: UInt(number < 10 ? 1 : 2))
-    }
-    scene.hub.notify(Listener.self) { _ in }
-    scene.stage.run()
-    let last = Probe("the 512th")
-    probes = []
-    scene.hub.subscribe(last, to: Listener.self)
-    scene.stage.run()
-    #expect(scene.told == Array(repeating: "unheard notify site:1", count: 10))
-    still.run()
   }
 
   // MARK: All of them
