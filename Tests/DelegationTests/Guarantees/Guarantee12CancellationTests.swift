@@ -79,8 +79,8 @@ struct Guarantee12CancellationTests {
     "one asked after the cancellation sees it, too, though nobody has come to cancel its task",
     arguments: [false, true])
   func askedLater(hasDeadline: Bool) {
-    let executor = ManualExecutor()
-    let hub = DelegateHub(on: executor, clock: ManualClock())
+    let (executor, clock) = (ManualExecutor(), ManualClock())
+    let hub = DelegateHub(on: executor, clock: clock)
     let seen = Recorder<Bool>()
     let probes = Probe.many(5)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
@@ -100,6 +100,9 @@ struct Guarantee12CancellationTests {
       })
     executor.run()
     #expect(seen.history == [false, false, true, true, true])
+    // Whoever sleeps until the deadline ends.
+    clock.advance(by: .seconds(3600))
+    executor.run()
   }
 
   @Test("cancellation reaches the handlers of a vote that a voter awaits")

@@ -56,7 +56,7 @@ struct BusyQueueStormTests {
     // On a busy machine the queue gets on while the caller does not: the least of each kind is the library's.
     let votes = stride(from: 0, to: passed.count, by: 2).map { passed[$0] }
     let deliveries = stride(from: 1, to: passed.count, by: 2).map { passed[$0] }
-    #expect(try #require(votes.min()) <= 4, "\(votes)")
+    #expect(try #require(votes.min()) <= 2, "\(votes)")
     #expect(try #require(deliveries.min()) <= 2, "\(deliveries)")
     withExtendedLifetime((members, others)) {}
   }
