@@ -10,42 +10,40 @@ struct EagerExecutorTests {
 
   @Test("all are asked, in order, and handle what is posted, if it is the hub's")
   func ofTheHub() async {
-    await #expect(processExitsWith: .success) {
-      let hub = DelegateHub(on: EagerExecutor())
-      let probes = Probe.many(EagerExecutorTests.count)
-      for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      let asked = Recorder<String>()
-      _ = await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
-        asked.record(probe.name)
-        return true
-      }
-      precondition(asked.history == probes.map(\.name), "not all were asked in order")
-      let replies = await hub.collect(Listener.self) { $0.name }
-      precondition(replies.count == probes.count, "not all have replied")
-      await hub.notifyAndWait(Listener.self) { $0.log.record(1) }
-      precondition(probes.allSatisfy { $0.log.history == [1] }, "not all were told")
-    }
+    await #expect(processExitsWith: .success) { await EagerExecutorTests.reachAll {} }
   }
 
   @Test("so it is if each handler cancels the task that it runs in")
   func cancelled() async {
     await #expect(processExitsWith: .success) {
-      let hub = DelegateHub(on: EagerExecutor())
-      let probes = Probe.many(EagerExecutorTests.count)
-      for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      let asked = Recorder<String>()
-      _ = await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
-        asked.record(probe.name)
-        withUnsafeCurrentTask { $0?.cancel() }
-        return true
-      }
-      precondition(asked.history == probes.map(\.name), "not all were asked in order")
-      await hub.notifyAndWait(Listener.self) { probe in
-        probe.log.record(1)
-        withUnsafeCurrentTask { $0?.cancel() }
-      }
-      precondition(probes.allSatisfy { $0.log.history == [1] }, "not all were told")
+      await EagerExecutorTests.reachAll { withUnsafeCurrentTask { $0?.cancel() } }
     }
+  }
+
+  /// Asks and tells subscribers of a hub on such an executor.
+  ///
+  /// - Parameter handle: what each handler does, too.
+  private static func reachAll(_ handle: @escaping @Sendable () -> Void) async {
+    let hub = DelegateHub(on: EagerExecutor())
+    let probes = Probe.many(count)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let asked = Recorder<String>()
+    _ = await hub.vote(Listener.self, within: .seconds(3_600), absent: .abstains) { probe in
+      asked.record(probe.name)
+      handle()
+      return true
+    }
+    precondition(asked.history == probes.map(\.name), "not all were asked in order")
+    let replies = await hub.collect(Listener.self) { probe in
+      handle()
+      return probe.name
+    }
+    precondition(replies.count == probes.count, "not all have replied")
+    await hub.notifyAndWait(Listener.self) { probe in
+      probe.log.record(1)
+      handle()
+    }
+    precondition(probes.allSatisfy { $0.log.history == [1] }, "not all were told")
   }
 
   @Test("so it is if it is the subscribers' own")

@@ -106,11 +106,7 @@ struct FanOutTests {
     let cast = Cast(3)
     let own = ManualExecutor()
     let subscriber = Nobody()
-    let elsewhere = cast.inbox.subscribe(
-      SubscriptionRequest(
-        object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
-        policy: .unbounded, site: Site(file: #fileID, line: #line)),
-      reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+    let elsewhere = Structures.subscribe(subscriber, in: cast.inbox, on: own)
     let asked = Recorder<ObjectIdentifier>()
     let poll = Poll(Ballot<Unanimous, Never>(asking: 4, combiner: .unanimous))
     let fanOut = FanOut(
@@ -153,24 +149,18 @@ struct FanOutTests {
   }
 
   @Test("nothing keeps it when all have been asked on executors of their own")
-  func released() {
+  func released() throws {
     let (executor, own) = (ManualExecutor(), ManualExecutor())
     let inbox = Inbox()
     defer { inbox.clear() }
     let subscribers = (0..<2).map { _ in Nobody() }
-    let nodes = subscribers.map { subscriber in
-      inbox.subscribe(
-        SubscriptionRequest(
-          object: subscriber, type: Nobody.self, attachments: .init(executor: own), priority: 0,
-          policy: .unbounded, site: Site(file: #fileID, line: #line)),
-        reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
-    }
+    let nodes = subscribers.map { Structures.subscribe($0, in: inbox, on: own) }
     let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
     var fanOut: FanOut? = FanOut(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
       fanOut, worker, first, isSingle in
       await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
     }
-    guard let obituary = fanOut.map(Obituary.init(of:)) else { return }
+    let obituary = try #require(fanOut.map(Obituary.init(of:)))
     fanOut?.requestWorker()
     fanOut = nil
     executor.run()

@@ -118,9 +118,9 @@ struct InboxSparingTests {
   }
 
   @Test("a wake that comes after the hub's end is counted off")
-  func afterTheHub() {
+  func afterTheHub() throws {
     var hub: DelegateHub? = DelegateHub()
-    guard let inbox = hub?.inbox else { return }
+    let inbox = try #require(hub?.inbox)
     hub = nil
     let subscriber = Nobody()
     _ = Structures.subscribe(subscriber, in: inbox)

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("SubscriptionNode: what it lets happen, open and closed")
 struct SubscriptionNodeTests {
-  private let inbox = Inbox()
-  private let subscriber = Nobody()
-  private let node: SubscriptionNode
+  let inbox = Inbox()
+  let subscriber = Nobody()
+  let node: SubscriptionNode
 
   init() {
     node = Structures.subscribe(subscriber, in: inbox)
@@ -169,11 +169,7 @@ struct SubscriptionNodeTests {
     var own: ManualExecutor?
     for executor in [nil, ManualExecutor(), nil, ManualExecutor(), ManualExecutor(), nil] {
       own = executor ?? own
-      let again = inbox.subscribe(
-        SubscriptionRequest(
-          object: subscriber, type: Nobody.self, attachments: .init(executor: executor),
-          priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
-        reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
+      let again = Structures.subscribe(subscriber, in: inbox, on: executor)
       #expect(again === node)
       #expect(node.hasExecutor == (own != nil))
       #expect(node.executor === own)

@@ -46,11 +46,13 @@ enum Structures {
   /// A subscription made through an inbox.
   static func subscribe(
     _ subscriber: Nobody, to type: Any.Type = Nobody.self, in inbox: Inbox,
-    identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded
+    identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded,
+    on executor: (any TaskExecutor)? = nil
   ) -> SubscriptionNode {
     inbox.subscribe(
       SubscriptionRequest(
-        object: subscriber, type: Nobody.self, attachments: .init(id: identity),
+        object: subscriber, type: Nobody.self,
+        attachments: .init(subscriber: 0, id: identity, executor: executor),
         priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: type)
   }

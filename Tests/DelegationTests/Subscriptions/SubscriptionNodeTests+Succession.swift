@@ -2,17 +2,8 @@ import Testing
 
 @testable import Delegation
 
-@Suite("SubscriptionNode: what comes after it")
-struct SubscriptionNodeSuccessionTests {
-  private let inbox = Inbox()
-  private let subscriber = Nobody()
-  private let node: SubscriptionNode
-
-  init() {
-    node = Structures.subscribe(subscriber, in: inbox)
-    inbox.post(Structures.content(), to: Structures.key)
-  }
-
+/// What comes after it.
+extension SubscriptionNodeTests {
   @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
   func succeeded() throws {
     defer { inbox.clear() }
