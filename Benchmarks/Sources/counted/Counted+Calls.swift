@@ -16,42 +16,42 @@ extension Counted {
   }
 
   private static func notifications(of hub: DelegateHub, among number: Int) async {
-    await count("`notify` among \(number), and `drain`", units: 1) {
+    await count("`notify` among \(number), and `drain`", units: 1, times: 3) {
       hub.notify((any Listener).self) { $0.didPass(7) }
       await hub.drain()
     }
-    await count("`notifyAndWait` among \(number)", units: 1) {
+    await count("`notifyAndWait` among \(number)", units: 1, times: 3) {
       await hub.notifyAndWait((any Listener).self) { $0.didPass(7) }
     }
   }
 
   private static func questions(of hub: DelegateHub, among number: Int) async {
-    await count("`vote` among \(number)", units: 1) {
+    await count("`vote` among \(number)", units: 1, times: 3) {
       let isPassed = await hub.vote((any Listener).self) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
-    await count("`vote` within a second among \(number)", units: 1) {
+    await count("`vote` within a second among \(number)", units: 1, times: 3) {
       let isPassed = await hub.vote(
         (any Listener).self, within: .seconds(1), absent: .counts(as: false)
       ) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
-    await count("`ask` among \(number)", units: 1) {
+    await count("`ask` among \(number)", units: 1, times: 3) {
       let weight = await hub.ask((any Listener).self, combining: .sum()) { await $0.weigh(7) }
       guard weight == 7 * number else { fatalError("all weigh the same") }
     }
-    await count("`collect` among \(number)", units: 1) {
+    await count("`collect` among \(number)", units: 1, times: 3) {
       let replies = await hub.collect((any Listener).self) { await $0.weigh(7) }
       guard replies.count == number else { fatalError("all reply") }
     }
   }
 
   private static func turns(of hub: DelegateHub, among number: Int) async {
-    await count("`askInTurn` among \(number)", units: 1) {
+    await count("`askInTurn` among \(number)", units: 1, times: 3) {
       let found = await hub.askInTurn((any Listener).self) { await $0.find(7) }
       guard found == nil else { fatalError("nobody finds any") }
     }
-    await count("`pass` through \(number)", units: 1) {
+    await count("`pass` through \(number)", units: 1, times: 3) {
       let weight = await hub.pass(7, through: (any Listener).self) { await $0.weigh($1) }
       guard weight == 7 else { fatalError("nobody changes it") }
     }
