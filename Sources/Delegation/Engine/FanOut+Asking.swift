@@ -55,7 +55,7 @@ extension FanOut {
     switch order {
     case .inTurn:
       cursor.withLock { $0.sendToExecutor(claim) }
-      await Task.runChild(on: executor) {
+      await Task.runAttached(on: executor) {
         // The deadline may have come meanwhile.
         guard self.cursor.withLock({ $0.beginOnExecutor(claim.position) }) else { return }
         _ = await self.question?(self, worker, claim, true)

@@ -191,7 +191,7 @@ extension DelegateHub {
       return nil
     }
     let slowWatch = slowWatch
-    return await Task.runChild(on: executor) {
+    return await Task.runAttached(on: executor) {
       await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)
     }
   }

@@ -18,17 +18,30 @@ extension Task where Success == Void, Failure == Never {
     }
   }
 
-  /// Runs a child task on an executor, and awaits it.
+  /// Runs a task on an executor, and awaits it; it is cancelled and escalated with the current one.
   ///
-  /// It is one job there; a change of the current task's preference would be three.
-  nonisolated(nonsending) static func runChild<Result: Sendable>(
+  /// It is one job there; a change of the current task's preference would be three. It is not a child task: the
+  /// runtime cancels a child without keeping it. An executor that runs jobs at once may let it end meanwhile, and
+  /// the runtime stops the program.
+  nonisolated(nonsending) static func runAttached<Result: Sendable>(
     on executor: any TaskExecutor,
     _ work: nonisolated(nonsending) @escaping @Sendable () async -> Result
   ) async -> Result {
-    await withTaskGroup(of: Result.self) { group in
-      group.addTask(executorPreference: executor) { await work() }
-      guard let result = await group.next() else { fatalError("Delegation: a child task is lost") }
-      return result
+    let isCancelled = withUnsafeCurrentTask { $0?.isCancelled ?? false }
+    let task = _Concurrency.Task<Result, Never>(executorPreference: executor) {
+      if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+      return await work()
     }
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      Self.cancel(task)
+    }
+  }
+
+  /// Cancels a task, and keeps it meanwhile: all others may release it while its cancellation handlers run.
+  @inline(never)
+  private static func cancel<Result: Sendable>(_ task: consuming _Concurrency.Task<Result, Never>) {
+    task.cancel()
   }
 }

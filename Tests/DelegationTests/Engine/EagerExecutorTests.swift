@@ -61,6 +61,39 @@ struct EagerExecutorTests {
     }
   }
 
+  @Test("a handler in turn, on its subscriber's executor, may end while it is cancelled there")
+  func cancelledInTurn() async {
+    await #expect(processExitsWith: .success) {
+      let (executor, clock) = (EagerExecutor(), ManualClock())
+      let probe = Probe("one")
+      for hub in [DelegateHub(), DelegateHub(on: executor)] {
+        hub.subscribe(probe, to: Listener.self, on: executor)
+        let requests = [
+          Task {
+            await hub.askInTurn(Listener.self) { _ -> Int? in
+              try? await clock.sleep(until: .init(offset: .seconds(1)))
+              return nil
+            }
+          },
+          Task {
+            await hub.askInTurn(
+              Listener.self, within: .seconds(3_600), absent: .abstains
+            ) { _ -> Int? in
+              try? await clock.sleep(until: .init(offset: .seconds(1)))
+              return nil
+            }
+          },
+        ]
+        await clock.waitForSleepers(2)
+        await Task(executorPreference: executor) { for one in requests { one.cancel() } }.value
+        for one in requests {
+          let found = await one.value
+          precondition(found == nil, "somebody was found")
+        }
+      }
+    }
+  }
+
   @Test("one that suspends holds up nobody, and all who are suspended are cancelled")
   func suspended() async {
     await #expect(processExitsWith: .success) {
