@@ -98,11 +98,16 @@ struct IncidentLog: Sendable {
   /// Ends the seconds that are over.
   ///
   /// - Parameter now: the time, as with ``add(_:at:)``.
-  /// - Returns: the lines to write, and when the clock is to tick next; `nil` if it is over.
-  mutating func tick(at now: Instant) -> (lines: [Line], next: Instant?) {
+  /// - Returns: the lines to write, when the clock is to tick next (`nil` if it is over), and what is to be
+  ///   released outside the lock.
+  mutating func tick(
+    at now: Instant
+  ) -> (lines: [Line], next: Instant?, former: [any Sendable]) {
     var lines: [Line] = []
+    var former: [any Sendable] = []
     while let first = order.first, first.end <= now {
       _ = order.popFirst()
+      former.append(first.key)
       guard let entry = entries.removeValue(forKey: first.key), let latest = entry.latest else {
         continue
       }
@@ -114,7 +119,7 @@ struct IncidentLog: Sendable {
       lines.append(.others(others))
       (others, othersEnd) = (0, nil)
     }
-    return (lines, [order.first?.end, othersEnd].compactMap(\.self).min())
+    return (lines, [order.first?.end, othersEnd].compactMap(\.self).min(), former)
   }
 }
 
@@ -132,8 +137,9 @@ extension IncidentLog {
       while let time = next {
         // Nobody cancels this task.
         try? await Task.sleep(until: time, clock: .continuous)
-        let (lines, following) = shared.withLock { $0.tick(at: .now) }
+        let (lines, following, former) = shared.withLock { $0.tick(at: .now) }
         for line in lines { StandardError.write(line: line.text) }
+        withExtendedLifetime(former) {}
         next = following
       }
     }

@@ -199,4 +199,19 @@ struct IncidentLogTests {
     #expect((2..<50).contains(lines.count))
     #expect(lines.last?.contains("Refusal(reason: \"99\")") == true)
   }
+
+  @Test("a subscription whose second is over is handed back: its end is not the lock's affair")
+  func subscriptionHandedBack() {
+    var log = IncidentLog()
+    let lifetimes = Lifetimes()
+    func add() {
+      let node = Structures.node(of: Nobody(), identity: Identity(lifetimes.make()))
+      _ = log.add(incident(of: .init(node: node)), at: at(0))
+    }
+    add()
+    let outcome = log.tick(at: at(1000))
+    #expect(outcome.next == nil)
+    #expect(lifetimes.alive == 1, "released while the log is being changed")
+    withExtendedLifetime(outcome) {}
+  }
 }
