@@ -152,6 +152,7 @@ extension FanOut {
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     guard node.isOpen else { return .skipped }
+    node.noteHeard(by: reference)
     do {
       return try fate(of: handle(reference), on: node, in: call)
     } catch {
@@ -169,6 +170,7 @@ extension FanOut {
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     guard node.isOpen else { return .skipped }
+    node.noteHeard(by: reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {

@@ -115,6 +115,8 @@ final class FanOut: Sendable {
     guard workplace.executor == nil, isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return requestWorker() }
+    // A task that is started in place has the priority that the caller once began with.
+    escalateToCaller()
     activity.begin()
     // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
     // still to be asked are a part of that.
@@ -222,7 +224,8 @@ final class FanOut: Sendable {
     runningTasks.escalate(to: priority, on: workplace.executor) { self.runningTasks.endUse() }
   }
 
-  /// Raises the priority to the caller's, if that was raised while the first worker ran in its place.
+  /// Raises the priority to the caller's, if that was raised before the call or while the first worker ran in
+  /// its place.
   @usableFromInline
   func escalateToCaller() {
     guard let base = Task<Never, Never>.basePriority else { return }

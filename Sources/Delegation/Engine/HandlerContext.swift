@@ -143,6 +143,10 @@ struct HandlerContext: Sendable {
 
   static var current: HandlerContext? { binding.wrappedValue }
 
+  /// Whether the subscription whose handler the current task runs in has not ended.
+  @usableFromInline
+  static var isSubscriptionOpen: Bool { current?.node?.isOpen ?? true }
+
   let worker: Worker
   /// The number of the worker's call.
   let call: UInt64

@@ -3,8 +3,6 @@ extension Inbox {
   struct Effects: Sendable {
     /// Whether a wake has been requested and not claimed.
     fileprivate var isWakeDue = false
-    /// The notification that was posted: this may be its last reference.
-    var notification: Notification?
     /// What concerns subscriptions; `nil` if nothing does, as in most sections, which post.
     var subscriptions: SubscriptionEffects?
 
@@ -102,14 +100,17 @@ extension Inbox {
         node.setOptions(options, version: version)
       case .handOver(let predecessor, let successor):
         predecessor.handOver(to: successor)
+        // Who waits for a notification may wait for another handler now, and so come to be in a circle.
+        let goals = WaitGraph.shared.withLock { $0.goals(ifAwaiting: successor.topic) }
+        for goal in goals { goal.reconsider() }
         activity.end()
       }
     }
-    // All are accounted for before any is released: a `deinit` may take its time, and others look at the
-    // accounts meanwhile.
+    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
     var remains = subscriptions.terminated.reversed().map { ended in
       ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
     }
-    while let next = remains.popLast() { next.release() }
+    for one in remains { one.passReceipts() }
+    while let next = remains.popLast() { withExtendedLifetime(next) {} }
   }
 }

@@ -13,16 +13,24 @@ extension Inbox {
 
   /// Cancels an object's subscription to a protocol, or all of its subscriptions.
   ///
+  /// That of a dead object that had the same address has expired.
+  ///
   /// - Parameters:
-  ///   - address: the object's address.
+  ///   - object: the object, which may be dying.
   ///   - key: the protocol; `nil` for all, one after another.
-  func terminate(at address: ObjectIdentifier, of key: ObjectIdentifier? = nil) {
+  func terminate(_ object: AnyObject, of key: ObjectIdentifier? = nil) {
     for key in keys(key) {
       update { state, effects in
         guard let place = state.indexes.index(forKey: key),
-          let node = state.indexes.values[place].subscription(at: address)
+          let node = state.indexes.values[place].subscription(at: ObjectIdentifier(object))
         else { return }
-        change(at: place, &state) { terminate(node, as: .cancelled, at: place, &$0, &effects) }
+        // No weak reference refers to an object that is dying, and none to another has its address.
+        let isSame =
+          node.reference.refers(to: object)
+          || !WeakReference(object, object: object).refers(to: object)
+        change(at: place, &state) {
+          terminate(node, as: isSame ? .cancelled : .expired, at: place, &$0, &effects)
+        }
       }
     }
   }

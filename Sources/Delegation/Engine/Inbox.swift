@@ -135,18 +135,23 @@ final class Inbox: SubscriptionOwner {
   ///
   /// To be called while the hub is alive: then the notification is delivered even if the hub is released.
   func post(_ content: Notification.Content, to key: ObjectIdentifier) {
-    let placeholder = Notification()
-    update { state, effects in
+    // Taken and released within the section, as is the notification itself: both refer to all that is posted
+    // after them, and what is done after the section may take long.
+    var spare: Notification? = Notification()
+    update { state, _ in
       // By its place and in place: reading the index as a value would copy it.
-      guard let place = state.indexes.index(forKey: key) else { return }
-      effects.notification =
-        state.indexes.values[place].postIfHeard(content, followedBy: placeholder)
-      guard effects.notification != nil else { return }
+      guard let place = state.indexes.index(forKey: key), let placeholder = spare.take() else {
+        return
+      }
+      guard state.indexes.values[place].postIfHeard(content, followedBy: placeholder) != nil
+      else { return }
       if state.indexes.values[place].markPending(for: state.wakes) {
         state.pendingWork.pending.append(state.indexes.values[place].topic)
       }
       askForWake()
     }
+    // What the user gave is not released under the lock.
+    withExtendedLifetime(content) {}
   }
 
   /// Requests a worker for a subscription that has pending notifications.
@@ -224,8 +229,10 @@ final class Inbox: SubscriptionOwner {
 
   /// Removes everything when the hub is released, because inbox and subscriptions refer to each other.
   func clear() {
-    // A wake that was not claimed is never sent.
+    // A wake that was not claimed is never sent. What would send it keeps the hub's executor.
     let isAsked = wake.close()
+    let waker = waker.withLock { $0.take() }
+    withExtendedLifetime(waker) {}
     terminateAll()
     if isAsked { activity.end() }
     let former = state.withLock { state in

@@ -9,14 +9,19 @@ extension DelegateHub.Subscription {
   ///
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that
   /// handler, nor for handlers that wait for it in turn. A `Task` that the handler has started counts
-  /// as the handler, which might await it; a `Task.detached` waits for the handler, too.
+  /// as the handler, which might await it; a `Task.detached` waits for the handler, too. So does a
+  /// `Task` that a synchronous handler of a notification has started. If a voter waits for the
+  /// subscription or the hub of the handler that asks it, later waits of that handler and of the other
+  /// voters do not wait for this voter.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns.
   ///
   /// **Errors.** It does not throw.
   ///
-  /// - Complexity: as ``cancel()``.
+  /// - Complexity: as ``cancel()``. If *n* handlers wait for one subscription by this method, or *n*
+  ///   handlers drain while another waits for one of them by this method, all these waits together take
+  ///   O(*n*²).
   public func cancelAndWait() async {
     cancel()
     await WaitGoal.end(of: node).wait()

@@ -57,6 +57,26 @@ enum WaitGoal: Sendable {
   }
 }
 
+extension WaitGoal {
+  /// The object that the goal's waiters wait for.
+  var object: ObjectIdentifier {
+    switch self {
+    case .rest(let activity): ObjectIdentifier(activity)
+    case .end(let node): ObjectIdentifier(node)
+    case .passing(let receipt): ObjectIdentifier(receipt)
+    }
+  }
+
+  /// Resumes the waiters that need not wait any more now that what they excuse has changed.
+  func reconsider() {
+    switch self {
+    case .rest(let activity): activity.workers.reconsider()
+    case .end(let node): node.topic.reconsider(for: node)
+    case .passing(let receipt): receipt.outstanding.reconsider()
+    }
+  }
+}
+
 extension HandlerContext {
   /// The object by which its mailbox is counted; its worker if it has no mailbox.
   var mailbox: ObjectIdentifier {

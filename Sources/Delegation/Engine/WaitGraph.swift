@@ -12,7 +12,7 @@
 ///
 /// Invariant: `waits` are in the order of their numbers, which is the order of arrival; `bySubject`, `tally`
 /// and `hubs` have exactly these waits. What a wait excuses is chosen from the waits before it, so a later
-/// wait changes nothing for it.
+/// wait changes nothing for it. A hand-over of notifications may: then all are counted anew.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
     let number: Int
@@ -103,6 +103,13 @@ struct WaitGraph: Sendable {
       }
     }
     return wait
+  }
+
+  /// The goals that are waited for, if some waits for what a topic's mailboxes have.
+  func goals(ifAwaiting topic: Topic) -> [WaitGoal] {
+    if bySubject[.mailboxes(of: topic.number)] == nil { return [] }
+    var objects: Set<ObjectIdentifier> = []
+    return waits.map(\.goal).filter { objects.insert($0.object).inserted }
   }
 
   /// How many of the handlers that a wait's goal counts are excused at the moment.

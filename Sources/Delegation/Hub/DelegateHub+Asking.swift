@@ -5,9 +5,11 @@ extension DelegateHub {
   /// waited for, and handlers that have not begun are not called.
   ///
   /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in
-  /// any order. Handlers that suspend overlap, so the call takes as long as the slowest of them. A
-  /// handler that blocks its thread can delay the subscribers after it. With a deadline,
-  /// ``vote(_:by:within:absent:_:)``, it delays nobody as long as the pool has a thread left.
+  /// any order. Handlers that suspend overlap, so the call takes as long as the slowest of them. If
+  /// the hub has no executor, handlers may run on the caller's thread until one suspends. If one of
+  /// them blocks, it delays the subscribers after it and the caller, even if another answer fixes the
+  /// outcome meanwhile. With a deadline, ``vote(_:by:within:absent:_:)``, it delays nobody as long as
+  /// the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
   /// caller's task-locals and priority.

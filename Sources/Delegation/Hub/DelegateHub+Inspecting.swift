@@ -35,7 +35,7 @@ extension DelegateHub {
   ///
   /// - Parameter protocol: the protocol.
   /// - Returns: whether anybody was subscribed and alive. If very many have died since the last
-  ///   call, it looks at about a hundred of them, and takes the next one for alive.
+  ///   call, it looks at 384 of them, and takes the next one for alive.
   /// - Complexity: O(1).
   public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
     hasSubscribers(among: Audience(`protocol`))
@@ -86,7 +86,9 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued
   /// behind it, and not for handlers that wait for it in turn. The same holds for a closure in
-  /// ``delayingDrain(_:)``.
+  /// ``delayingDrain(_:)``. In a `Task` that a synchronous handler of a notification has started, it
+  /// waits for that handler. If a voter waits for the subscription or the hub of the handler that asks
+  /// it, later drains of that handler and of the other voters do not wait for this voter.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
@@ -104,7 +106,7 @@ extension DelegateHub {
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
-    let isIdle = await WaitGoal.rest(of: inbox.activity).wait(until: deadline)
+    let isIdle = await wait(for: .rest(of: inbox.activity), until: deadline)
     if isIdle { return Leftovers(subscribers: []) }
     let workers = inbox.activity.workers.value
     // It has come to rest since.

@@ -79,7 +79,7 @@ extension DelegateHub {
   ///
   /// As the asynchronous form, for a closure that says `@MainActor` and awaits nothing. For a
   /// closure that awaits, the compiler takes the asynchronous form, which runs it on the main actor
-  /// as well.
+  /// as well. A subscriber that dies, or whose subscription ends, before the main actor is free is not called.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, all other forms included.
   ///
@@ -100,14 +100,23 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable, E>(
     _ protocol: P.Type, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
   ) {
-    notify(among: Audience(`protocol`)) { subscriber in try await body(subscriber) }
+    notifyOnMainActor(among: Audience(`protocol`), body)
+  }
+
+  @inlinable
+  nonisolated func notifyOnMainActor<P, E>(
+    among audience: Audience<P>, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  ) {
+    guard inbox.mayReach(audience.key) else { return }
+    post(onMainActor(body).narrowed(by: audience.narrowing), to: audience.key)
   }
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
   ///
   /// When it returns before the deadline, every object that was subscribed when it was posted has
   /// handled the notification. It does not wait for a subscriber that dies, is removed, or drops
-  /// the notification because its mailbox is full.
+  /// the notification because its mailbox is full. If the handler of a removed subscriber already
+  /// runs, it waits for that handler.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
@@ -168,13 +177,34 @@ extension DelegateHub {
     }
   }
 
+  /// Makes a handler that begins on the main actor: a subscription that ends, or a subscriber that dies, before
+  /// the actor is free is not called.
+  @inlinable
+  nonisolated func onMainActor<P, E>(
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  ) -> Notification.Handler {
+    .asynchronous { reference in try await Self.call(body, on: reference) }
+  }
+
+  @inlinable
+  @MainActor
+  static func call<P, E>(
+    _ body: @MainActor @Sendable (P) throws(E) -> Void, on reference: borrowing WeakReference
+  ) throws(E) -> Bool {
+    guard HandlerContext.isSubscriptionOpen, let subscriber = reference.load(as: P.self) else {
+      return false
+    }
+    try body(subscriber)
+    return true
+  }
+
   @usableFromInline
   nonisolated(nonsending) func postAndWait(
     _ handler: Notification.Handler, to key: ObjectIdentifier, until deadline: Deadline?
   ) async -> Leftovers {
     let receipt = Receipt()
     post(handler, to: key, receipt: receipt)
-    if await WaitGoal.passing(of: receipt).wait(until: deadline) {
+    if await wait(for: .passing(of: receipt), until: deadline) {
       return Leftovers(subscribers: [])
     }
     return await Leftovers(

@@ -9,7 +9,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
   ///   - protocol: the protocol.
-  /// - Complexity: O(1).
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
     unsubscribe(Self.object(of: subscriber), from: ObjectIdentifier(`protocol`))
   }
@@ -56,7 +56,7 @@ extension DelegateHub {
 
   /// Ends an object's subscriptions to a protocol, or to all.
   nonisolated func unsubscribe(_ subscriber: AnyObject, from key: ObjectIdentifier?) {
-    inbox.terminate(at: ObjectIdentifier(subscriber), of: key)
+    inbox.terminate(subscriber, of: key)
   }
 
   /// Ends an object's subscriptions to a protocol, or to all, and waits for its handlers.

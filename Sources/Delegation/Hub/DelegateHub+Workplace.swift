@@ -26,6 +26,17 @@ extension DelegateHub: Workplace {
     }
   }
 
+  /// Waits for a goal, for a caller that may prefer another executor.
+  ///
+  /// Whoever reaches the goal would call `enqueue` of the caller's executor, which may block or run the
+  /// caller at once.
+  nonisolated(nonsending) func wait(for goal: WaitGoal, until deadline: Deadline?) async -> Bool {
+    guard isCalledOnOtherExecutor else { return await goal.wait(until: deadline) }
+    return await withTaskExecutorPreference(ownExecutor) { @concurrent in
+      await goal.wait(until: deadline)
+    }
+  }
+
   /// Copies of all rosters, for a caller that may prefer another executor.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
     guard isCalledOnOtherExecutor else { return await overview() }

@@ -81,7 +81,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// As ``DelegateHub/unsubscribe(_:from:)``.
   ///
   /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(1), and O(*n*) in the *n* subscriptions that were given an id.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(_ subscriber: P) {
     hub.unsubscribe(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
   }

@@ -31,7 +31,7 @@ extension Delegates {
   /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public func notify<E>(_ body: @escaping @MainActor @Sendable (P) throws(E) -> Void) {
-    hub.notify(among: audience) { subscriber in try await body(subscriber) }
+    hub.notifyOnMainActor(among: audience, body)
   }
 
   /// Calls a handler on every subscriber, and waits until all have handled it.

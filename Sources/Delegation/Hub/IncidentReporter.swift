@@ -11,54 +11,63 @@ final class IncidentReporter: Sendable {
     var waiting = Queue<DelegateHub.Incident>()
     var isTelling = false
     /// `nil` when the hub is released and all incidents have been reported: the hook may keep incidents, and
-    /// their subscriptions keep the hook.
-    var hook: Hook?
+    /// their subscriptions keep this reporter.
+    var recipient: Recipient?
     var isClosed = false
 
-    mutating func takeHookIfDone() -> Hook? { isClosed && !isTelling ? hook.take() : nil }
+    mutating func takeRecipientIfDone() -> Recipient? {
+      isClosed && !isTelling ? recipient.take() : nil
+    }
+  }
+
+  /// The user's hook, and where it is called.
+  private struct Recipient: Sendable {
+    let hook: Hook
+    let executor: (any TaskExecutor)?
   }
 
   /// How many may wait; further ones are counted in the last of them.
   static let capacity = 256
 
-  private let executor: (any TaskExecutor)?
   private let activity: Activity
   private let state: Lock<State>
 
   init(_ hook: @escaping Hook, on executor: (any TaskExecutor)?, activity: Activity) {
-    state = Lock(State(hook: hook))
-    self.executor = executor
+    state = Lock(State(recipient: Recipient(hook: hook, executor: executor)))
     self.activity = activity
   }
 
   /// Takes an incident and returns at once.
+  ///
+  /// Nobody is told of those that are found when the hub is released and all others have been reported.
   func report(_ incident: DelegateHub.Incident) {
-    let starts = state.withLock { state in
+    let recipient = state.withLock { state -> Recipient? in
+      guard let recipient = state.recipient else { return nil }
       if state.waiting.count < Self.capacity {
         state.waiting.append(incident)
       } else {
         state.waiting.updateLast { $0.leftOut += 1 }
       }
       defer { state.isTelling = true }
-      return !state.isTelling
+      return state.isTelling ? nil : recipient
     }
-    guard starts else { return }
+    guard let recipient else { return }
     activity.begin()
-    Task.startDetached(on: executor) {
+    Task.startDetached(on: recipient.executor) {
       await self.tell()
       self.activity.end()
     }
   }
 
-  /// Releases the hook as soon as all incidents have been reported, because the hub is released.
+  /// Releases the hook and its executor as soon as all incidents have been reported, because the hub is released.
   ///
   /// Must not be called under a lock.
   func close() {
-    let hook = state.withLock { state in
+    let recipient = state.withLock { state in
       state.isClosed = true
-      return state.takeHookIfDone()
+      return state.takeRecipientIfDone()
     }
-    withExtendedLifetime(hook) {}
+    withExtendedLifetime(recipient) {}
   }
 
   private func tell() async {
@@ -70,12 +79,12 @@ final class IncidentReporter: Sendable {
   }
 
   private func next() -> (DelegateHub.Incident, Hook)? {
-    let (next, released) = state.withLock { state -> ((DelegateHub.Incident, Hook)?, Hook?) in
-      if let hook = state.hook, let incident = state.waiting.popFirst() {
+    let (next, released) = state.withLock { state -> ((DelegateHub.Incident, Hook)?, Recipient?) in
+      if let hook = state.recipient?.hook, let incident = state.waiting.popFirst() {
         return ((incident, hook), nil)
       }
       state.isTelling = false
-      return (nil, state.takeHookIfDone())
+      return (nil, state.takeRecipientIfDone())
     }
     withExtendedLifetime(released) {}
     return next

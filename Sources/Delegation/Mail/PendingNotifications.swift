@@ -9,6 +9,14 @@ struct PendingNotifications: Sendable {
   /// How many of the chain waited.
   var length = 0
 
+  /// Passes the receipts of what waited, and keeps it.
+  ///
+  /// - Parameter last: as with ``discard(withReceiptsUpTo:)``.
+  func passReceipts(upTo last: Int) {
+    let copy = self
+    copy.discard(withReceiptsUpTo: last)
+  }
+
   /// Passes the receipts of what waited, and releases it.
   ///
   /// - Parameter last: the number of the latest notification that was posted with a receipt: no other one

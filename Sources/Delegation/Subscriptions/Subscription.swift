@@ -10,7 +10,8 @@ extension DelegateHub {
     /// Ends the subscription.
     ///
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
-    /// way for others. A handler that has started may still run. Notifications that waited are
+    /// way for others. A handler that has started may still run. If it has yet to switch to the
+    /// subscriber's actor, the method may still be entered. Notifications that waited are
     /// counted as cancelled, and are released before it returns: a `deinit` of an object that only
     /// they kept alive runs in the caller's place. To cancel again does nothing. If another thread is
     /// just ending the subscription, that thread counts and releases them.
@@ -19,7 +20,8 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
     ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
-    ///   notifications before that one.
+    ///   notifications before that one. If its executor stands still, also O(*q*) in the *q* questions
+    ///   that were sent there and have not begun, even if they are over.
     public func cancel() {
       node.terminate(as: .cancelled)
     }

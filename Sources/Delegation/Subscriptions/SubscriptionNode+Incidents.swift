@@ -38,7 +38,12 @@ extension SubscriptionNode {
     report(.late, in: call)
   }
 
-  /// Notes that the subscriber is called by a question.
+  /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive.
+  func noteHeard(by reference: borrowing WeakReference) {
+    if state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive { noteHeard() }
+  }
+
+  /// Notes that the subscriber is called.
   ///
   /// Except for the first time, it only loads the state.
   @inlinable
@@ -57,7 +62,6 @@ extension SubscriptionNode {
   ///   - id: its id, if one was given.
   func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
-      account.handled == 0, account.failed == 0,
       // One that is being handled is a call's that has found it dead, or the first that reached it.
       call != nil || account.handling == 0 && account.expired > 0
     else { return }

@@ -53,9 +53,11 @@ extension SubscriptionNode {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    // Loaded under the lock, so that no more is accounted for than was posted.
-    touch { contents, _ in
-      contents.mailbox.account(published: topic.published.load(ordering: .acquiring))
+    // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
+    // a mailbox with a limit has stored.
+    touch { contents, published in
+      contents.mailbox.account(
+        published: published ?? topic.published.load(ordering: .acquiring))
     }
   }
 }

@@ -10,11 +10,16 @@ extension SubscriptionNode {
       }
       return handedOver
     }
-    if let handedOver { successor.takeOver(handedOver) }
+    guard var handedOver else { return }
+    // A loop: each may have been succeeded meanwhile.
+    var recipient: SubscriptionNode? = successor
+    while let next = recipient { recipient = next.takeOver(&handedOver) }
   }
 
   /// Takes over the predecessor's pending notifications.
-  private func takeOver(_ handedOver: Mailbox.HandOver) {
+  ///
+  /// - Returns: who is to have them instead; `nil` if nobody.
+  private func takeOver(_ handedOver: inout Mailbox.HandOver) -> SubscriptionNode? {
     let reception = contents.withLock { contents in
       defer { markAccountedFor(contents.mailbox) }
       return contents.mailbox.takeOver(handedOver, published: publishedWhileOpen)
@@ -26,9 +31,11 @@ extension SubscriptionNode {
       if needsWorker { topic.owner.requestWorker(for: self) }
     case .discarded(let pending):
       pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-    case .forwarded(let handedOver):
-      topic.succession.withLock { $0.takeRecipient(of: self) }?.takeOver(handedOver)
+    case .forwarded(let forwarded):
+      handedOver = forwarded
+      return topic.succession.withLock { $0.takeRecipient(of: self) }
     }
+    return nil
   }
 
   /// Opens the subscription that was held for this one, which no worker attends any more.

@@ -144,6 +144,11 @@ final class SubscriptionNode: Sendable {
       pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
       withExtendedLifetime(attachments) {}
     }
+
+    /// Passes the receipts of what was pending; what is left is to be released, outside of all locks.
+    func passReceipts() {
+      pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
+    }
   }
 
   /// Sets `accountedFor` if the mailbox says so.

@@ -145,6 +145,12 @@ final class Topic: Sendable {
     if !candidates.isEmpty { update(node) { $0.settle(candidates) } }
   }
 
+  /// Resumes the waiters that need not wait any more now that what they excuse has changed.
+  func reconsider(for node: SubscriptionNode) {
+    update(node) { $0.reconsider() }
+    resumeWaiters(for: node)
+  }
+
   private func update(_ node: SubscriptionNode, _ change: (inout WaitList) -> Void) {
     endWaiters.withLock { waiters in
       guard var list = waiters.removeValue(forKey: ObjectIdentifier(node)) else { return }

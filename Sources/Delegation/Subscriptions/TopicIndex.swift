@@ -66,8 +66,9 @@ struct TopicIndex: Sendable {
 
   /// Appends a notification, unless nobody is subscribed.
   ///
-  /// - Returns: the notification, for the caller to release outside the lock: that may be the last
-  ///   reference, and release the handler's captures.
+  /// The caller keeps the content until after the lock: nobody else may keep it that long.
+  ///
+  /// - Returns: the notification, which refers to all that is posted after it.
   mutating func postIfHeard(
     _ content: Notification.Content, followedBy next: Notification
   ) -> Notification? {

@@ -41,6 +41,14 @@ struct AwaitedCount: ~Copyable, Sendable {
     update { $0.remove(waiter) }
   }
 
+  /// Resumes the waiters that need not wait any more now that what they excuse has changed.
+  ///
+  /// Must not be called under a lock.
+  func reconsider() {
+    update { $0.reconsider() }
+    resumeFulfilled()
+  }
+
   /// Whether a task waits.
   var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
 

@@ -59,6 +59,13 @@ struct WaitList: Sendable {
     }
   }
 
+  /// Has what each excuses counted anew.
+  mutating func reconsider() {
+    let waiters = excusing.map(\.waiter)
+    for waiter in waiters { waiter.reconsider() }
+    settle(waiters)
+  }
+
   /// The waiters that may be resumed at a count.
   ///
   /// - Complexity: O(*k*) in their number.

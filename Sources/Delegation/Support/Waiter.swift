@@ -12,7 +12,8 @@ final class Waiter: Sendable {
   struct Excuse: Sendable {
     /// How many handlers are excused at most.
     ///
-    /// It never rises: the excused handlers are chosen when the wait begins, and after that they only end.
+    /// It rises only by ``Waiter/reconsider()``: the excused handlers are chosen when the wait begins, and after
+    /// that they end, unless notifications are handed over.
     var most: Int
     /// Counts the handlers that are excused now.
     var count: @Sendable () -> Int
@@ -20,6 +21,8 @@ final class Waiter: Sendable {
 
   private struct State: Sendable {
     var outcome: Bool?
+    /// How often what is excused has changed, so that a count of it that began before is not kept.
+    var revision = 0
     var continuation: CheckedContinuation<Bool, Never>?
   }
 
@@ -55,12 +58,25 @@ final class Waiter: Sendable {
     let present = count()
     if present > 0 {
       guard let countExcused, present <= limit else { return false }
+      let revision = state.withLock { $0.revision }
       let excused = countExcused()
-      mostExcused.store(excused, ordering: .relaxed)
+      state.withLock { state in
+        if state.revision == revision { mostExcused.store(excused, ordering: .relaxed) }
+      }
       guard present <= excused else { return false }
     }
     resume(true)
     return true
+  }
+
+  /// Has what is excused counted anew at the next try.
+  ///
+  /// The waiter's place among others depends on its limit, which this raises.
+  func reconsider() {
+    state.withLock { state in
+      state.revision += 1
+      mostExcused.store(.max, ordering: .relaxed)
+    }
   }
 
   /// Resumes the task, unless that has been done.

@@ -102,7 +102,7 @@ private struct IdentityRun {
     switch step {
     case .unsubscribeOne:
       let address = ObjectIdentifier(one)
-      inbox.terminate(at: address)
+      inbox.terminate(one)
       cancel { $0.object == address }
     case .unsubscribeA:
       inbox.terminate(identifiedBy: Identity("a"))

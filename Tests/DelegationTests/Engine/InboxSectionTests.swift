@@ -62,7 +62,7 @@ struct InboxSectionTests {
   ) {
     switch deed {
     case .terminate: node.terminate(as: .cancelled)
-    case .unsubscribe: inbox.terminate(at: ObjectIdentifier(subscriber))
+    case .unsubscribe: inbox.terminate(subscriber)
     case .unsubscribeByID: inbox.terminate(identifiedBy: Identity("a"))
     case .unsubscribeAll: inbox.terminateAll()
     case .setLimit: _ = Structures.subscribe(subscriber, in: inbox, policy: .latest)

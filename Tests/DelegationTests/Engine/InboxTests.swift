@@ -232,9 +232,9 @@ struct InboxTests {
       Structures.subscribe(one, to: Int.self, in: inbox, identity: Identity(1)),
       Structures.subscribe(other, in: inbox),
     ]
-    inbox.terminate(at: ObjectIdentifier(one), of: ObjectIdentifier(Int.self))
+    inbox.terminate(one, of: ObjectIdentifier(Int.self))
     #expect(nodes.map(\.isOpen) == [true, true, false, true])
-    inbox.terminate(at: ObjectIdentifier(one))
+    inbox.terminate(one)
     #expect(nodes.map(\.isOpen) == [false, false, false, true])
   }
 

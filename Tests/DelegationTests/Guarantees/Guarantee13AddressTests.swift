@@ -108,4 +108,26 @@ struct Guarantee13AddressTests {
       withExtendedLifetime(tenant) {}
     }
   }
+
+  @Test("who unsubscribes one that is not subscribed does not cancel the dead one: it has expired")
+  func unsubscribed() throws {
+    let executor = ManualExecutor()
+    let hub = DelegateHub(.init(executor: executor, onIncident: { _ in }))
+    for isOfProtocol in [true, false] {
+      let (tenant, earlier) = try moveIn { tenant in
+        let subscription = hub.subscribe(tenant, to: Listener.self)
+        hub.notify(Listener.self) { $0.log.record(1) }
+        return subscription
+      }
+      if isOfProtocol {
+        hub.unsubscribe(tenant as any Listener, from: Listener.self)
+      } else {
+        hub.unsubscribe(tenant)
+      }
+      #expect(!earlier.isActive)
+      #expect(earlier.statistics.counts == .init(expired: 1))
+      executor.run()
+      #expect(tenant.log.history == [])
+    }
+  }
 }

@@ -142,4 +142,29 @@ struct PriorityEscalationTests {
     #expect(noticed.history.sorted() == ["0", "1"])
     withExtendedLifetime(probes) {}
   }
+
+  @Test("so it is if the caller was raised before it asks, and they block their thread")
+  func raisedBefore() async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let hub = DelegateHub()
+    let probes = Probe.many(2)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let (gate, seen) = (Gate(), Recorder<TaskPriority>())
+    let low = Task.detached(priority: .low) {
+      await gate.pass()
+      return await hub.vote(Listener.self) { _ in
+        // Gives no task the opportunity to be raised when it is resumed.
+        let end = ContinuousClock.now + .milliseconds(500)
+        while Task.currentPriority < .high, ContinuousClock.now < end { Threads.pause() }
+        seen.record(Task.currentPriority)
+        return true
+      }
+    }
+    await gate.arrivals()
+    low.escalatePriority(to: .high)
+    gate.open()
+    _ = await low.value
+    #expect(seen.history == [.high, .high])
+    withExtendedLifetime(probes) {}
+  }
 }

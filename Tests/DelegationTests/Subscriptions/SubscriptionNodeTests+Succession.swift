@@ -104,4 +104,28 @@ extension SubscriptionNodeTests {
     #expect(drain.outcome == nil)
     #expect(successor.account == Account(waiting: 1))
   }
+
+  @Test("a row of successors, however long, takes no more of the stack than one")
+  func succeededInALongRow() async {
+    await #expect(processExitsWith: .success) {
+      let (inbox, subscriber) = (Inbox(), Nobody())
+      let node = Structures.subscribe(subscriber, in: inbox)
+      inbox.post(Structures.content(), to: Structures.key)
+      let end = try #require(inbox.beginTermination(on: node))
+      let row = (0..<100_000).map { _ in
+        Structures.node(
+          of: subscriber, in: node.topic,
+          mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
+      }
+      for (former, successor) in zip(row, row.dropFirst()) {
+        _ = former.beginTermination()
+        former.handOver(to: successor)
+      }
+      node.handOver(to: row[0])
+      node.finishTermination(at: end, as: .cancelled).release()
+      #expect(row[row.count - 2].account == Account())
+      #expect(row[row.count - 1].account == Account(waiting: 1))
+      inbox.clear()
+    }
+  }
 }
