@@ -94,6 +94,20 @@ struct EagerExecutorTests {
     }
   }
 
+  @Test("a handler in turn, on its subscriber's executor, begins cancelled if the caller is")
+  func cancelledBefore() async {
+    let executor = EagerExecutor()
+    let hub = DelegateHub(on: executor)
+    let probe = Probe("one")
+    hub.subscribe(probe, to: Listener.self, on: executor)
+    let isCancelled = await Task(executorPreference: executor) {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await hub.askInTurn(Listener.self) { _ -> Bool? in Task.isCancelled }
+    }.value
+    #expect(isCancelled == true)
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("one that suspends holds up nobody, and all who are suspended are cancelled")
   func suspended() async {
     await #expect(processExitsWith: .success) {

@@ -84,6 +84,41 @@ struct WaitListTests {
     }
   }
 
+  @Test("what comes to be excused later counts as soon as it is counted anew")
+  func reconsidered() {
+    final class Shared: Sendable {
+      let count = AwaitedCount(1)
+      let excused = Lock(0)
+    }
+    let shared = Shared()
+    let waiter = Waiter(
+      excusing: Waiter.Excuse(most: 0) { [shared] in shared.excused.withLock { $0 } })
+    shared.count.add(waiter)
+    shared.excused.withLock { $0 = 1 }
+    #expect(waiter.outcome == nil)
+    shared.count.reconsider()
+    #expect(waiter.outcome == true)
+    shared.count.remove(waiter)
+  }
+
+  @Test("a count of what is excused that is out of date when it ends is not kept")
+  func outdated() {
+    final class Shared: Sendable {
+      let waiter = Lock<Waiter?>(nil)
+    }
+    let shared = Shared()
+    let waiter = Waiter(
+      excusing: Waiter.Excuse(most: 5) { [shared] in
+        shared.waiter.withLock { $0.take() }?.reconsider()
+        return 0
+      })
+    shared.waiter.withLock { $0 = waiter }
+    #expect(!waiter.tryFulfil { 3 })
+    #expect(waiter.limit == .max)
+    #expect(!waiter.tryFulfil { 3 })
+    #expect(waiter.limit == 0)
+  }
+
   @Test("one that has come to excuse less lowers the limit when it is settled")
   func lowered() {
     var list = WaitList()
