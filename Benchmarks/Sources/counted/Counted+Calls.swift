@@ -16,44 +16,49 @@ extension Counted {
   }
 
   private static func notifications(of hub: DelegateHub, among number: Int) async {
-    await count("`notify` among \(number), and `drain`", units: 1, times: 3) {
+    await count("`notify` among \(number), and `drain`") {
       hub.notify((any Listener).self) { $0.didPass(7) }
       await hub.drain()
     }
-    await count("`notifyAndWait` among \(number)", units: 1, times: 3) {
+    await count("`notifyAndWait` among \(number)") {
       await hub.notifyAndWait((any Listener).self) { $0.didPass(7) }
     }
   }
 
   private static func questions(of hub: DelegateHub, among number: Int) async {
-    await count("`vote` among \(number)", units: 1, times: 3) {
+    await count("`vote` among \(number)") {
       let isPassed = await hub.vote((any Listener).self) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
-    await count("`vote` within a second among \(number)", units: 1, times: 3) {
+    await count("`vote` within a second among \(number)") {
       let isPassed = await hub.vote(
         (any Listener).self, within: .seconds(1), absent: .counts(as: false)
       ) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
-    await count("`ask` among \(number)", units: 1, times: 3) {
+    await count("`ask` among \(number)") {
       let weight = await hub.ask((any Listener).self, combining: .sum()) { await $0.weigh(7) }
       guard weight == 7 * number else { fatalError("all weigh the same") }
     }
-    await count("`collect` among \(number)", units: 1, times: 3) {
+    await count("`collect` among \(number)") {
       let replies = await hub.collect((any Listener).self) { await $0.weigh(7) }
       guard replies.count == number else { fatalError("all reply") }
     }
   }
 
   private static func turns(of hub: DelegateHub, among number: Int) async {
-    await count("`askInTurn` among \(number)", units: 1, times: 3) {
+    await count("`askInTurn` among \(number)") {
       let found = await hub.askInTurn((any Listener).self) { await $0.find(7) }
       guard found == nil else { fatalError("nobody finds any") }
     }
-    await count("`pass` through \(number)", units: 1, times: 3) {
+    await count("`pass` through \(number)") {
       let weight = await hub.pass(7, through: (any Listener).self) { await $0.weigh($1) }
       guard weight == 7 else { fatalError("nobody changes it") }
     }
+  }
+
+  /// Counts a call three times: the first may set something up that later ones find.
+  private static func count(_ name: String, _ call: () async -> Void) async {
+    await count(name, units: 1, times: 3, call)
   }
 }

@@ -10,16 +10,16 @@ extension SubscriptionNode {
       }
       return handedOver
     }
-    guard var handedOver else { return }
+    guard let handedOver else { return }
     // A loop: each may have been succeeded meanwhile.
     var recipient: SubscriptionNode? = successor
-    while let next = recipient { recipient = next.takeOver(&handedOver) }
+    while let next = recipient { recipient = next.takeOver(handedOver) }
   }
 
   /// Takes over the predecessor's pending notifications.
   ///
   /// - Returns: who is to have them instead; `nil` if nobody.
-  private func takeOver(_ handedOver: inout Mailbox.HandOver) -> SubscriptionNode? {
+  private func takeOver(_ handedOver: Mailbox.HandOver) -> SubscriptionNode? {
     let reception = contents.withLock { contents in
       defer { markAccountedFor(contents.mailbox) }
       return contents.mailbox.takeOver(handedOver, published: publishedWhileOpen)
@@ -31,8 +31,7 @@ extension SubscriptionNode {
       if needsWorker { topic.owner.requestWorker(for: self) }
     case .discarded(let pending):
       pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-    case .forwarded(let forwarded):
-      handedOver = forwarded
+    case .forwarded:
       return topic.succession.withLock { $0.takeRecipient(of: self) }
     }
     return nil
