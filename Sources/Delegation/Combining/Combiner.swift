@@ -1,6 +1,6 @@
 /// Combines the responses of many subscribers into one outcome.
 ///
-/// A call such as ``DelegateHub/ask(_:combining:_:)`` makes its own copy of a combiner. It tells
+/// A call such as ``DelegateHub/ask(_:combining:_:)-8kxs4`` makes its own copy of a combiner. It tells
 /// the copy how many subscribers will be asked, and then of each response and each absentee. The
 /// call returns the first outcome that the combiner returns. To decide early, a combiner returns an
 /// outcome as soon as no later response can change it. The call then returns at once, and handlers

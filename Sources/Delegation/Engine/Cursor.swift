@@ -1,10 +1,10 @@
-/// The subscriptions of one fan-out, which workers claim one at a time and in order.
+/// The subscriptions of one fan-out or round, which workers claim one at a time and in order.
 ///
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
 struct Cursor: StandbyWork {
-  /// A subscription that one worker of this fan-out has claimed.
+  /// A subscription that one worker has claimed.
   @frozen
   @usableFromInline
   struct Claim: Sendable {
@@ -47,6 +47,9 @@ struct Cursor: StandbyWork {
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
+  /// The subscription that is asked, if it is the only one.
+  var sole: SubscriptionNode? { nodes.count == 1 ? nodes[0] : nil }
+
   /// Claims the next subscription; after the last one, the caller has to ``release()`` the list.
   @inlinable
   mutating func claim() -> Claim? {
@@ -85,7 +88,7 @@ struct Cursor: StandbyWork {
 
   /// Notes that a subscription begins on its own executor.
   ///
-  /// - Returns: whether it may begin: not if the fan-out was halted, or if it has begun already.
+  /// - Returns: whether it may begin: not if the cursor was halted, or if it has begun already.
   mutating func beginOnExecutor(_ position: Int) -> Bool {
     sentToExecutor?.removeValue(forKey: position) != nil && !isHalted
   }

@@ -165,7 +165,7 @@ extension FanOut {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode,
     _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
   ) async -> Mailbox.Fate {
-    let worker = present ?? makeWorker()
+    let worker = present ?? Worker(activity: activity, caller: nil)
     present = worker
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }

@@ -5,7 +5,7 @@ public import Synchronization
 /// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
   private let context: Lock<HandlerContext?>
-  /// The number of nested fan-outs.
+  /// The number of nested rounds.
   let depth: Int
 
   /// The caller for code outside of any handler.
@@ -33,10 +33,10 @@ final class Caller: Sendable {
   }
 }
 
-/// Whoever runs handlers one after another, a worker of a fan-out or a caller in its own task: which of its
+/// Whoever runs handlers one after another, a worker of a fan-out or a round or a caller in its own task: which of its
 /// calls is running.
 ///
-/// The tasks that handlers start keep it as long as they live. So it keeps neither the fan-out, nor
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
 /// subscriptions, nor the hub.
 @usableFromInline
 final class Worker: Sendable {
@@ -51,10 +51,46 @@ final class Worker: Sendable {
   /// How many waits are going on that have the running handler in their chain.
   @usableFromInline
   let waits = Atomic<Int>(0)
+  /// The identity of the subscription that a round's worker asks, as bits.
+  ///
+  /// Written before the call's number is.
+  private let node = Atomic<UInt>(0)
+  /// The place of its task in a round; `nil` if it has none there.
+  let place: Int?
+  /// Its handler's ticket of the watch for slow handlers; 0 if there is none.
+  private let watched = Atomic<Int>(0)
 
-  init(activity: Activity, caller: Caller?) {
+  init(activity: Activity, caller: Caller?, at place: Int? = nil) {
     self.activity = activity
     self.caller = caller
+    self.place = place
+  }
+
+  /// Its handler's ticket of the watch for slow handlers, if there is one.
+  ///
+  /// Only the worker uses it.
+  var ticket: SlowWatch.Ticket? {
+    get {
+      let ticket = watched.load(ordering: .relaxed)
+      return ticket == 0 ? nil : ticket
+    }
+    set { watched.store(newValue ?? 0, ordering: .relaxed) }
+  }
+
+  /// Notes that a handler of a subscription begins.
+  func begin(_ node: SubscriptionNode) {
+    self.node.store(node.identityBits, ordering: .releasing)
+    _ = begin()
+  }
+
+  /// The number of the running call and the identity of its subscription; `nil` if none is running.
+  var running: (call: UInt64, node: UInt)? {
+    while true {
+      let word = word.load(ordering: .acquiring)
+      if word & 1 == 0 { return nil }
+      let node = node.load(ordering: .acquiring)
+      if self.word.load(ordering: .acquiring) == word { return (word >> 1, node) }
+    }
   }
 
   /// Notes that a handler begins.
@@ -108,9 +144,9 @@ final class Worker: Sendable {
   /// - Returns: the result.
   @inlinable
   @inline(__always)
-  nonisolated(nonsending) func ask<Result>(
+  func ask<Result>(
     _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
-    _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
+    _ handler: (SubscriptionNode) async -> Result
   ) async -> Result {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     let watch = slowWatch?.begin(node, in: call)
@@ -141,23 +177,51 @@ struct HandlerContext: Sendable {
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
-  static var current: HandlerContext? { binding.wrappedValue }
+  /// The handler that the current task runs in.
+  ///
+  /// Of a round's worker it is the one that is running now.
+  static var current: HandlerContext? {
+    guard let bound = binding.wrappedValue, bound.call == 0 else { return binding.wrappedValue }
+    return bound.worker.running.map { call, node in
+      HandlerContext(worker: bound.worker, call: call, node: nil, nodeBits: node)
+    }
+  }
 
   /// Whether the subscription whose handler the current task runs in has not ended.
+  ///
+  /// For handlers of notifications.
   @usableFromInline
   static var isSubscriptionOpen: Bool { current?.node?.isOpen ?? true }
 
   let worker: Worker
-  /// The number of the worker's call.
+  /// The number of the worker's call; 0 for the one that is running.
   let call: UInt64
-  /// The subscription whose handler this is; `nil` for a closure that delays a drain.
+  /// The subscription whose notification this handles; `nil` for a question, which is not to keep it, and for a
+  /// closure that delays a drain.
   let node: SubscriptionNode?
+  /// The identity of the subscription whose handler this is, as bits; 0 if there is none.
+  let nodeBits: UInt
 
-  @usableFromInline
-  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
+  private init(worker: Worker, call: UInt64, node: SubscriptionNode?, nodeBits: UInt) {
     self.worker = worker
     self.call = call
     self.node = node
+    self.nodeBits = nodeBits
+  }
+
+  @usableFromInline
+  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
+    self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
+  }
+
+  /// The context of all handlers of a round's worker.
+  init(asking worker: Worker) {
+    self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
+  }
+
+  /// Whether it is a handler of a subscription.
+  func isHandler(of node: SubscriptionNode) -> Bool {
+    nodeBits == node.identityBits
   }
 
   /// Whether the handler has not returned.
@@ -167,7 +231,7 @@ struct HandlerContext: Sendable {
   /// it.
   var isAttending: Bool { worker.caller == nil }
 
-  /// The handlers that cannot go on before this one returns: itself, the one that awaits its fan-out, and
+  /// The handlers that cannot go on before this one returns: itself, the one that awaits its round, and
   /// so on; empty if it has returned.
   var chain: [HandlerContext] {
     var chain: [HandlerContext] = []
@@ -178,4 +242,9 @@ struct HandlerContext: Sendable {
     }
     return chain
   }
+}
+
+extension SubscriptionNode {
+  /// Its identity, for those who do not keep it.
+  var identityBits: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 }

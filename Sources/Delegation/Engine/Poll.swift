@@ -31,18 +31,15 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
   @exclusivity(unchecked)
   var ballot: Count
-  /// The result of the latest count: `nil` until one decides, and again when the caller has taken it.
+  /// The decision: empty until there is one, and again when the caller has taken it.
   ///
-  /// Written by the worker that has the ballot, for the last time before it sets `isDecided`; taken by the
-  /// caller after that.
+  /// Written by the worker that has the ballot, before it sets `isDecided`; taken by the caller after that. It is
+  /// an array: of an optional the runtime would look up the type when the poll is released.
   @usableFromInline
   @exclusivity(unchecked)
-  var outcome: Decision?
+  var outcome: [Decision] = []
   @usableFromInline
   let phase = Atomic<UInt8>(PollPhase.free)
-  @usableFromInline
-  let state = Lock(PollState())
-
   @inlinable
   init(_ ballot: Count) {
     self.ballot = ballot
@@ -53,74 +50,139 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   /// Starts the count, before the poll is shared.
   ///
-  /// - Returns: the decision, if nobody need be asked.
+  /// - Returns: whether that decides, so that nobody need be asked.
   @inlinable
-  func begin() -> Decision? { ballot.begin() }
-
-  /// Ends the count before anybody is asked, because the deadline is past.
-  ///
-  /// - Parameter absence: what to count, by position.
-  /// - Returns: the decision.
-  @inlinable
-  func expireUnasked(counting absence: (Int) -> Event) -> Decision? {
-    ballot.expire(counting: absence)
+  @inline(never)
+  func isDecidedAtOnce() -> Bool {
+    guard let decision = ballot.begin() else { return false }
+    outcome = [decision]
+    return true
   }
 
-  /// Takes the decision, if there is one, so that handlers that still run and keep the poll do not keep it.
+  /// Takes the decision, so that handlers that still run and keep the poll do not keep it.
   ///
-  /// For one caller.
+  /// For the caller, once the round is decided.
   @inlinable
-  func takeDecision() -> Decision? { state.withLock { $0.isDecided } ? outcome.take() : nil }
-
-  /// Waits for the decision, and takes it.
-  ///
-  /// For one caller.
-  @inlinable
-  nonisolated(nonsending) func waitForDecision() async -> Decision {
-    await withCheckedContinuation { continuation in
-      let isDecided = state.withLock { state in
-        if !state.isDecided { state.caller = PollState.Caller(continuation) }
-        return state.isDecided
-      }
-      if isDecided { continuation.resume() }
+  @inline(never)
+  static func takeDecision(of poll: Poll?) -> Decision {
+    guard let decision = poll?.outcome.popLast() else {
+      fatalError("Delegation: a poll went on undecided")
     }
-    guard let outcome = outcome.take() else { fatalError("Delegation: a poll went on undecided") }
-    return outcome
+    return decision
   }
 
-  /// Counts an answer; if it decides, halts the fan-out and resumes the caller.
-  @inlinable
-  func take(_ answer: Event, from position: Int, in fanOut: FanOut) {
-    take(.answer(answer, position: position), in: fanOut)
-  }
-
-  /// Counts the subscribers that have not answered as absent, which decides.
+  /// Counts an answer; if it decides, halts the round and resumes the caller.
   ///
   /// - Parameters:
-  ///   - fanOut: the question's fan-out.
-  ///   - absence: what to count, by position.
+  ///   - answer: the answer.
+  ///   - position: whose it is.
+  ///   - worker: the worker that asked.
+  ///   - round: the question's round.
   @inlinable
-  func expire(in fanOut: FanOut, counting absence: @escaping @Sendable (Int) -> Event) {
-    take(.deadline(counting: absence), in: fanOut)
+  @inline(never)
+  func take(_ answer: Event, from position: Int, by worker: Worker, in round: Round) {
+    take(.answer(answer, position: position), by: worker, in: round)
   }
 
+  /// Counts the subscribers that have not answered, which decides.
+  ///
+  /// - Parameters:
+  ///   - round: the question's round.
+  ///   - absence: what to count, by position.
   @inlinable
-  func take(_ input: Input, in fanOut: FanOut) {
-    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
-      conclude(count(input), in: fanOut)
-    } else if enqueue(input) {
-      conclude(countQueue(), in: fanOut)
+  func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
+    take(.deadline(counting: absence), by: nil, in: round)
+  }
+
+  /// Counts the subscribers that have not answered as late, which decides.
+  ///
+  /// Those that ended before they were asked, and those that are not to be asked, count as absent all the same.
+  ///
+  /// - Parameters:
+  ///   - round: the question's round.
+  ///   - late: called with each late position; `nil` if the deadline was past from the start.
+  ///   - absence: what to count for a late position.
+  @inlinable
+  @inline(never)
+  func expire(
+    in round: Round, noting late: (@Sendable (Int) -> Void)?,
+    counting absence: @escaping @Sendable (Int) -> Event
+  ) {
+    expire(in: round) { position in
+      guard round.isLate(at: position) else { return Count.absence }
+      late?(position)
+      return absence(position)
     }
   }
 
+  @inlinable
+  func take(_ input: Input, by worker: Worker?, in round: Round) {
+    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
+      conclude(count(input), by: worker, in: round)
+    } else if round.enqueue(for: phase, { self.count(input) }) {
+      conclude(countQueue(of: round), by: worker, in: round)
+    }
+  }
+
+  /// Gives the ballot back, if nothing is queued, or publishes the decision.
+  ///
+  /// - Parameters:
+  ///   - isDecided: whether what was counted has decided.
+  ///   - worker: the worker that counts; `nil` at the deadline.
+  ///   - round: the question's round.
+  @inlinable
+  func conclude(_ isDecided: Bool, by worker: Worker?, in round: Round) {
+    var isDecided = isDecided
+    while !isDecided {
+      if phase.exchange(from: PollPhase.counting, to: PollPhase.free) { return }
+      phase.store(PollPhase.counting, ordering: .relaxed)
+      isDecided = countQueue(of: round)
+    }
+    // Read first: after `end` the caller may already have gone on.
+    let isComplete = ballot.isComplete
+    ballot.clear()
+    round.end(cancelling: !isComplete, except: worker)
+  }
+
+  /// Counts one input.
+  ///
+  /// - Returns: whether that decides.
+  @inlinable
+  func count(_ input: Input) -> Bool {
+    let decision: Decision?
+    switch input {
+    case .answer(let answer, let position): decision = ballot.count(answer, from: position)
+    case .deadline(let absence): decision = ballot.expire(counting: absence)
+    }
+    guard let decision else { return false }
+    outcome = [decision]
+    return true
+  }
+
+  /// Counts what was queued, up to a decision.
+  ///
+  /// - Returns: whether there is one.
+  @inlinable
+  func countQueue(of round: Round) -> Bool {
+    while let item = round.nextItem() {
+      if item.count() { return true }
+    }
+    return false
+  }
+}
+
+/// What a round has for its poll, without types: the queue, and the caller that waits.
+extension Round {
   /// Queues an input for the worker that has the ballot.
   ///
   /// - Returns: whether the current worker has the ballot now, and has to count the queue.
-  @inlinable
-  func enqueue(_ input: Input) -> Bool {
+  @usableFromInline
+  func enqueue(
+    for phase: borrowing Atomic<UInt8>, _ count: @escaping @Sendable () -> Bool
+  ) -> Bool {
     let isOver = state.withLock { state in
-      if !state.isDecided { state.queue.append(PollState.Item { self.count(input) }) }
-      return state.isDecided
+      if !state.poll.isDecided { state.poll.queue.append(PollState.Item(count: count)) }
+      return state.poll.isDecided
     }
     while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
       if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
@@ -129,96 +191,20 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return false
   }
 
-  /// Counts what was queued and gives the ballot back, or publishes the decision.
-  ///
-  /// - Parameters:
-  ///   - isDecided: whether what was counted has decided.
-  ///   - fanOut: the question's fan-out.
-  @inlinable
-  func conclude(_ isDecided: Bool, in fanOut: FanOut) {
-    var isDecided = isDecided
-    while !isDecided {
-      if phase.exchange(from: PollPhase.counting, to: PollPhase.free) { return }
-      phase.store(PollPhase.counting, ordering: .relaxed)
-      isDecided = countQueue()
-    }
-    fanOut.halt()
-    // Read first: after `publish()` the caller may already have gone on.
-    let isComplete = ballot.isComplete
-    ballot.clear()
-    let late = publish()
-    // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    if !isComplete { fanOut.cancelOthers() }
-    // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
-    withExtendedLifetime(late) {}
-  }
+  /// Takes the next input out of the queue.
+  @usableFromInline
+  func nextItem() -> PollState.Item? { state.withLock { $0.poll.queue.popFirst() } }
 
-  /// Counts one input.
+  /// Waits until the poll is decided.
   ///
-  /// - Returns: whether that decides.
-  @inlinable
-  func count(_ input: Input) -> Bool {
-    switch input {
-    case .answer(let answer, let position): outcome = ballot.count(answer, from: position)
-    case .deadline(let absence): outcome = ballot.expire(counting: absence)
-    }
-    return outcome != nil
-  }
-
-  /// Counts what was queued, up to a decision.
-  ///
-  /// - Returns: whether there is one.
-  @inlinable
-  func countQueue() -> Bool {
-    while let item = state.withLock({ $0.queue.popFirst() }) {
-      if item.count() { return true }
-    }
-    return false
-  }
-
-  /// Resumes the caller: the poll is decided.
-  ///
-  /// - Returns: the inputs that came too late, to be released.
-  @inlinable
-  func publish() -> [PollState.Item] {
-    let (caller, late) = state.withLock { state in
-      state.isDecided = true
-      defer { state.caller = nil }
-      return (state.caller, state.queue.takeAll())
-    }
-    caller?.continuation.resume()
-    return late
-  }
-}
-
-extension FanOut {
-  /// Asks a claimed subscription and those claimed after it, in the worker's task.
-  ///
-  /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
-  /// with its closures, because each level of asynchronous calls costs as much as the weak load itself.
-  ///
-  /// - Parameters:
-  ///   - first: the subscription to begin with.
-  ///   - worker: the worker.
-  ///   - isSingle: whether to ask only the first.
-  ///   - poll: counts the answers, each when the handler has returned.
-  ///   - ask: asks one subscriber.
-  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
-  @inlinable
-  @inline(__always)
-  nonisolated(nonsending) func run<Count>(
-    from first: Claim, as worker: Worker, only isSingle: Bool, to poll: Poll<Count>,
-    asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Count.Event
-  ) async -> Claim? {
-    var claim = first
-    while true {
-      if runningTasks.isCancelled { cancelCurrentTask() }
-      let answer = await worker.ask(
-        claim.node, in: call, watchedBy: slowWatch, absence: Count.absence, ask)
-      poll.take(answer, from: claim.position, in: self)
-      guard !isSingle, !isCancelledByHandler(), let next = self.claim() else { return nil }
-      if next.node.hasExecutor { return next }
-      claim = next
+  /// For one caller.
+  func waitForDecision() async {
+    await withCheckedContinuation { continuation in
+      let isDecided = state.withLock { state in
+        if !state.poll.isDecided { state.poll.caller = PollState.Caller(continuation) }
+        return state.poll.isDecided
+      }
+      if isDecided { continuation.resume() }
     }
   }
 }

@@ -10,7 +10,8 @@ enum WaitGoal: Sendable {
   /// The key by which the wait graph finds the waits that may be for a handler.
   enum Subject: Hashable {
     case hub(ObjectIdentifier)
-    case subscription(ObjectIdentifier)
+    /// By its identity, as bits: a handler of a question does not keep its subscription.
+    case subscription(UInt)
     /// The mailboxes of a topic, by the topic's number.
     case mailboxes(of: Int)
   }
@@ -18,7 +19,7 @@ enum WaitGoal: Sendable {
   var subject: Subject? {
     switch self {
     case .rest(let activity): .hub(ObjectIdentifier(activity))
-    case .end(let node): .subscription(ObjectIdentifier(node))
+    case .end(let node): .subscription(node.identityBits)
     case .passing(let receipt): receipt.place.map { .mailboxes(of: $0.topic) }
     }
   }
@@ -27,7 +28,7 @@ enum WaitGoal: Sendable {
   func waits(for handler: HandlerContext) -> Bool {
     switch self {
     case .rest(let activity): handler.worker.activity === activity
-    case .end(let node): handler.node === node
+    case .end(let node): handler.isHandler(of: node)
     case .passing(let receipt): handler.isAttending && handler.node?.hasPending(receipt) ?? false
     }
   }
@@ -86,9 +87,8 @@ extension HandlerContext {
   /// The subjects of waits that may be for this handler.
   var subjects: [WaitGoal.Subject] {
     var subjects: [WaitGoal.Subject] = [.hub(ObjectIdentifier(worker.activity))]
-    guard let node else { return subjects }
-    subjects.append(.subscription(ObjectIdentifier(node)))
-    if isAttending { subjects.append(.mailboxes(of: node.topic.number)) }
+    if nodeBits != 0 { subjects.append(.subscription(nodeBits)) }
+    if isAttending, let node { subjects.append(.mailboxes(of: node.topic.number)) }
     return subjects
   }
 }

@@ -1,4 +1,4 @@
-/// What a fan-out needs of its hub.
+/// What a fan-out or a round needs of its hub.
 ///
 /// A fan-out keeps it until its last worker is done, so that what was posted is delivered even if the
 /// hub is released.

@@ -14,8 +14,19 @@ struct Audience<P>: Sendable {
   /// All subscribers of a protocol.
   @inlinable
   init(_ type: P.Type) {
+    // Of a type that the compiler knows, it knows this.
+    if type is any AnyObject.Type { Self.stopAtClass() }
     base = type
     narrowing = nil
+  }
+
+  @usableFromInline
+  static func stopAtClass() -> Never {
+    fatalError(
+      """
+      DelegateHub: a call names \(P.self), which is a class, and would reach nobody. Name the protocol that the \
+      subscribers subscribed to.
+      """)
   }
 
   private init(base: Any.Type, narrowing: Narrowing) {

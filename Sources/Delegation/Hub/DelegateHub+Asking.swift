@@ -43,21 +43,13 @@ extension DelegateHub {
 
   @inlinable
   @inline(__always)
-  nonisolated func vote<P, E>(
-    among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
+  nonisolated func vote<P, Rule: Combiner<Bool, Bool>, E>(
+    among audience: Audience<P>, by rule: Rule,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    if isCalledOnOtherExecutor {
-      return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.vote(among: audience, by: rule, body)
-      }
-    }
     // The same as `ask`, which is not called because it would need a conversion of `body`.
-    let nodes = await snapshot(of: audience.key)
     @inline(__always)
-    @Sendable nonisolated(nonsending) func answer(
-      of node: SubscriptionNode
-    ) async -> Answer<Bool, E> {
+    @Sendable func answer(of node: SubscriptionNode) async -> Answer<Bool, E> {
       guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
       do throws(E) {
         return .response(try await body(subscriber))
@@ -66,24 +58,31 @@ extension DelegateHub {
         return .failure(error)
       }
     }
-    let ballot = Ballot<_, E>(asking: nodes.count, combiner: rule)
-    if let node = soleSubscription(of: nodes) {
+    let isElsewhere = isCalledOnOtherExecutor
+    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
+      let ballot = Ballot<Rule, E>(asking: 1, combiner: rule)
       return try await decide(ballot, in: .vote, of: node) { await answer(of: $0) }.get()
     }
-    let poll = Poll(ballot)
-    return try await conduct(
-      poll, among: consume nodes, conformingTo: audience.narrowing, in: .vote
-    ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
-    }.get()
+    var poll: Poll<Ballot<Rule, E>>?
+    await conduct(audience, in: .vote, calledElsewhere: isElsewhere) { nodes in
+      let present = Poll(Ballot<Rule, E>(asking: nodes.count, combiner: rule))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) {
+          await answer(of: $0)
+        }
+      }
+    }
+    return try Poll.takeDecision(of: poll).get()
   }
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
   ///
-  /// As ``vote(_:by:_:)``, for responses and outcomes of any type: it returns as soon as the combiner
+  /// As ``vote(_:by:_:)-2k4ay``, for responses and outcomes of any type: it returns as soon as the combiner
   /// has an outcome.
   ///
-  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``. Responses reach the
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)-2k4ay``. Responses reach the
   /// combiner as they come, with the subscriber's position.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
@@ -104,26 +103,18 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await ask(among: Audience(`protocol`), combining: combiner, body)
+    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body)
   }
 
   @inlinable
   @inline(__always)
   nonisolated func ask<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C,
+    among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    if isCalledOnOtherExecutor {
-      return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.ask(among: audience, combining: combiner, body)
-      }
-    }
-    let nodes = await snapshot(of: audience.key)
     @inline(__always)
-    @Sendable nonisolated(nonsending) func answer(
-      of node: SubscriptionNode
-    ) async -> Answer<C.Response, E> {
-      guard let subscriber = node.subscriber(in: audience, for: .ask) else { return .absence }
+    @Sendable func answer(of node: SubscriptionNode) async -> Answer<C.Response, E> {
+      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
       do throws(E) {
         return .response(try await body(subscriber))
       } catch {
@@ -131,26 +122,33 @@ extension DelegateHub {
         return .failure(error)
       }
     }
-    let ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    if let node = soleSubscription(of: nodes) {
-      return try await decide(ballot, in: .ask, of: node) { await answer(of: $0) }.get()
+    let isElsewhere = isCalledOnOtherExecutor
+    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
+      let ballot = Ballot<C, E>(asking: 1, combiner: combiner)
+      return try await decide(ballot, in: call, of: node) { await answer(of: $0) }.get()
     }
-    let poll = Poll(ballot)
-    return try await conduct(
-      poll, among: consume nodes, conformingTo: audience.narrowing, in: .ask
-    ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
-    }.get()
+    var poll: Poll<Ballot<C, E>>?
+    await conduct(audience, in: call, calledElsewhere: isElsewhere) { nodes in
+      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) {
+          await answer(of: $0)
+        }
+      }
+    }
+    return try Poll.takeDecision(of: poll).get()
   }
 
   /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
   /// throw.
   ///
-  /// As ``vote(_:by:_:)``, but it returns by the deadline even if a subscriber never answers and
+  /// As ``vote(_:by:_:)-2k4ay``, but it returns by the deadline even if a subscriber never answers and
   /// ignores cancellation. A subscriber that throws or is late counts as `absent` says. Late
   /// handlers are cancelled, and may still run when it returns.
   ///
-  /// **Order** and **Isolation.** As with ``vote(_:by:_:)``, except that with a deadline no handler
+  /// **Order** and **Isolation.** As with ``vote(_:by:_:)-2k4ay``, except that with a deadline no handler
   /// runs in the caller's place.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when they
@@ -222,48 +220,30 @@ extension DelegateHub {
     absent absence: Absence<C.Response>, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) {
-        () async in
-        await self.ask(
-          among: audience, combining: combiner, by: deadline, absent: absence, in: call, body)
-      }
-    }
-    let nodes = await snapshot(of: audience.key)
     let absent = absence.answer(or: Never.self)
-    @inline(__always)
-    @Sendable nonisolated(nonsending) func answer(
-      of node: SubscriptionNode
-    ) async -> Answer<C.Response, Never> {
-      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-      do throws(any Error) {
-        return .response(try await body(subscriber))
-      } catch {
-        node.noteFailure(error, in: call)
-        return absent
+    var poll: Poll<Ballot<C, Never>>?
+    await conduct(
+      audience, in: call, by: deadline, calledElsewhere: isCalledOnOtherExecutor
+    ) { nodes in
+      let present = Poll(
+        Ballot<C, Never>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
+          guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+          do throws(any Error) {
+            return .response(try await body(subscriber))
+          } catch {
+            node.noteFailure(error, in: call)
+            return absent
+          }
+        }
+      } expiring: { round, isNoting in
+        let late: @Sendable (Int) -> Void = { nodes[$0].noteLate(in: call) }
+        present.expire(in: round, noting: isNoting ? late : nil) { _ in absent }
       }
     }
-    let ballot = Ballot<C, Never>(
-      asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
-    if deadline == nil, let node = soleSubscription(of: nodes) {
-      return await decide(ballot, in: call, of: node) { await answer(of: $0) }.get()
-    }
-    let poll = Poll(ballot)
-    let noteLate = Self.noteLate(nodes, by: deadline, in: call)
-    return await conduct(
-      poll, among: consume nodes, conformingTo: audience.narrowing, by: deadline,
-      counting: { _ in absent }, noting: noteLate, in: call
-    ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
-    }.get()
-  }
-
-  /// Makes a closure that notes a late subscriber, by its position; it keeps no nodes without a deadline.
-  @usableFromInline
-  static func noteLate(
-    _ nodes: [SubscriptionNode], by deadline: Deadline?, in call: CallKind
-  ) -> @Sendable (Int) -> Void {
-    guard deadline != nil else { return { _ in } }
-    return { position in nodes[position].noteLate(in: call) }
+    return Poll.takeDecision(of: poll).get()
   }
 }

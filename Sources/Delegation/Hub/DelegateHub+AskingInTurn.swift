@@ -39,11 +39,6 @@ extension DelegateHub {
     among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    if isCalledOnOtherExecutor {
-      return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.askInTurn(among: audience, body)
-      }
-    }
     let result: Result<R?, E> = await inTurn(
       of: audience.key, conformingTo: audience.narrowing, in: .askInTurn, startingWith: nil
     ) { node, _ in
@@ -94,11 +89,6 @@ extension DelegateHub {
     _ value: V, among audience: Audience<P>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    if isCalledOnOtherExecutor {
-      return try await withTaskExecutorPreference(ownExecutor) {
-        () async throws(E) in try await self.pass(value, among: audience, body)
-      }
-    }
     let result: Result<V?, E> = await inTurn(
       of: audience.key, conformingTo: audience.narrowing, in: .pass, startingWith: value
     ) { node, value in
@@ -126,14 +116,20 @@ extension DelegateHub {
   ///   - take: one subscriber's turn; `nil` if it is skipped.
   /// - Returns: the result of the last turn.
   @inlinable
-  nonisolated(nonsending) func inTurn<Value: Sendable, E>(
+  nonisolated func inTurn<Value: Sendable, E>(
     of key: ObjectIdentifier, conformingTo narrowing: Narrowing?, in call: CallKind,
     startingWith value: Value,
     _ take:
-      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
+      @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
+    if isCalledOnOtherExecutor {
+      return await withTaskExecutorPreference(ownExecutor) { @concurrent in
+        await self.inTurn(
+          of: key, conformingTo: narrowing, in: call, startingWith: value, take)
+      }
+    }
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
-    var cursor = Cursor(await snapshot(of: key))
+    var cursor = Cursor(await subscriptions(of: key))
     // Counted before it goes to the hub's executor, which may be busy: a drain has to see it.
     let worker = beginAsking()
     defer { endAsking(worker) }
@@ -150,11 +146,11 @@ extension DelegateHub {
   }
 
   @inlinable
-  nonisolated(nonsending) func takeTurns<Value: Sendable, E>(
+  nonisolated func takeTurns<Value: Sendable, E>(
     of cursor: inout Cursor, conformingTo narrowing: Narrowing?, as worker: Worker,
     in call: CallKind, startingWith value: Value,
     _ take:
-      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
+      @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
   ) async -> Result<Value, E> {
     var value = value
     while let claim = cursor.claim() {
@@ -181,10 +177,10 @@ extension DelegateHub {
 
   /// Asks a subscription on its own executor.
   @usableFromInline
-  nonisolated(nonsending) func askElsewhere<Result: Sendable>(
+  nonisolated func askElsewhere<Result: Sendable>(
     _ node: SubscriptionNode, conformingTo narrowing: Narrowing?, as worker: Worker,
     in call: CallKind,
-    _ ask: nonisolated(nonsending) @escaping @Sendable (SubscriptionNode) async -> Result?
+    _ ask: @escaping @Sendable (SubscriptionNode) async -> Result?
   ) async -> Result? {
     // The executor of one that has ended or died, or does not conform, may be busy, suspended or gone.
     guard let executor = node.executor, node.isReached(as: narrowing, endingIn: call) else {

@@ -136,16 +136,9 @@ extension DelegateHub {
     of key: ObjectIdentifier, conformingTo narrowing: Narrowing?, in call: CallKind,
     by deadline: Deadline?, startingWith value: Value, absent answer: Value?,
     _ take:
-      nonisolated(nonsending) @escaping @Sendable (SubscriptionNode, Value) async
+      @escaping @Sendable (SubscriptionNode, Value) async
       -> Turn<Value, Never>?
   ) async -> Value {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) {
-        await self.inTurn(
-          of: key, conformingTo: narrowing, in: call, by: deadline, startingWith: value,
-          absent: answer, take)
-      }
-    }
     guard let deadline else {
       let result = await inTurn(
         of: key, conformingTo: narrowing, in: call, startingWith: value, take)
@@ -153,19 +146,26 @@ extension DelegateHub {
     }
     // As without a deadline, turns follow each other.
     let state = Lock(value)
-    let nodes = await snapshot(of: key)
-    let poll = Poll(TurnBallot(asking: nodes.count, startingWith: value))
-    return await conduct(
-      poll, among: nodes, conformingTo: narrowing, by: deadline, inOrder: .inTurn,
-      counting: { _ in answer.map { .stop(.success($0)) } },
-      noting: Self.noteFirstLate(nodes, in: call), in: call
-    ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { node in
-        let turn = await take(node, state.withLock { $0 })
-        if case .goOn(let value) = turn { state.withLock { $0 = value } }
-        return turn
+    var poll: Poll<TurnBallot<Value>>?
+    await conduct(
+      key, conformingTo: narrowing, inOrder: .inTurn, in: call, by: deadline,
+      calledElsewhere: isCalledOnOtherExecutor
+    ) { nodes in
+      let present = Poll(TurnBallot(asking: nodes.count, startingWith: value))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
+          let turn = await take(node, state.withLock { $0 })
+          if case .goOn(let value) = turn { state.withLock { $0 = value } }
+          return turn
+        }
+      } expiring: { round, isNoting in
+        let late = isNoting ? Self.noteFirstLate(nodes, in: call) : nil
+        present.expire(in: round, noting: late) { _ in answer.map { .stop(.success($0)) } }
       }
     }
+    return Poll.takeDecision(of: poll)
   }
 
   /// Makes a closure that notes a late subscriber, by its position: only the first, whose turn it was.
@@ -184,9 +184,9 @@ extension DelegateHub {
 extension SubscriptionNode {
   /// The subscriber's answer; if it throws, that is noted, and the absence is the answer.
   @inlinable
-  nonisolated(nonsending) func answer<Response>(
+  func answer<Response>(
     in call: CallKind, or absence: Response?,
-    _ body: nonisolated(nonsending) () async throws -> Response
+    _ body: () async throws -> Response
   ) async -> Response? {
     do {
       return try await body()

@@ -7,7 +7,7 @@ extension DelegateHub {
   ///
   /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
   ///
-  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)``; with a deadline as with
+  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)-2k4ay``; with a deadline as with
   /// ``vote(_:by:within:absent:_:)``.
   ///
   /// **Errors.** It does not throw: errors are in the replies.
@@ -41,16 +41,8 @@ extension DelegateHub {
     among audience: Audience<P>, by deadline: Deadline?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) {
-        () async in await self.collect(among: audience, by: deadline, body)
-      }
-    }
-    let nodes = await snapshot(of: audience.key)
     @inline(__always)
-    @Sendable nonisolated(nonsending) func answer(
-      of node: SubscriptionNode
-    ) async -> Answer<Reply<R>, Never> {
+    @Sendable func answer(of node: SubscriptionNode) async -> Answer<Reply<R>, Never> {
       guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
       let result: Result<R, any Error>
       do throws(any Error) {
@@ -61,20 +53,31 @@ extension DelegateHub {
       }
       return .response(Reply(of: node, result: result))
     }
-    let ballot = Ballot<AllResponses<Reply<R>>, Never>(
-      asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil)
-    if deadline == nil, let node = soleSubscription(of: nodes) {
+    let isElsewhere = isCalledOnOtherExecutor
+    if deadline == nil,
+      let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere)
+    {
+      let ballot = Ballot<AllResponses<Reply<R>>, Never>(asking: 1, combiner: .all())
       return await decide(ballot, in: .collect, of: node) { await answer(of: $0) }.get()
     }
-    let poll = Poll(ballot)
-    let isLate: @Sendable (Int) -> Answer<Reply<R>, Never> = { position in
-      .response(Reply(of: nodes[position], result: .failure(ReplyError.timedOut)))
+    var poll: Poll<Ballot<AllResponses<Reply<R>>, Never>>?
+    await conduct(audience, in: .collect, by: deadline, calledElsewhere: isElsewhere) { nodes in
+      let present = Poll(
+        Ballot<AllResponses<Reply<R>>, Never>(
+          asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) {
+          await answer(of: $0)
+        }
+      } expiring: { round, isNoting in
+        let late: @Sendable (Int) -> Void = { nodes[$0].noteLate(in: .collect) }
+        present.expire(in: round, noting: isNoting ? late : nil) {
+          .response(Reply(of: nodes[$0], result: .failure(ReplyError.timedOut)))
+        }
+      }
     }
-    return await conduct(
-      poll, among: nodes, conformingTo: audience.narrowing, by: deadline, counting: isLate,
-      noting: Self.noteLate(nodes, by: deadline, in: .collect), in: .collect
-    ) { fanOut, worker, first, isSingle in
-      await fanOut.run(from: first, as: worker, only: isSingle, to: poll) { await answer(of: $0) }
-    }.get()
+    return Poll.takeDecision(of: poll).get()
   }
 }

@@ -1,17 +1,22 @@
 extension DelegateHub {
-  /// The only subscription of a snapshot, if it can be asked in the caller's task: then no fan-out is
+  /// The only subscription of a protocol, if it is published and can be asked in the caller's task: then no round is
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
-  @inlinable
-  nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
-    nodes.count == 1 && executor == nil && !nodes[0].hasExecutor ? nodes[0] : nil
+  @usableFromInline
+  nonisolated func soleSubscription(
+    of key: ObjectIdentifier, calledElsewhere isElsewhere: Bool
+  ) -> SubscriptionNode? {
+    guard !isElsewhere, executor == nil, let nodes = publishedSnapshot(of: key), nodes.count == 1,
+      !nodes[0].hasExecutor
+    else { return nil }
+    return nodes[0]
   }
 
   /// Decides a question by the answer of its only subscription, which is asked in the caller's task.
   @inlinable
   @inline(__always)
-  nonisolated(nonsending) func decide<Count: Countable>(
+  nonisolated func decide<Count: Countable>(
     _ ballot: consuming Count, in call: CallKind, of node: SubscriptionNode,
-    asking ask: nonisolated(nonsending) (SubscriptionNode) async -> Count.Event
+    asking ask: (SubscriptionNode) async -> Count.Event
   ) async -> Count.Decision {
     if let decision = ballot.begin() { return decision }
     let worker = beginAsking()
@@ -39,92 +44,91 @@ extension DelegateHub {
     inbox.activity.end()
   }
 
-  /// Conducts a poll among subscriptions, side by side.
+  /// Conducts a question among the subscribers of an audience until its poll is decided.
   @inlinable
-  nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
-    conformingTo narrowing: Narrowing?, in call: CallKind, _ question: @escaping FanOut.Question
-  ) async -> Count.Decision {
-    if let decision = poll.begin() { return decision }
-    let fanOut = FanOut(
-      asking: consume nodes, conformingTo: narrowing, for: self, in: call, question)
-    return await withTaskCancellationHandler {
-      fanOut.startInPlace()
-      if let decision = poll.takeDecision() { return decision }
-      return await waitForDecision(of: poll, by: fanOut)
-    } onCancel: {
-      fanOut.cancel(inPlace: true)
-    }
+  @inline(__always)
+  nonisolated func conduct<P>(
+    _ audience: Audience<P>, in call: CallKind, by deadline: Deadline? = nil,
+    calledElsewhere isElsewhere: Bool, _ begin: ([SubscriptionNode]) -> Inquiry?
+  ) async {
+    await conduct(
+      audience.key, conformingTo: audience.narrowing, inOrder: .sideBySide, in: call,
+      by: deadline, calledElsewhere: isElsewhere, begin)
   }
 
-  /// Conducts a poll among subscriptions by a deadline.
+  /// Conducts a question among subscriptions until its poll is decided, which it is at a deadline.
   ///
   /// - Parameters:
-  ///   - poll: the poll.
-  ///   - nodes: the subscriptions to ask.
-  ///   - narrowing: the further protocols that their subscribers must conform to; `nil` for none.
-  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - key: the key of the protocol.
+  ///   - narrowing: the further protocols that the subscribers must conform to; `nil` for none.
   ///   - order: whether to ask side by side or in turn.
-  ///   - absence: what to count at the deadline for a position that has not answered. Subscriptions that
-  ///     ended before they were asked, and those that are not to be asked, count as absent all the same.
-  ///   - late: called with each late position, unless the deadline was past from the start.
   ///   - call: the kind of call.
-  ///   - question: a worker's part of the question.
-  /// - Returns: the decision.
-  @inlinable
-  nonisolated(nonsending) func conduct<Count>(
-    _ poll: Poll<Count>, among nodes: consuming [SubscriptionNode],
-    conformingTo narrowing: Narrowing?, by deadline: Deadline?,
-    inOrder order: FanOut.Order = .sideBySide,
-    counting absence: @escaping @Sendable (Int) -> Count.Event,
-    noting late: @escaping @Sendable (Int) -> Void, in call: CallKind,
-    _ question: @escaping FanOut.Question
-  ) async -> Count.Decision {
-    guard let deadline else {
-      return await conduct(
-        poll, among: consume nodes, conformingTo: narrowing, in: call, question)
-    }
-    if let decision = poll.begin() { return decision }
-    if deadline.isPast {
-      let decision = poll.expireUnasked { position in
-        nodes[position].isReached(as: narrowing, endingIn: call)
-          ? absence(position) : Count.absence
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - isElsewhere: whether the caller prefers another executor: all of this is done on the hub's own.
+  ///   - begin: begins the poll among the subscriptions; returns `nil` if that decides.
+  @usableFromInline
+  nonisolated func conduct(
+    _ key: ObjectIdentifier, conformingTo narrowing: Narrowing?, inOrder order: Round.Order,
+    in call: CallKind, by deadline: Deadline?, calledElsewhere isElsewhere: Bool,
+    _ begin: ([SubscriptionNode]) -> Inquiry?
+  ) async {
+    if isElsewhere {
+      return await withTaskExecutorPreference(ownExecutor) {
+        await self.conduct(
+          key, conformingTo: narrowing, inOrder: order, in: call, by: deadline,
+          calledElsewhere: false, begin)
       }
-      if let decision { return decision }
     }
-    let fanOut = FanOut(
-      asking: consume nodes, conformingTo: narrowing, inOrder: order, for: self, in: call, question)
-    return await withTaskCancellationHandler {
-      // Not in the caller's place: a handler that blocks its thread must not keep the caller.
-      fanOut.requestWorker()
-      let cancelAlarm = deadline.schedule {
-        poll.expire(in: fanOut) { position -> Count.Event in
-          guard fanOut.isLate(at: position) else { return Count.absence }
-          late(position)
-          return absence(position)
-        }
-      }
-      defer { cancelAlarm() }
-      return await waitForDecision(of: poll, by: fanOut)
-    } onCancel: {
-      // Not in the canceller's place: the caller could not return before the handlers have run.
-      fanOut.cancel(inPlace: false)
+    let nodes = await subscriptions(of: key)
+    guard let inquiry = begin(nodes) else { return }
+    let round = Round(
+      asking: consume nodes, conformingTo: narrowing, inOrder: order, for: self, in: call,
+      inquiry.question)
+    if let deadline {
+      await conduct(round, by: deadline, expiring: inquiry.expire)
+    } else if round.isForCaller {
+      await round.askInCallersTask()
+    } else {
+      await conduct(consume round)
     }
   }
 
-  /// Waits for a decision, and escalates the fan-out when the waiting task is escalated.
-  @inlinable
-  nonisolated(nonsending) func waitForDecision<Count>(
-    of poll: Poll<Count>, by fanOut: FanOut
-  ) async -> Count.Decision {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-      return await poll.waitForDecision()
+  private nonisolated func conduct(_ round: Round) async {
+    let mayRunInPlace = executor == nil || isCalledOnOwnExecutor
+    await withTaskCancellationHandler {
+      if !round.start(inPlace: mayRunInPlace) { await waitForDecision(of: round) }
+    } onCancel: {
+      round.cancel(inPlace: true)
     }
-    return await withTaskPriorityEscalationHandler {
-      fanOut.escalateToCaller()
-      return await poll.waitForDecision()
+  }
+
+  private nonisolated func conduct(
+    _ round: Round, by deadline: Deadline,
+    expiring expire: @escaping @Sendable (Round, Bool) -> Void
+  ) async {
+    if deadline.isPast { return expire(round, false) }
+    await withTaskCancellationHandler {
+      // Not in the caller's place: a handler that blocks its thread must not keep the caller.
+      round.requestWorker()
+      let cancelAlarm = deadline.schedule { expire(round, true) }
+      defer { cancelAlarm() }
+      await waitForDecision(of: round)
+    } onCancel: {
+      // Not in the canceller's place: the caller could not return before the handlers have run.
+      round.cancel(inPlace: false)
+    }
+  }
+
+  /// Waits for a decision, and escalates the round when the waiting task is escalated.
+  private nonisolated func waitForDecision(of round: Round) async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+      return await round.waitForDecision()
+    }
+    await withTaskPriorityEscalationHandler {
+      round.escalateToCaller()
+      await round.waitForDecision()
     } onPriorityEscalated: { _, priority in
-      fanOut.escalate(to: priority)
+      round.escalate(to: priority)
     }
   }
 }

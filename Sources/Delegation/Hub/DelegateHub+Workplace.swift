@@ -17,13 +17,27 @@ extension DelegateHub: Workplace {
     }
   }
 
-  /// The subscriptions of a protocol, in order, for a caller that may prefer another executor.
-  @usableFromInline
-  nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
-    guard isCalledOnOtherExecutor else { return await snapshot(of: key) }
-    return await withTaskExecutorPreference(ownExecutor) {
-      await self.subscriptions(of: key)
+  /// Whether the current task prefers the hub's executor, and so runs there.
+  nonisolated var isCalledOnOwnExecutor: Bool {
+    guard let executor else { return false }
+    return withUnsafeCurrentTask { task in
+      task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
     }
+  }
+
+  /// The subscriptions of a protocol, in order; the actor is entered only if one has changed.
+  @inlinable
+  @inline(__always)
+  nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
+    if let published = publishedSnapshot(of: key) { return published }
+    return await changedSubscriptions(of: key)
+  }
+
+  /// Enters the actor, for a caller that may prefer another executor.
+  @usableFromInline
+  nonisolated func changedSubscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
+    guard isCalledOnOtherExecutor else { return await snapshot(of: key) }
+    return await withTaskExecutorPreference(ownExecutor) { await self.snapshot(of: key) }
   }
 
   /// Waits for a goal, for a caller that may prefer another executor.

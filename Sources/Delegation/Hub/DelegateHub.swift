@@ -1,8 +1,8 @@
 /// Calls a protocol's methods on any number of objects, which it holds weakly.
 ///
 /// Objects subscribe to a protocol. The owner of the hub calls the protocol's methods on all of
-/// them: without waiting (`notify`), or awaiting and combining what they return (``vote(_:by:_:)``,
-/// ``ask(_:combining:_:)``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``, ``pass(_:through:_:)``).
+/// them: without waiting (`notify`), or awaiting and combining what they return (``vote(_:by:_:)-2k4ay``,
+/// ``ask(_:combining:_:)-8kxs4``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``, ``pass(_:through:_:)``).
 ///
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
 /// of one hub are independent of each other except for the order of calls.
@@ -63,6 +63,9 @@ public actor DelegateHub {
   /// The subscriptions of each protocol, as of the last time the inbox's changes were applied.
   private var rosters: [ObjectIdentifier: TopicRoster] = [:]
 
+  /// The snapshots of these that questions have asked for.
+  private nonisolated let published = Lock(PublishedSnapshots())
+
   /// Makes a hub without subscribers.
   ///
   /// - Parameter configuration: the hub's settings.
@@ -100,11 +103,22 @@ public actor DelegateHub {
     var sweeps: [(topic: Topic, nodes: [SubscriptionNode])]
   }
 
-  /// The subscriptions of a protocol, in order.
+  /// The subscriptions of a protocol, in order, if none has changed since a question asked for them.
   @usableFromInline
+  nonisolated func publishedSnapshot(of key: ObjectIdentifier) -> [SubscriptionNode]? {
+    if inbox.mayReach(key) { return published.withLock { $0.present(of: key) } }
+    // If the last one has ended, the actor still keeps it, and is to forget it.
+    return inbox.hasChanges ? nil : []
+  }
+
+  /// The subscriptions of a protocol, in order, which it publishes for later questions.
   func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
     if inbox.hasChanges { apply(inbox.takeUpdates(asWake: false)) }
-    return inOrder(key)
+    guard let index = rosters.index(forKey: key) else { return [] }
+    let nodes = rosters.values[index].snapshot()
+    let (topic, number) = (rosters.values[index].topic, rosters.values[index].number)
+    published.withLock { $0.publish(nodes, of: topic, asOf: number) }
+    return nodes
   }
 
   private func inOrder(_ key: ObjectIdentifier) -> [SubscriptionNode] {
@@ -123,6 +137,8 @@ public actor DelegateHub {
 
   private func apply(_ updates: Inbox.Updates) {
     for changes in updates.changes {
+      let withdrawn = published.withLock { $0.withdraw(changes.topic) }
+      withExtendedLifetime(withdrawn) {}
       rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
         .apply(changes)
     }

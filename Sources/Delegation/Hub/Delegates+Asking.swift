@@ -1,7 +1,7 @@
 extension Delegates {
   /// Asks every subscriber for a yes or no, side by side, and combines the answers.
   ///
-  /// As ``DelegateHub/vote(_:by:_:)``.
+  /// As ``DelegateHub/vote(_:by:_:)-2k4ay``.
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
@@ -42,7 +42,7 @@ extension Delegates {
 
   /// Asks every subscriber, side by side, and combines the responses.
   ///
-  /// As ``DelegateHub/ask(_:combining:_:)``.
+  /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
   ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
@@ -55,7 +55,7 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.ask(among: audience, combining: combiner, body)
+    try await hub.ask(among: audience, combining: combiner, in: .ask, body)
   }
 
   /// Asks every subscriber and combines the responses, in time and without failing.
@@ -173,5 +173,80 @@ extension Delegates {
       value, among: audience,
       by: hub.deadline(within: duration, in: "pass(_:through:within:absent:_:)"), absent: absence,
       body)
+  }
+
+  // MARK: Questions that await nothing
+
+  /// Asks every subscriber for a yes or no with a closure that awaits nothing.
+  ///
+  /// As ``DelegateHub/vote(_:by:_:)-11d00``.
+  ///
+  /// - Parameters:
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func vote<E>(
+    by rule: some Combiner<Bool, Bool> = .unanimous,
+    _ body: @escaping @Sendable (P) throws(E) -> Bool
+  ) async throws(E) -> Bool {
+    try await hub.askInPlace(among: audience, combining: rule, in: .vote, body)
+  }
+
+  /// Asks every subscriber for a yes or no on the main actor, with a closure that awaits nothing.
+  ///
+  /// As ``DelegateHub/vote(_:by:on:_:)``.
+  ///
+  /// - Parameters:
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public func vote<Rule: Combiner<Bool, Bool>, E>(
+    by rule: Rule = .unanimous, on mainActor: MainActor.Type = MainActor.self,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Bool
+  ) async throws(E) -> Bool {
+    try await hub.askOnMainActor(among: audience, combining: rule, in: .vote, body)
+  }
+
+  /// Asks every subscriber with a closure that awaits nothing, and combines the responses.
+  ///
+  /// As ``DelegateHub/ask(_:combining:_:)-1hvj7``.
+  ///
+  /// - Parameters:
+  ///   - combiner: how the responses combine.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public func ask<C: Combiner, E>(
+    combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await hub.askInPlace(among: audience, combining: combiner, in: .ask, body)
+  }
+
+  /// Asks every subscriber on the main actor with a closure that awaits nothing, and combines the responses.
+  ///
+  /// As ``DelegateHub/ask(_:combining:on:_:)``.
+  ///
+  /// - Parameters:
+  ///   - combiner: how the responses combine.
+  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public func ask<E, C: Combiner>(
+    combining combiner: C, on mainActor: MainActor.Type = MainActor.self,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await hub.askOnMainActor(among: audience, combining: combiner, in: .ask, body)
   }
 }

@@ -126,9 +126,9 @@ extension DelegateHub.Incident {
     public static let notify = Call(kind: .notify)
     /// `notifyAndWait`.
     public static let notifyAndWait = Call(kind: .notifyAndWait)
-    /// ``DelegateHub/vote(_:by:_:)``, with `absent:` as well.
+    /// ``DelegateHub/vote(_:by:_:)-2k4ay``, with `absent:` as well.
     public static let vote = Call(kind: .vote)
-    /// ``DelegateHub/ask(_:combining:_:)``, with `absent:` as well.
+    /// ``DelegateHub/ask(_:combining:_:)-8kxs4``, with `absent:` as well.
     public static let ask = Call(kind: .ask)
     /// ``DelegateHub/collect(_:within:_:)``.
     public static let collect = Call(kind: .collect)

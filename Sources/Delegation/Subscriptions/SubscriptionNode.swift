@@ -88,6 +88,7 @@ final class SubscriptionNode: Sendable {
   var isActive: Bool { isOpen && reference.isAlive }
 
   /// Whether calls may still start.
+  @usableFromInline
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
   /// Terminates the subscription, unless that has been done.

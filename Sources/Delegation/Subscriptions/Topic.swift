@@ -47,6 +47,12 @@ final class Topic: Sendable {
   /// Grows under the inbox's lock only, before the notification is counted in `published`: whoever knows of
   /// a notification knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
+  /// The number of the last change of the protocol's subscriptions: one was added, replaced, ranked or
+  /// terminated.
+  ///
+  /// It is raised under the inbox's lock only, before the call that made the change returns. So a snapshot as of
+  /// that number is the present one for a caller that reads the number, whoever else changes something meanwhile.
+  let lastChange = Atomic<Int>(0)
   /// The hub's inbox.
   ///
   /// Inbox and topic refer to each other until the hub is released.

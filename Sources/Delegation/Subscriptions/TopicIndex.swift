@@ -10,6 +10,8 @@ struct TopicIndex: Sendable {
   /// The changes of one protocol that the hub's actor has to apply, in this order.
   struct Changes: Sendable {
     var topic: Topic
+    /// The number of the last of them.
+    var number = 0
     var added: [SubscriptionNode] = []
     /// Subscriptions whose places successors have taken.
     var replaced: [(former: SubscriptionNode, successor: SubscriptionNode)] = []
@@ -193,11 +195,12 @@ struct TopicIndex: Sendable {
 
   // MARK: For the hub's actor
 
-  /// Notes that there are changes.
+  /// Notes that there are changes, and numbers them.
   ///
   /// - Returns: whether that was not noted before.
   mutating func markChanged() -> Bool {
     defer { isChanged = true }
+    changes.number = topic.lastChange.wrappingAdd(1, ordering: .releasing).newValue
     return !isChanged
   }
 

@@ -2,6 +2,8 @@
 /// sum of the accounts of finished ones.
 struct TopicRoster {
   let topic: Topic
+  /// The number of the last change that was applied.
+  private(set) var number = 0
   private var roster = Roster<SubscriptionNode>()
   /// The sum of the accounts of the subscriptions that have left the roster.
   private var finished = Account()
@@ -12,6 +14,7 @@ struct TopicRoster {
 
   /// Applies changes from the inbox.
   mutating func apply(_ changes: TopicIndex.Changes) {
+    number = changes.number
     for node in changes.added { roster.add(node) }
     for (former, successor) in changes.replaced { roster.replace(former, by: successor) }
     for (node, rank) in changes.ranked { roster.rank(node, rank) }

@@ -23,9 +23,9 @@ extension Task where Success == Void, Failure == Never {
   /// It is one job there; a change of the current task's preference would be three. It is not a child task: the
   /// runtime cancels a child without keeping it. An executor that runs jobs at once may let it end meanwhile, and
   /// the runtime stops the program.
-  nonisolated(nonsending) static func runAttached<Result: Sendable>(
+  static func runAttached<Result: Sendable>(
     on executor: any TaskExecutor,
-    _ work: nonisolated(nonsending) @escaping @Sendable () async -> Result
+    _ work: @escaping @Sendable () async -> Result
   ) async -> Result {
     let isCancelled = withUnsafeCurrentTask { $0?.isCancelled ?? false }
     let task = _Concurrency.Task<Result, Never>(executorPreference: executor) {

@@ -92,7 +92,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
     guard let object else { return nil }
-    if form == .cast { return (object as! P) }
+    if form == .cast { return Self.cast(object) }
     // The image now owns the reference, and the move transfers it to the result: one retain in all.
     let address = Unmanaged.passRetained(object).toOpaque()
     if MemoryLayout<P>.size <= MemoryLayout<Words>.size {
@@ -103,6 +103,10 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     }
     return rest.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
   }
+
+  @inlinable
+  @inline(never)
+  static func cast<P>(_ object: AnyObject) -> P { object as! P }
 
   private static func makeImage<P>(
     of subscriber: P, address: UnsafeMutableRawPointer

@@ -25,26 +25,32 @@ struct PollLateAnswerTests {
   @Test(
     "neither the caller nor the others wait until one is released, though its `deinit` blocks")
   func release() async {
-    let fanOut = FanOut(asking: [], for: DelegateHub(), in: .ask) { _, _, _, _ in nil }
+    let round = Round(asking: [], for: DelegateHub(), in: .ask) { _, _, _, _ in nil }
     let poll = Poll(Ballot<First, Never>(asking: 2, combiner: First()))
-    #expect(poll.begin() == nil)
-    let waiting = Task { await poll.waitForDecision().get() }
-    while poll.state.withLock({ $0.caller == nil }) { await Task.yield() }
+    #expect(!poll.isDecidedAtOnce())
+    let waiting = Task {
+      await round.waitForDecision()
+      return Poll.takeDecision(of: poll).get()
+    }
+    while round.state.withLock({ $0.poll.caller == nil }) { await Task.yield() }
     // Another worker counts meanwhile.
     poll.phase.store(PollPhase.counting, ordering: .sequentiallyConsistent)
     let blockade = Blockade()
     for (position, answer) in [Answer(), Answer { blockade.enter() }].enumerated() {
-      #expect(!poll.enqueue(.answer(.response(answer), position: position)))
+      let isTaken = round.enqueue(for: poll.phase) {
+        poll.count(.answer(.response(answer), position: position))
+      }
+      #expect(!isTaken)
     }
     let hasCounted = Gate()
     // On a thread of its own, for it is blocked.
     Thread {
-      poll.conclude(false, in: fanOut)
+      poll.conclude(false, by: nil, in: round)
       hasCounted.arrive()
     }.start()
     #expect(await waiting.value)
     await blockade.entry()
-    let isCancelled = fanOut.runningTasks.isCancelled
+    let isCancelled = round.isCancelled
     #expect(isCancelled)
     #expect(blockade.end(), "the caller waited for the release")
     await hasCounted.arrivals()

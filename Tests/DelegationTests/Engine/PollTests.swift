@@ -29,19 +29,19 @@ struct PollTests {
     mutating func finish() -> Int { sum }
   }
 
-  /// A fan-out that nobody works for.
-  private func fanOut(for hub: DelegateHub = DelegateHub()) -> FanOut {
-    FanOut(asking: [], for: hub, in: .vote) { _, _, _, _ in nil }
+  /// A round that nobody works for.
+  private func round(for hub: DelegateHub = DelegateHub()) -> Round {
+    Round(asking: [], for: hub, in: .vote) { _, _, _, _ in nil }
   }
 
   private func poll(asking count: Int, _ script: Script) -> Sums {
     let poll = Sums(Ballot(asking: count, combiner: script))
-    #expect(poll.begin() == nil)
+    #expect(!poll.isDecidedAtOnce())
     return poll
   }
 
-  private func outcome(_ poll: Sums) -> Int? {
-    poll.state.withLock { $0.isDecided } ? poll.outcome?.get() : nil
+  private func outcome(_ poll: Sums, in round: Round) -> Int? {
+    round.state.withLock { $0.poll.isDecided } ? poll.outcome.first?.get() : nil
   }
 
   private func turn(_ poll: Sums) -> UInt8 { poll.phase.load(ordering: .relaxed) }
@@ -53,7 +53,7 @@ struct PollTests {
 
   @Test("what comes while somebody counts is left to that one, in order, and counted to the end")
   func leaving() {
-    let fanOut = fanOut()
+    let round = round()
     let counted = Recorder<Int>()
     let depth = Lock(0)
     let here = Lock<Sums?>(nil)
@@ -69,172 +69,180 @@ struct PollTests {
         // From within the count, as others do from their threads.
         let more = [1: [2, 3], 3: [4, 5], 5: [6]][response] ?? []
         for next in more {
-          here.withLock { $0 }?.take(.response(next), from: next - 1, in: fanOut)
+          here.withLock { $0 }?.take(.response(next), from: next - 1, in: round)
         }
         depth.withLock { $0 -= 1 }
       })
     here.withLock { $0 = poll }
-    poll.take(.response(1), from: 0, in: fanOut)
+    poll.take(.response(1), from: 0, in: round)
     #expect(counted.history == [1, 2, 3, 4, 5, 6])
-    #expect(outcome(poll) == 21)
-    #expect(fanOut.cursor.withLock { $0.isHalted })
+    #expect(outcome(poll, in: round) == 21)
+    #expect(round.state.withLock { $0.cursor.isHalted })
     here.withLock { $0 = nil }
   }
 
   @Test("whoever finds the ballot put back while leaving an answer takes it up")
   func putBackMeanwhile() {
+    let round = round()
     let poll = poll(asking: 1, Script())
-    #expect(poll.enqueue(.answer(.response(7), position: 0)))
+    #expect(poll.enqueue(.response(7), from: 0, in: round))
     #expect(turn(poll) == PollPhase.counting)
-    poll.conclude(poll.countQueue(), in: fanOut())
-    #expect(outcome(poll) == 7)
+    poll.conclude(poll.countQueue(of: round), by: nil, in: round)
+    #expect(outcome(poll, in: round) == 7)
   }
 
   @Test("only one of those who leave answers tells the one who counts, and none takes the ballot")
   func alreadyQueued() {
-    let fanOut = fanOut()
+    let round = round()
     let poll = poll(asking: 3, Script())
     beginCount(poll)
-    #expect(!poll.enqueue(.answer(.response(1), position: 0)))
+    #expect(!poll.enqueue(.response(1), from: 0, in: round))
     #expect(turn(poll) == PollPhase.queued)
-    #expect(!poll.enqueue(.answer(.response(2), position: 1)))
+    #expect(!poll.enqueue(.response(2), from: 1, in: round))
     #expect(turn(poll) == PollPhase.queued)
-    poll.conclude(poll.count(.answer(.response(4), position: 2)), in: fanOut)
-    #expect(outcome(poll) == 7)
+    poll.conclude(poll.count(.answer(.response(4), position: 2)), by: nil, in: round)
+    #expect(outcome(poll, in: round) == 7)
   }
 
   @Test("having counted what was queued, the one who counts puts the ballot back for the next")
   func putBack() {
-    let fanOut = fanOut()
+    let round = round()
     let poll = poll(asking: 3, Script())
     beginCount(poll)
-    _ = poll.enqueue(.answer(.response(1), position: 0))
-    poll.conclude(poll.count(.answer(.response(2), position: 1)), in: fanOut)
+    _ = poll.enqueue(.response(1), from: 0, in: round)
+    poll.conclude(poll.count(.answer(.response(2), position: 1)), by: nil, in: round)
     #expect(turn(poll) == PollPhase.free)
-    #expect(outcome(poll) == nil)
-    #expect(!fanOut.cursor.withLock { $0.isHalted })
-    poll.take(.response(4), from: 2, in: fanOut)
-    #expect(outcome(poll) == 7)
+    #expect(outcome(poll, in: round) == nil)
+    #expect(!round.state.withLock { $0.cursor.isHalted })
+    poll.take(.response(4), from: 2, in: round)
+    #expect(outcome(poll, in: round) == 7)
   }
 
   @Test("what comes after the decision is neither counted nor kept")
   func afterTheDecision() {
-    let fanOut = fanOut()
+    let round = round()
     let counted = Recorder<Int>()
     let poll = poll(asking: 3, Script(decisive: 1) { counted.record($0) })
-    poll.take(.response(1), from: 0, in: fanOut)
-    poll.take(.response(2), from: 1, in: fanOut)
-    poll.expire(in: fanOut) { _ in .response(100) }
-    #expect(!poll.enqueue(.answer(.response(3), position: 2)))
-    #expect(poll.state.withLock { $0.queue.isEmpty })
+    poll.take(.response(1), from: 0, in: round)
+    poll.take(.response(2), from: 1, in: round)
+    poll.expire(in: round) { _ in .response(100) }
+    #expect(!poll.enqueue(.response(3), from: 2, in: round))
+    #expect(round.state.withLock { $0.poll.queue.isEmpty })
     #expect(counted.history == [1])
-    #expect(outcome(poll) == 1)
+    #expect(outcome(poll, in: round) == 1)
   }
 
   @Test("what is queued when the count is decided is released uncounted")
   func queuedAtTheDecision() {
-    let fanOut = fanOut()
+    let round = round()
     let counted = Recorder<Int>()
     let poll = poll(asking: 3, Script(decisive: 2) { counted.record($0) })
     beginCount(poll)
-    _ = poll.enqueue(.answer(.response(2), position: 0))
-    _ = poll.enqueue(.answer(.response(3), position: 1))
-    poll.conclude(false, in: fanOut)
+    _ = poll.enqueue(.response(2), from: 0, in: round)
+    _ = poll.enqueue(.response(3), from: 1, in: round)
+    poll.conclude(false, by: nil, in: round)
     #expect(counted.history == [2])
-    #expect(outcome(poll) == 2)
-    #expect(poll.state.withLock { $0.queue.isEmpty && $0.caller == nil })
+    #expect(outcome(poll, in: round) == 2)
+    #expect(round.state.withLock { $0.poll.queue.isEmpty && $0.poll.caller == nil })
   }
 
   @Test("those still at work are cancelled if anybody is outstanding, and only then")
   func cancelling() {
     for asked in 1...2 {
-      let fanOut = fanOut()
+      let round = round()
       let poll = poll(asking: asked, Script(decisive: 1))
-      poll.take(.response(1), from: 0, in: fanOut)
-      #expect(outcome(poll) == 1)
-      #expect(fanOut.runningTasks.isCancelled == (asked == 2))
+      poll.take(.response(1), from: 0, in: round)
+      #expect(outcome(poll, in: round) == 1)
+      #expect(round.isCancelled == (asked == 2))
     }
   }
 
   @Test("a deadline waits for a combiner that blocks, and whoever brings it does not")
   func blockedCombiner() async {
-    let fanOut = fanOut()
+    let round = round()
     let (blockade, hasCounted) = (Blockade(), Gate())
     let script = Script { response in if response == 1 { blockade.enter() } }
     let poll = Sums(Ballot(asking: 2, combiner: script, hasDeadline: true))
     // On a thread of its own, for it is blocked.
     Thread {
-      poll.take(.response(1), from: 0, in: fanOut)
+      poll.take(.response(1), from: 0, in: round)
       hasCounted.arrive()
     }.start()
     await blockade.entry()
-    poll.expire(in: fanOut) { _ in .response(10) }
-    #expect(poll.takeDecision() == nil)
+    poll.expire(in: round) { _ in .response(10) }
+    #expect(outcome(poll, in: round) == nil)
     #expect(blockade.end(), "whoever brought the deadline waited for the combiner")
     await hasCounted.arrivals()
-    #expect(outcome(poll) == 11)
+    #expect(outcome(poll, in: round) == 11)
   }
 
   @Test("whoever decides does not run the others' cancellation handlers")
   func cancellingElsewhere() async {
     let executor = ThreadPool(threads: 2)
-    let fanOut = fanOut(for: DelegateHub(on: executor))
+    let round = round(for: DelegateHub(on: executor))
     let poll = poll(asking: 2, Script(decisive: 1))
     let (gate, blockade) = (Gate(), Blockade())
+    let place = round.state.withLock { $0.workers.reserve() }
+    let isCancelled = Lock(false)
     let outstanding = Task {
-      let place = fanOut.runningTasks.join()
       await withTaskCancellationHandler {
         await gate.pass()
       } onCancel: {
         blockade.enter()
       }
-      if !fanOut.runningTasks.leave(place) { await fanOut.runningTasks.waitForUsers() }
-      return Task.isCancelled
+      isCancelled.withLock { $0 = Task.isCancelled }
     }
+    _ = round.state.withLock { $0.workers.keep(outstanding, at: place) }
     await gate.arrivals()
-    poll.take(.response(1), from: 0, in: fanOut)
+    poll.take(.response(1), from: 0, in: round)
+    await blockade.entry()
     #expect(blockade.end(), "the one who decided ran the cancellation handler")
     gate.open()
-    #expect(await outstanding.value)
+    await outstanding.value
+    #expect(isCancelled.withLock { $0 })
   }
 
   @Test("whoever decides while nobody else is at work starts no task to cancel them")
   func nobodyToCancel() {
     let executor = ManualExecutor()
-    let fanOut = fanOut(for: DelegateHub(on: executor))
+    let round = round(for: DelegateHub(on: executor))
     let poll = poll(asking: 2, Script(decisive: 1))
-    let deciding = executor.start {
-      let place = fanOut.runningTasks.join()
-      poll.take(.response(1), from: 0, in: fanOut)
+    let hasCounted = Lock(false)
+    let deciding = Task(executorPreference: executor) {
+      poll.take(.response(1), from: 0, in: round)
       #expect(executor.pending == 0)
-      let isCancelled = fanOut.runningTasks.isCancelled
-      #expect(isCancelled)
-      let isFree = fanOut.runningTasks.leave(place)
-      #expect(isFree)
+      #expect(!Task.isCancelled)
+      hasCounted.withLock { $0 = true }
     }
-    #expect(deciding.isOver)
+    _ = round.state.withLock { $0.workers.keep(deciding, at: WorkerTasks.firstPlace) }
+    executor.run()
+    #expect(hasCounted.withLock { $0 })
+    #expect(round.isCancelled)
   }
 
   @Test("the caller goes on with the decision, be it there before or after the caller waits")
   func caller() async {
     for isEarly in [false, true] {
-      let fanOut = fanOut()
+      let round = round()
       let poll = poll(asking: 1, Script())
-      if isEarly { poll.take(.response(5), from: 0, in: fanOut) }
-      let waiting = Task { await poll.waitForDecision().get() }
+      if isEarly { poll.take(.response(5), from: 0, in: round) }
+      let waiting = Task {
+        await round.waitForDecision()
+        return Poll.takeDecision(of: poll).get()
+      }
       if !isEarly {
-        while poll.state.withLock({ $0.caller == nil }) { await Task.yield() }
-        poll.take(.response(5), from: 0, in: fanOut)
+        while round.state.withLock({ $0.poll.caller == nil }) { await Task.yield() }
+        poll.take(.response(5), from: 0, in: round)
       }
       #expect(await waiting.value == 5)
-      #expect(poll.state.withLock { $0.caller == nil })
+      #expect(round.state.withLock { $0.poll.caller == nil })
     }
   }
 
   @Test("an answer that is being left when the one who counts is done is counted all the same")
   func doneMeanwhile() {
     for _ in 0..<20 {
-      let fanOut = fanOut()
+      let round = round()
       let steps = (0..<5).map { _ in DispatchSemaphore(value: 0) }
       let (counts, isHeld, leaves, mayEnd, hasEnded) = (
         steps[0], steps[1], steps[2], steps[3], steps[4]
@@ -249,16 +257,16 @@ struct PollTests {
       Threads.run(3) { thread in
         switch thread {
         case 0:
-          poll.take(.response(1), from: 0, in: fanOut)
+          poll.take(.response(1), from: 0, in: round)
           hasEnded.signal()
         case 1:
           isHeld.wait()
           leaves.signal()
-          poll.take(.response(2), from: 1, in: fanOut)
+          poll.take(.response(2), from: 1, in: round)
         default:
           counts.wait()
           // Nobody can leave an answer until the first one has been counted.
-          poll.state.withLock { _ in
+          round.state.withLock { _ in
             isHeld.signal()
             leaves.wait()
             Threads.pause(1000)
@@ -267,7 +275,7 @@ struct PollTests {
           }
         }
       }
-      #expect(outcome(poll) == 3)
+      #expect(outcome(poll, in: round) == 3)
     }
   }
 
@@ -275,20 +283,34 @@ struct PollTests {
   func race() {
     let number = rounds(4000)
     let polls = number.map { _ in poll(asking: 4, Script()) }
-    let fanOut = fanOut()
+    let hub = DelegateHub()
+    let shared = number.map { _ in self.round(for: hub) }
     let meeting = Meeting(of: 2)
     let held = Atomic<Int>(0)
     Threads.run(2) { thread in
       for round in number {
         guard meeting.await(round) else { return }
         for turn in 0..<2 {
-          polls[round].take(.response(1), from: 2 * thread + turn, in: fanOut)
+          polls[round].take(.response(1), from: 2 * thread + turn, in: shared[round])
         }
         if thread == 0 { held.store(round + 1, ordering: .relaxed) }
       }
     }
-    let raced = polls.prefix(held.load(ordering: .relaxed))
+    let raced = Array(zip(polls, shared).prefix(held.load(ordering: .relaxed)))
     #expect(!raced.isEmpty)
-    #expect(raced.count { outcome($0) != 4 } == 0)
+    #expect(raced.count { outcome($0, in: $1) != 4 } == 0)
+  }
+}
+
+extension Poll {
+  /// Counts an answer of the first worker's.
+  fileprivate func take(_ answer: Event, from position: Int, in round: Round) {
+    let worker = Worker(activity: round.activity, caller: nil, at: WorkerTasks.firstPlace)
+    take(answer, from: position, by: worker, in: round)
+  }
+
+  /// Leaves an answer to the one who counts.
+  fileprivate func enqueue(_ answer: Event, from position: Int, in round: Round) -> Bool {
+    round.enqueue(for: phase) { self.count(.answer(answer, position: position)) }
   }
 }

@@ -142,7 +142,7 @@ struct WaitGraphTests {
   @Test("a handler of a vote that was decided waits for the one that called the vote")
   func decided() {
     let scene = HandlerScene([.init(node: 0), .init(node: 1, parent: 0)], subscribers: 2)
-    #expect(scene.contexts[1].chain.map { $0.node === scene.nodes[0] } == [false, true])
+    #expect(scene.contexts[1].chain.map { $0.isHandler(of: scene.nodes[0]) } == [false, true])
     begin(Want(handler: 1, goal: .end(0)), as: 1, in: scene)
     #expect(scene.waits.takeFulfilled() == [1])
     scene.decideVote(of: 1)

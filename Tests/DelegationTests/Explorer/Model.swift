@@ -146,13 +146,17 @@ struct Model {
   }
 
   /// A handler leaves a call to a task.
-  mutating func leave(_ number: Int, in episode: Int) {
+  ///
+  /// - Returns: whether no other one has left it: a successor does what its predecessor does.
+  mutating func leave(_ number: Int, in episode: Int) -> Bool {
+    if left[number] != nil { return false }
     left[number] = episode
+    return true
   }
 
   /// A handler that may have left a call to a task returns.
-  mutating func handlerReturned(afterLeaving number: Int) {
-    if left[number] != nil { leavers.insert(number) }
+  mutating func handlerReturned(afterLeaving number: Int, in episode: Int) {
+    if left[number] == episode { leavers.insert(number) }
   }
 
   /// Whether a call was left to a task by a handler that has returned.

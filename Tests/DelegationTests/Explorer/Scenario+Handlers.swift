@@ -42,7 +42,7 @@ extension Scenario {
     await act(behaviour, call, episode)
     model.endAnswering(
       call, in: episode, answer: behaviour.answer, throwing: behaviour.isThrowing)
-    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number) }
+    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number, in: episode) }
     history.note(behaviour.isThrowing ? .throwsError : .ends, call, player.number)
     if behaviour.isThrowing { throw Failure() }
     return behaviour.answer
@@ -55,15 +55,14 @@ extension Scenario {
     }
     guard let step = behaviour.step else { return }
     guard behaviour.isLeftBehind else { return await perform(step, in: nil) }
-    model.leave(step.number, in: episode)
-    leaveBehind(step)
+    if model.leave(step.number, in: episode) { leaveBehind(step) }
     // So that the task may begin before this handler returns.
     for _ in 0..<1 + behaviour.yields { await Task.yield() }
   }
 
   private func end(_ call: Int, _ episode: Int, _ behaviour: Script.Behaviour) throws {
     model.endHandling(call, in: episode, throwing: behaviour.isThrowing)
-    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number) }
+    if let step = behaviour.step { model.handlerReturned(afterLeaving: step.number, in: episode) }
     history.note(
       behaviour.isThrowing ? .throwsError : .ends, call, model.episodes[episode].player)
     if behaviour.isThrowing { throw Failure() }

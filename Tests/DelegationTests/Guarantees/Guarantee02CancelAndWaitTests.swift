@@ -209,38 +209,6 @@ struct Guarantee02CancelAndWaitTests {
     #expect(probes.map(\.log.history) == [[1], [1]])
   }
 
-  @Test("a task left behind by one voter waits for the answer of another")
-  func taskLeftBehind() {
-    let executor = ManualExecutor()
-    let hub = DelegateHub(on: executor)
-    let (leaving, answering) = (Gate(), Gate())
-    let events = Recorder<String>()
-    let probes = Probe.many(2)
-    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-    let vote = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
-        if probe.name == "0" {
-          Task(executorPreference: executor) {
-            await leaving.pass()
-            await subscriptions[1].cancelAndWait()
-            events.record("waited")
-          }
-        } else {
-          await answering.pass()
-          events.record("answered")
-        }
-        return true
-      }
-    }
-    leaving.open()
-    executor.run()
-    #expect(events.history == [])
-    answering.open()
-    executor.run()
-    #expect(vote.isOver)
-    #expect(events.history == ["answered", "waited"])
-  }
-
   @Test("once it has returned, amid a storm, nothing runs on the subscriber any more")
   func storm() async {
     for _ in rounds(30) {

@@ -44,30 +44,40 @@ struct ClassKeyTests {
     #expect(said(result, "Probe is a class"))
   }
 
-  @Test("a call on a class reaches nobody, as with nobody subscribed, and the compiler says so")
-  @available(*, deprecated)
-  func calls() async throws {
-    let hub = DelegateHub()
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
-    hub.notify(Probe.self) { $0.log.record(1) }
-    hub.notify(Probe.self) { probe in
-      await Task.yield()
-      probe.log.record(1)
+  /// Calls on a class.
+  enum Call: String, CaseIterable, Codable {
+    case notify, notifyAndWait, vote, voteInPlace, askWithin, collect, askInTurn, pass
+    case delegates, hasSubscribers
+
+    func callAsFunction(_ hub: DelegateHub) async {
+      switch self {
+      case .notify: hub.notify(Probe.self) { $0.log.record(1) }
+      case .notifyAndWait: _ = await hub.notifyAndWait(Probe.self) { $0.log.record(1) }
+      case .vote:
+        _ = await hub.vote(Probe.self) { _ in
+          await Task.yield()
+          return false
+        }
+      case .voteInPlace: _ = await hub.vote(Probe.self) { _ in false }
+      case .askWithin:
+        _ = await hub.ask(Probe.self, combining: .sum(), absent: .abstains) { _ in 1 }
+      case .collect: _ = await hub.collect(Probe.self) { _ in 1 }
+      case .askInTurn: _ = await hub.askInTurn(Probe.self) { _ in 1 }
+      case .pass: _ = await hub.pass(1, through: Probe.self) { $1 + 1 }
+      case .delegates: _ = hub.delegates(Probe.self)
+      case .hasSubscribers: _ = hub.hasSubscribers(of: Probe.self)
+      }
     }
-    #expect(await hub.notifyAndWait(Probe.self) { $0.log.record(1) }.isEmpty)
-    #expect(await hub.vote(Probe.self) { _ in false })
-    #expect(await hub.vote(Probe.self, absent: .counts(as: false)) { _ in false })
-    #expect(await hub.ask(Probe.self, combining: .sum()) { _ in 1 } == 0)
-    #expect(await hub.ask(Probe.self, combining: .sum(), absent: .abstains) { _ in 1 } == 0)
-    #expect(await hub.collect(Probe.self) { _ in 1 }.isEmpty)
-    #expect(await hub.askInTurn(Probe.self) { _ in 1 } == nil)
-    #expect(await hub.askInTurn(Probe.self, absent: .abstains) { _ in 1 } == nil)
-    #expect(await hub.pass(1, through: Probe.self) { $1 + 1 } == 1)
-    #expect(await hub.pass(1, through: Probe.self, absent: .abstains) { $1 + 1 } == 1)
-    #expect(hub.delegates(Probe.self).isEmpty)
-    #expect(Delegates<Probe>(of: hub).isEmpty)
-    #expect(probe.log.history == [])
+  }
+
+  @Test("a call on a class, which would reach nobody, stops it as well", arguments: Call.allCases)
+  func calls(call: Call) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [call] in
+      await call(DelegateHub())
+    }
+    #expect(said(result, "a call names Probe, which is a class"))
+    #expect(said(result, "Name the protocol that the subscribers subscribed to"))
   }
 
   @Test("generic code that takes the protocol as a parameter works")

@@ -274,7 +274,7 @@ struct DelegatesSamples {
     let guest = "Mallory"
     // sample: Typed throws
     do {
-      _ = try await hub.vote(Bouncer.self) { bouncer throws(Refused) in
+      _ = try await hub.vote(Bouncer.self) { bouncer async throws(Refused) in
         try await bouncer.admit(guest)
       }
     } catch {

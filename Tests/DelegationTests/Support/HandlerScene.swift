@@ -68,9 +68,21 @@ final class HandlerScene {
     } else {
       guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
     }
-    contexts.append(HandlerContext(worker: worker, call: worker.begin(), node: nodes[part.node]))
+    contexts.append(context(of: part, as: worker))
     origins.append(caller)
     isRunning[index] = true
+  }
+
+  /// The context of a handler that begins: that of a vote is the one that its worker is in.
+  private func context(of part: Part, as worker: Worker) -> HandlerContext {
+    let node = nodes[part.node]
+    if part.isDelivery { return HandlerContext(worker: worker, call: worker.begin(), node: node) }
+    worker.begin(node)
+    let present = HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      HandlerContext.current
+    }
+    guard let present else { fatalError("a handler that does not run") }
+    return present
   }
 
   /// Decides the vote that a handler answers: nobody awaits that handler any more.

@@ -1,0 +1,350 @@
+internal import Synchronization
+
+/// One question while it is asked: the subscriptions that are left, its workers, and the caller that waits.
+///
+/// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler in
+/// place. A question without a deadline starts its first worker in the caller's place. Whether another one is
+/// needed is known when that one has ended or suspended. From then on there is a *standby* while a subscription
+/// is unclaimed: a worker that has been requested and has claimed nothing. A worker that starts with more than one
+/// subscription left requests the next standby before it claims, unless another one is requesting, which then
+/// requests again. So a handler that suspends does not delay the others, nor does one that blocks its thread,
+/// except in the caller's place; and the number of tasks grows with suspensions, not with subscribers. A question
+/// that is asked in turn has one worker at a time.
+///
+/// The handles of the workers' tasks are kept, so that they can be cancelled and escalated. That runs user code.
+/// They are cancelled one after another, in a task of its own unless it is the caller that is cancelled.
+///
+/// It knows no types: a ``Poll`` counts the answers.
+///
+/// `@unchecked Sendable`: `present` is written by the first worker, in the caller's place, before it stores
+/// ``Presence/there``, and read only by a thread that has moved `presence` from there to `used`.
+@usableFromInline
+final class Round: @unchecked Sendable {
+  @usableFromInline
+  typealias Claim = Cursor.Claim
+
+  /// One worker's part of the question: asks a claimed subscription, and those that it claims after it.
+  ///
+  /// It asks the first one in any case, and no other if `isSingle`. It returns a claimed subscription that
+  /// has an executor of its own, or `nil` when none is left.
+  @usableFromInline
+  typealias Question =
+    @Sendable (Round, Worker, _ first: Claim, _ isSingle: Bool) async -> Claim?
+
+  /// In which order a question is asked.
+  @usableFromInline
+  enum Order: Sendable {
+    /// All subscriptions are asked concurrently, by as many workers as it takes.
+    case sideBySide
+    /// One subscription is asked after another, by one worker at a time.
+    case inTurn
+  }
+
+  /// How a worker begins.
+  enum Beginning: Sendable {
+    /// In the caller's place or in its task.
+    case first
+    /// It requests the next standby.
+    case standby
+    /// On the executor of a claimed subscription, which is the only one that it asks.
+    case sent(Claim)
+  }
+
+  /// Whether the first worker's task can be cancelled before its handle is known.
+  private enum Presence {
+    static let none: UInt8 = 0
+    /// It is in the caller's place, and has not ended.
+    static let there: UInt8 = 1
+    /// A thread uses `present`; the worker does not end meanwhile.
+    static let used: UInt8 = 2
+  }
+
+  /// A question that is to be asked.
+  ///
+  /// It is a type of its own: the runtime would look up that of an optional closure at each access.
+  struct Held: Sendable {
+    /// `nil` once the round is halted.
+    var question: Question?
+  }
+
+  /// What workers and the caller share under the lock.
+  struct State: StandbyWork {
+    var cursor: Cursor
+    /// What workers ask.
+    ///
+    /// So a worker that waits for an executor keeps nothing that the question captured.
+    var held: Held
+    var workers = WorkerTasks()
+    /// What its ``Poll`` has to count, or to tell the caller.
+    var poll = PollState()
+
+    var unclaimed: Int { cursor.unclaimed }
+    var request: StandbyRequest {
+      get { cursor.request }
+      set { cursor.request = newValue }
+    }
+  }
+
+  let executor: (any TaskExecutor)?
+  let activity: Activity
+  let slowWatch: SlowWatch?
+  let order: Order
+  /// The further protocols that those who are asked must conform to; `nil` for none.
+  let narrowing: Narrowing?
+  let call: CallKind
+  /// The handler that awaits the question.
+  let caller: Caller
+  let state: Lock<State>
+  /// Whether the handlers that run and those that will are to be cancelled.
+  ///
+  /// Written under the lock.
+  private let isCancelledFlag = Atomic<Bool>(false)
+  private let presence = Atomic<UInt8>(Presence.none)
+  @exclusivity(unchecked)
+  private var present: UnsafeCurrentTask?
+
+  /// At this depth and beyond, workers are not started in the caller's place, nor cancelled in the place of who
+  /// cancels the caller: each nested round would do so within the one before, and use up the stack.
+  private static let deepest = 16
+
+  /// Makes a round of a question that the current task awaits.
+  @usableFromInline
+  init(
+    asking nodes: consuming [SubscriptionNode], conformingTo narrowing: Narrowing? = nil,
+    inOrder order: Order = .sideBySide, for workplace: any Workplace, in call: CallKind,
+    _ question: @escaping Question
+  ) {
+    executor = workplace.executor
+    activity = workplace.activity
+    slowWatch = workplace.slowWatch
+    caller = Caller.present
+    self.order = order
+    self.narrowing = narrowing
+    self.call = call
+    state = Lock(State(cursor: Cursor(nodes), held: Held(question: question)))
+  }
+
+  // MARK: Starting
+
+  /// Whether its only subscription can be asked in the caller's task: its handler delays no other one, and nothing
+  /// can be decided before it returns.
+  var isForCaller: Bool {
+    executor == nil && state.withLock { $0.cursor.sole.map { !$0.hasExecutor } ?? false }
+  }
+
+  /// Asks the only subscription in the caller's task.
+  func askInCallersTask() async {
+    activity.begin()
+    let worker = Worker(activity: activity, caller: caller)
+    await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      await work(as: worker, .first)
+    }
+  }
+
+  /// Starts the first worker, in the caller's place if it may run there; then returns when it has ended or
+  /// suspended.
+  ///
+  /// - Parameter mayRunInPlace: whether the current task runs on the round's executor.
+  /// - Returns: whether the poll is decided.
+  func start(inPlace mayRunInPlace: Bool) -> Bool {
+    guard mayRunInPlace, isShallow,
+      #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    else {
+      requestWorker()
+      return false
+    }
+    activity.begin()
+    // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
+    // still to be asked are a part of that.
+    activity.begin()
+    let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
+    let task = HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
+    }
+    let (handling, isUnclaimed, isDecided) = state.withLock { state in
+      (
+        state.workers.keep(task, at: WorkerTasks.firstPlace), state.cursor.unclaimed > 0,
+        state.poll.isDecided
+      )
+    }
+    if handling != nil { endPresence() }
+    handle(task, as: handling)
+    if handling != nil { escalateToCaller() }
+    if isUnclaimed { requestWorker() }
+    activity.end()
+    return isDecided
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  private func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
+    Task.immediate(executorPreference: executor) { await self.work(as: worker, .first) }
+  }
+
+  /// Starts a task that prefers no executor.
+  ///
+  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
+  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
+  /// that out.
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @inline(never)
+  private func startInPlace(_ worker: Worker) -> Task<Void, Never> {
+    var task: Task<Void, Never>?
+    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker, .first) } }
+    guard let task else { fatalError("Delegation: a worker was not started") }
+    return task
+  }
+
+  /// Requests one more worker.
+  func requestWorker() {
+    startWorker(on: executor, .standby)
+  }
+
+  /// Starts a task for a worker; it is counted from here until its work is done.
+  func startWorker(on executor: (any TaskExecutor)?, _ beginning: Beginning) {
+    activity.begin()
+    let place = state.withLock { $0.workers.reserve() }
+    let worker = Worker(activity: activity, caller: caller, at: place)
+    // Bound for the task that begins here.
+    let task = HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      executor.map { start(worker, on: $0, beginning) } ?? start(worker, beginning)
+    }
+    let handling = state.withLock { $0.workers.keep(task, at: place) }
+    handle(task, as: handling)
+  }
+
+  private func start(
+    _ worker: Worker, on executor: any TaskExecutor, _ beginning: Beginning
+  ) -> Task<Void, Never> {
+    Task(executorPreference: executor) { await self.work(as: worker, beginning) }
+  }
+
+  @inline(never)
+  private func start(_ worker: Worker, _ beginning: Beginning) -> Task<Void, Never> {
+    Task { await self.work(as: worker, beginning) }
+  }
+
+  /// Does to a worker's task what was done to the others.
+  private func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
+    guard let handling else { return }
+    if let isInPlace = handling.isCancelledInPlace { cancel([task], inPlace: isInPlace) }
+    if handling.priority > 0 {
+      Self.escalate([task], to: TaskPriority(rawValue: handling.priority), on: executor)
+    }
+  }
+
+  // MARK: Stopping
+
+  /// Lets no further handler begin, releases the question, and resumes the caller: the poll is decided.
+  ///
+  /// - Parameters:
+  ///   - isCancelling: whether handlers are running that are to be cancelled.
+  ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline.
+  @usableFromInline
+  func end(cancelling isCancelling: Bool, except worker: Worker?) {
+    let (rest, held, late, waiting) = state.withLock { state in
+      defer {
+        state.held = Held()
+        state.poll.isDecided = true
+      }
+      return (
+        state.cursor.halt(), state.held, state.poll.queue.takeAll(), state.poll.caller.take()
+      )
+    }
+    // The caller does not go on before what the question has captured is released.
+    withExtendedLifetime((rest, consume held)) {}
+    caller.clear()
+    waiting?.continuation.resume()
+    // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
+    if isCancelling {
+      cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
+    }
+    // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
+    withExtendedLifetime(late) {}
+  }
+
+  /// Whether the handlers that run and those that will are to be cancelled.
+  var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
+
+  /// Cancels the handlers that run and those that will.
+  ///
+  /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
+  ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
+  func cancel(inPlace isInPlace: Bool) {
+    let isInPlace = isInPlace && isShallow
+    // Noted before it is looked whether the first worker is there, which looks the other way round.
+    let tasks = tasksToCancel(except: nil, inPlace: isInPlace)
+    if usePresence() {
+      present?.cancel()
+      presence.store(Presence.there, ordering: .releasing)
+    }
+    cancel(tasks, inPlace: isInPlace)
+  }
+
+  private func tasksToCancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
+    state.withLock { state in
+      isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
+      return state.workers.cancel(except: place, inPlace: isInPlace)
+    }
+  }
+
+  private func cancel(_ tasks: [Task<Void, Never>], inPlace isInPlace: Bool) {
+    if tasks.isEmpty { return }
+    if isInPlace {
+      for task in tasks { task.cancel() }
+    } else {
+      Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
+    }
+  }
+
+  /// Lets the first worker be cancelled before its handle is known.
+  ///
+  /// It looks whether all are to be cancelled after this.
+  func beginPresence() {
+    withUnsafeCurrentTask { present = $0 }
+    presence.store(Presence.there, ordering: .sequentiallyConsistent)
+  }
+
+  /// Begins to use `present`, if the first worker is in the caller's place.
+  private func usePresence() -> Bool { presence.exchange(from: Presence.there, to: Presence.used) }
+
+  /// Lets nobody use `present` from now on.
+  ///
+  /// It may wait for the end of a cancellation. That takes no longer than the worker has to wait for the
+  /// cancellation handlers anyway, at the end of whose scopes the runtime has it wait.
+  func endPresence() {
+    while presence.load(ordering: .acquiring) != Presence.none {
+      if presence.exchange(from: Presence.there, to: Presence.none) { return }
+      Platform.yieldThread()
+    }
+  }
+
+  /// Raises the priority of the handlers that run or will, each in a task of its own.
+  ///
+  /// Whoever raises the caller, or the caller itself, does not run their escalation handlers, which may
+  /// block: the caller could not go on at its deadline.
+  func escalate(to priority: TaskPriority) {
+    let tasks = state.withLock { $0.workers.escalate(to: priority.rawValue) }
+    Self.escalate(tasks, to: priority, on: executor)
+  }
+
+  private static func escalate(
+    _ tasks: [Task<Void, Never>], to priority: TaskPriority, on executor: (any TaskExecutor)?
+  ) {
+    guard !tasks.isEmpty, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    else { return }
+    for task in tasks {
+      Task.startDetached(on: executor, priority: priority) { task.escalatePriority(to: priority) }
+    }
+  }
+
+  /// Raises the priority to the caller's, if that was raised before the call or while the first worker ran in
+  /// its place.
+  func escalateToCaller() {
+    guard let base = Task<Never, Never>.basePriority else { return }
+    let present = Task.currentPriority
+    if present > base { escalate(to: present) }
+  }
+
+  /// Whether it is nested in so few others that the stack is sure to be large enough.
+  private var isShallow: Bool { caller.depth < Self.deepest }
+}

@@ -1,0 +1,273 @@
+/// Questions that await nothing: they are asked in the caller's task, one after another, in a plain loop.
+///
+/// The forms for `@MainActor` have a parameter more, which has a default. So a question that fits both forms, a
+/// key path, takes the one that says nothing of the main actor: Swift prefers what has fewer parameters.
+extension DelegateHub {
+  /// Asks every subscriber of a protocol for a yes or no with a closure that awaits nothing.
+  ///
+  /// As ``vote(_:by:_:)-2k4ay``, but the subscribers are asked in the caller's task, in a plain loop.
+  ///
+  /// ```swift
+  /// if await hub.vote(DoorDelegate.self, { $0.mayEnter(guest) }) { open() }
+  /// ```
+  ///
+  /// **Order.** One after another, by priority, then in order of subscription, up to the answer that fixes
+  /// the outcome. A handler that blocks its thread holds up the others and the caller.
+  ///
+  /// **Isolation.** Handlers run where the caller's task runs, on no actor. If the hub or a subscriber has an
+  /// executor, or ``Configuration/slowAfter`` is set, all are asked as by ``vote(_:by:_:)-2k4ay``.
+  ///
+  /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels
+  /// that task cancels the caller.
+  ///
+  /// **Errors.** The first error thrown fails the call, and is rethrown with its type.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func vote<P, E>(
+    _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
+    _ body: @escaping @Sendable (P) throws(E) -> Bool
+  ) async throws(E) -> Bool {
+    try await askInPlace(among: Audience(`protocol`), combining: rule, in: .vote, body)
+  }
+
+  /// Asks every subscriber of a protocol for a yes or no on the main actor, with a closure that awaits nothing.
+  ///
+  /// As ``vote(_:by:_:)-2k4ay``, for a closure that says `@MainActor`.
+  ///
+  /// **Order.** As with ``vote(_:by:_:)-2k4ay``. A subscriber that dies, or whose subscription ends, before the
+  /// main actor is free is not asked.
+  ///
+  /// **Isolation.** Handlers run on the main actor, with the caller's task-locals and priority.
+  ///
+  /// **Cancellation.** As with ``vote(_:by:_:)-2k4ay``.
+  ///
+  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
+  ///
+  /// ```swift
+  /// if await hub.vote(WindowDelegate.self, { @MainActor in $0.mayClose() }) { close() }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
+  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
+  ///   - body: the question.
+  /// - Returns: the outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func vote<P: Sendable, E>(
+    _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
+    on mainActor: MainActor.Type = MainActor.self,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Bool
+  ) async throws(E) -> Bool {
+    try await askOnMainActor(among: Audience(`protocol`), combining: rule, in: .vote, body)
+  }
+
+  /// Asks every subscriber of a protocol with a closure that awaits nothing, and combines the responses.
+  ///
+  /// As ``vote(_:by:_:)-11d00``, for responses and outcomes of any type.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)-11d00``.
+  ///
+  /// **Errors.** The first error thrown fails the call, and is rethrown with its type.
+  ///
+  /// ```swift
+  /// let load = await hub.ask(Node.self, combining: .sum()) { $0.load }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - combiner: how the responses combine.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public nonisolated func ask<P, C: Combiner, E>(
+    _ protocol: P.Type, combining combiner: C,
+    _ body: @escaping @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await askInPlace(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+  }
+
+  /// Asks every subscriber of a protocol on the main actor with a closure that awaits nothing, and combines the
+  /// responses.
+  ///
+  /// As ``vote(_:by:on:_:)``, for responses and outcomes of any type.
+  ///
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:on:_:)``.
+  ///
+  /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - combiner: how the responses combine.
+  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
+  ///   - body: the question.
+  /// - Returns: the combiner's outcome.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
+  @inlinable
+  public nonisolated func ask<P: Sendable, C: Combiner, E>(
+    _ protocol: P.Type, combining combiner: C, on mainActor: MainActor.Type = MainActor.self,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await askOnMainActor(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func askInPlace<P, C: Combiner, E>(
+    among audience: Audience<P>, combining combiner: C, in call: CallKind,
+    _ body: @escaping @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    try await askInPlace(
+      among: audience, combining: combiner, in: call, SynchronousQuestion(body: body))
+  }
+
+  @inlinable
+  @inline(never)
+  nonisolated func askInPlace<P, C: Combiner, E>(
+    among audience: Audience<P>, combining combiner: C, in call: CallKind,
+    _ question: SynchronousQuestion<P, C.Response, E>
+  ) async throws(E) -> C.Outcome {
+    var nodes = publishedLoop(of: audience.key)
+    if nodes == nil { nodes = await loop(of: audience.key) }
+    guard let nodes else {
+      return try await ask(among: audience, combining: combiner, in: call) {
+        subscriber async throws(E) in try question.body(subscriber)
+      }
+    }
+    beginLoop()
+    defer { endLoop() }
+    var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
+    if let decision = ballot.begin() { return try decision.get() }
+    for position in nodes.indices {
+      let node = nodes[position]
+      var answer = Answer<C.Response, E>.absence
+      if node.hasExecutor {
+        answer = await askElsewhere(node, among: audience, in: call, question)
+      } else if node.beginCall() {
+        if let subscriber = node.subscriber(in: audience, for: call) {
+          do throws(E) {
+            answer = .response(try question.body(subscriber))
+          } catch {
+            node.noteFailure()
+            answer = .failure(error)
+          }
+        }
+        node.endCall()
+      }
+      if let decision = ballot.count(answer, from: position) { return try decision.get() }
+    }
+    fatalError("Delegation: a question went on undecided")
+  }
+
+  /// Asks a subscription that has got an executor since the loop began.
+  @inlinable
+  @inline(never)
+  nonisolated func askElsewhere<P, Response, E>(
+    _ node: SubscriptionNode, among audience: Audience<P>, in call: CallKind,
+    _ question: SynchronousQuestion<P, Response, E>
+  ) async -> Answer<Response, E> {
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    let answer: Answer<Response, E>? = await askElsewhere(
+      node, conformingTo: audience.narrowing, as: worker, in: call
+    ) { node in
+      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+      do throws(E) {
+        return .response(try question.body(subscriber))
+      } catch {
+        node.noteFailure()
+        return .failure(error)
+      }
+    }
+    return answer ?? .absence
+  }
+
+  @inlinable
+  nonisolated func askOnMainActor<P, C: Combiner, E>(
+    among audience: Audience<P>, combining combiner: C, in call: CallKind,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
+  ) async throws(E) -> C.Outcome {
+    var poll: Poll<Ballot<C, E>>?
+    await conduct(audience, in: call, calledElsewhere: isCalledOnOtherExecutor) { nodes in
+      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      return Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
+          await node.answerOnMainActor(in: audience, for: call, body)
+        }
+      }
+    }
+    return try Poll.takeDecision(of: poll).get()
+  }
+
+  /// The subscriptions of a protocol, if they may be asked in a loop and are published.
+  @usableFromInline
+  nonisolated func publishedLoop(of key: ObjectIdentifier) -> [SubscriptionNode]? {
+    executor == nil && slowWatch == nil ? publishedSnapshot(of: key).flatMap(Self.loop) : nil
+  }
+
+  /// The subscriptions of a protocol; `nil` if they may not be asked in a loop.
+  @usableFromInline
+  nonisolated func loop(of key: ObjectIdentifier) async -> [SubscriptionNode]? {
+    guard executor == nil, slowWatch == nil else { return nil }
+    return Self.loop(over: await subscriptions(of: key))
+  }
+
+  private static func loop(over nodes: [SubscriptionNode]) -> [SubscriptionNode]? {
+    nodes.contains(where: \.hasExecutor) ? nil : nodes
+  }
+
+  /// Counts the current task as one that asks.
+  @usableFromInline
+  nonisolated func beginLoop() { inbox.activity.begin() }
+
+  /// Counts it off.
+  @usableFromInline
+  nonisolated func endLoop() { inbox.activity.end() }
+}
+
+/// A question that awaits nothing.
+///
+/// It is a type of its own, so that the compiler does not make a copy of what asks it for each closure.
+@frozen
+@usableFromInline
+struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
+  @usableFromInline
+  let body: @Sendable (P) throws(Failure) -> Response
+
+  @inlinable
+  init(body: @escaping @Sendable (P) throws(Failure) -> Response) {
+    self.body = body
+  }
+}
+
+extension SubscriptionNode {
+  /// Asks on the main actor, if the subscriber lives and its subscription is open when the actor is free.
+  @inlinable
+  @MainActor
+  func answerOnMainActor<P, Response, E>(
+    in audience: Audience<P>, for call: CallKind,
+    _ body: @MainActor @Sendable (P) throws(E) -> Response
+  ) -> Answer<Response, E> {
+    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return .absence }
+    do throws(E) {
+      return .response(try body(subscriber))
+    } catch {
+      noteFailure()
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Round: what workers claim, cost and leave behind", .inTurn)
+struct RoundTests {
+  private func round(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub()) -> Round {
+    Round(asking: nodes, for: hub, in: .ask) { _, _, _, _ in nil }
+  }
+
+  @Test("every position is claimed once, in order, and none after the last or after the end")
+  func claims() {
+    let cast = Cast(3)
+    let whole = round(cast.nodes)
+    #expect((0..<5).map { _ in whole.claim()?.position } == [0, 1, 2, nil, nil])
+    let ended = round(cast.nodes)
+    #expect(ended.state.withLock { $0.unclaimed } == 3)
+    #expect(ended.claim()?.position == 0)
+    #expect(ended.state.withLock { $0.unclaimed } == 2)
+    ended.end(cancelling: false, except: nil)
+    #expect(ended.state.withLock { $0.unclaimed } == 0)
+    #expect(ended.claim() == nil)
+    #expect(!ended.isCancelled)
+    #expect(round([]).claim() == nil)
+  }
+
+  @Test("one that has not answered is late, unless it has ended before its handler began")
+  func isLate() throws {
+    let cast = Cast(4)
+    let round = round(cast.nodes)
+    let first = try #require(round.claim())
+    let elsewhere = try #require(round.claim())
+    round.state.withLock { $0.cursor.sendToExecutor(elsewhere) }
+    #expect((0..<4).map(round.isLate) == [true, true, true, true])
+    for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
+    #expect((0..<4).map(round.isLate) == [true, false, false, true])
+    #expect(round.state.withLock { $0.cursor.beginOnExecutor(1) })
+    #expect((0..<4).map(round.isLate) == [true, true, false, true])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("one that does not conform is not late before its handler has begun")
+  func isLateOfThoseThatConform() {
+    let cast = Cast(2)
+    let narrowings = [
+      Narrowing(to: (any Listener).self, within: nil), Narrowing(to: Nobody.self, within: nil),
+    ]
+    let late = narrowings.map { narrowing in
+      let round = Round(
+        asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
+      ) { _, _, _, _ in nil }
+      if let first = round.claim() { round.state.withLock { $0.cursor.sendToExecutor(first) } }
+      return (0..<2).map(round.isLate)
+    }
+    #expect(late == [[false, false], [true, true]])
+  }
+
+  @Test("a worker leaves the tasks when it is done, wherever it worked")
+  func workers() {
+    let (executor, own) = (ManualExecutor(), ManualExecutor())
+    let cast = Cast(3)
+    let subscriber = Nobody()
+    let elsewhere = Structures.subscribe(subscriber, in: cast.inbox, on: own)
+    let asked = Recorder<ObjectIdentifier>()
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 4, combiner: .unanimous))
+    let round = Round(
+      asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
+    ) { round, worker, first, isSingle in
+      await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+        #expect(!round.tasks.isEmpty)
+        asked.record(ObjectIdentifier(node))
+        return .absence
+      }
+    }
+    round.requestWorker()
+    executor.run()
+    own.run()
+    #expect(asked.history.count == 4)
+    #expect(Set(asked.history) == Set((cast.nodes + [elsewhere]).map { ObjectIdentifier($0) }))
+    #expect(round.tasks.isEmpty)
+    #expect(round.activity.workers.value == 0)
+  }
+
+  @Test("the one in the caller's place can be cancelled before its handle is known")
+  func cancelledInPlace() {
+    let cast = Cast(2)
+    let seen = Recorder<Bool>()
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
+    let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) {
+      round, worker, first, isSingle in
+      await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in
+        seen.record(Task.isCancelled)
+        round.cancel(inPlace: true)
+        seen.record(Task.isCancelled)
+        return .absence
+      }
+    }
+    let isDecided = round.start(inPlace: true)
+    #expect(isDecided)
+    #expect(seen.history == [false, true, true, true])
+    #expect(round.tasks.isEmpty)
+  }
+
+  @Test("nothing keeps it when all have been asked on executors of their own")
+  func released() throws {
+    let (executor, own) = (ManualExecutor(), ManualExecutor())
+    let inbox = Inbox()
+    defer { inbox.clear() }
+    let subscribers = (0..<2).map { _ in Nobody() }
+    let nodes = subscribers.map { Structures.subscribe($0, in: inbox, on: own) }
+    let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
+    var round: Round? = Round(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
+      round, worker, first, isSingle in
+      await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
+    }
+    let obituary = try #require(round.map(Obituary.init(of:)))
+    round?.requestWorker()
+    round = nil
+    executor.run()
+    own.run()
+    executor.run()
+    let isDecided = !poll.outcome.isEmpty
+    #expect(isDecided)
+    #expect(obituary.isDead)
+  }
+
+  @Test("those who answer at once, in the caller's place, cost no further task")
+  func inPlace() {
+    let cast = Cast(3)
+    let hub = DelegateHub()
+    for _ in 0..<200 {
+      let poll = Poll(Ballot<Unanimous, Never>(asking: 3, combiner: .unanimous))
+      let round = Round(asking: cast.nodes, for: hub, in: .ask) {
+        round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
+      }
+      let isDecided = round.start(inPlace: true)
+      #expect(isDecided)
+      #expect(hub.inbox.activity.workers.value == 0)
+    }
+  }
+
+  @Test("the only one who is asked is asked in the caller's own task", arguments: Reach.asking)
+  func alone(reach: Reach) async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let task = withUnsafeCurrentTask { $0?.hashValue }
+    let tasks = Recorder<Int?>()
+    await reach(hub, suspending: false) { _ in
+      tasks.record(withUnsafeCurrentTask { $0?.hashValue })
+    }
+    // With a deadline it is not: a handler that blocks its thread must not keep the caller.
+    let isCallers = ![.voteWithin, .askWithin, .collectWithin].contains(reach)
+    #expect(tasks.history.map { $0 == task } == [isCallers])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("so are those who are asked with a closure that awaits nothing")
+  func awaitsNothing() async {
+    let hub = DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let task = withUnsafeCurrentTask { $0?.hashValue }
+    let isCallers = await hub.ask(Listener.self, combining: .all()) { _ in
+      withUnsafeCurrentTask { $0?.hashValue } == task
+    }
+    #expect(isCallers == [true, true, true])
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("those asked in turn are waited for, wherever they run", arguments: [false, true])
+  func inTurn(hasExecutor: Bool) async {
+    let pool = ThreadPool(threads: 1)
+    let hub = hasExecutor ? DelegateHub(on: ThreadPool(threads: 1)) : DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes {
+      hub.subscribe(probe, to: Listener.self, on: probe.name == "1" ? pool : nil)
+    }
+    let names = await hub.pass([String](), through: Listener.self) { probe, names in
+      await Task.yield()
+      return names + [probe.name]
+    }
+    #expect(names == ["0", "1", "2"])
+    let first = await hub.askInTurn(Listener.self) { $0.name == "1" ? $0.name : nil }
+    #expect(first == "1")
+  }
+}
+
+extension Round {
+  /// The tasks of its workers, as far as they are known.
+  fileprivate var tasks: [Task<Void, Never>] {
+    var workers = state.withLock { $0.workers }
+    return workers.cancel(except: nil, inPlace: false)
+  }
+}
