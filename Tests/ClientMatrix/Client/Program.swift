@@ -16,6 +16,7 @@ struct Program {
     }
     await distributing()
     await testing()
+    await forms()
     await samples()
     let mode = #fileID.prefix { $0 != "/" }
     let failures = Checks.messages
