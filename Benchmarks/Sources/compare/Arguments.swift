@@ -4,7 +4,7 @@ struct Arguments {
   static let usage = """
     usage: compare [--quick] [--only TEXT] [--who NAME] [--noise PERCENT] [--again COUNT]
                    [--known | --no-gate] [--record FILE]
-      --quick          fewer and shorter rounds: a minute in place of four
+      --quick          fewer and shorter rounds: a minute in place of five
       --only TEXT      only the row of that name, or else all whose names contain the text
       --who NAME       only contestants whose names begin so, for a profiler; no ratios
       --noise PERCENT  by how much a ratio of times may miss its target; 15 if not given,

@@ -30,6 +30,10 @@ extension Counted {
       let isPassed = await hub.vote((any Listener).self) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
+    await count("synchronous `vote` among \(number)") {
+      let isPassed = await hub.vote((any Listener).self) { $0.maySit(7) }
+      guard isPassed else { fatalError("nobody objects") }
+    }
     await count("`vote` within a second among \(number)") {
       let isPassed = await hub.vote(
         (any Listener).self, within: .seconds(1), absent: .counts(as: false)
@@ -39,6 +43,10 @@ extension Counted {
     await count("`ask` among \(number)") {
       let weight = await hub.ask((any Listener).self, combining: .sum()) { await $0.weigh(7) }
       guard weight == 7 * number else { fatalError("all weigh the same") }
+    }
+    await count("synchronous `ask` among \(number)") {
+      let height = await hub.ask((any Listener).self, combining: .sum()) { $0.measure(7) }
+      guard height == 7 * number else { fatalError("all are as tall") }
     }
     await count("`collect` among \(number)") {
       let replies = await hub.collect((any Listener).self) { await $0.weigh(7) }

@@ -26,6 +26,8 @@ enum Counted {
   @concurrent
   private static func run() async {
     for count in [1, 2, 3, 5, 10, 100] { await vote(among: count) }
+    for count in [1, 3, 10, 100] { await voteAtOnce(among: count) }
+    await askAtOnce(among: 3)
     for count in [1, 3] { await voteOfDelegates(among: count) }
     await loop(over: 100)
     for count in [1, 100] { await notify(count) }
@@ -75,7 +77,35 @@ enum Counted {
     withExtendedLifetime(members) {}
   }
 
-  /// The same by one protocol's half of the hub, which is to cost nothing.
+  /// The same with a closure that awaits nothing.
+  private static func voteAtOnce(among number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    await count("a synchronous vote among \(number)", units: 2) {
+      for _ in 0..<2 {
+        guard await hub.vote((any Listener).self, { $0.maySit(7) }) else {
+          fatalError("nobody objects")
+        }
+      }
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  private static func askAtOnce(among number: Int) async {
+    let hub = DelegateHub()
+    let members = (0..<number).map { _ in Member() }
+    for member in members { hub.subscribe(member, to: (any Listener).self) }
+    await count("a synchronous ask among \(number)", units: 2) {
+      for _ in 0..<2 {
+        let height = await hub.ask((any Listener).self, combining: .sum()) { $0.measure(7) }
+        guard height == 7 * number else { fatalError("all are as tall") }
+      }
+    }
+    withExtendedLifetime(members) {}
+  }
+
+  /// A vote by one protocol's half of the hub, which is to cost nothing.
   private static func voteOfDelegates(among number: Int) async {
     let delegates = Delegates<any Listener>()
     let members = (0..<number).map { _ in Member() }
@@ -147,6 +177,8 @@ protocol Listener: AnyObject, Sendable {
   func mayPass(_ number: Int) async -> Bool
   func weigh(_ number: Int) async -> Int
   func find(_ number: Int) async -> Int?
+  func maySit(_ number: Int) -> Bool
+  func measure(_ number: Int) -> Int
   func didPass(_ number: Int)
 }
 
@@ -154,5 +186,7 @@ final class Member: Listener {
   func mayPass(_ number: Int) async -> Bool { number > 0 }
   func weigh(_ number: Int) async -> Int { number }
   func find(_ number: Int) async -> Int? { nil }
+  func maySit(_ number: Int) -> Bool { number > 0 }
+  func measure(_ number: Int) -> Int { number }
   func didPass(_ number: Int) {}
 }

@@ -11,7 +11,7 @@ struct Plan: Sendable {
   /// How the names of those begin who run alone, for a profiler to look at; all run if `nil`.
   var soloist: String?
 
-  /// For a table that is to be quoted: some four minutes.
+  /// For a table that is to be quoted: some five minutes.
   static let full = Plan(rounds: 15, turn: 40e6, skipsSlowControls: false, countings: 3)
   /// For CI and for a look in between: a minute.
   static let quick = Plan(rounds: 9, turn: 8e6, skipsSlowControls: true, countings: 1)

@@ -2,10 +2,15 @@
 /// that suspends holds up all after it.
 actor ActorLoop {
   private var gatekeepers: [WeakGatekeeper] = []
+  private var promptGatekeepers: [WeakPromptGatekeeper] = []
   private var listeners: [WeakListener] = []
 
   func add(_ gatekeeper: any Gatekeeper) {
     gatekeepers.append(WeakGatekeeper(gatekeeper))
+  }
+
+  func add(_ gatekeeper: any PromptGatekeeper) {
+    promptGatekeepers.append(WeakPromptGatekeeper(gatekeeper))
   }
 
   func add(_ listener: any Listener) {
@@ -21,6 +26,13 @@ actor ActorLoop {
   func vote(_ body: @Sendable (any Gatekeeper) async -> Bool) async -> Bool {
     for box in gatekeepers {
       if let gatekeeper = box.value, await !body(gatekeeper) { return false }
+    }
+    return true
+  }
+
+  func vote(_ body: @Sendable (any PromptGatekeeper) -> Bool) -> Bool {
+    for box in promptGatekeepers {
+      if let gatekeeper = box.value, !body(gatekeeper) { return false }
     }
     return true
   }

@@ -2,11 +2,16 @@
 /// vote.
 actor TaskPerCallHub {
   private var gatekeepers: [WeakGatekeeper] = []
+  private var promptGatekeepers: [WeakPromptGatekeeper] = []
   private var listeners: [WeakListener] = []
   private var asyncListeners: [WeakAsyncListener] = []
 
   func add(_ gatekeeper: any Gatekeeper) {
     gatekeepers.append(WeakGatekeeper(gatekeeper))
+  }
+
+  func add(_ gatekeeper: any PromptGatekeeper) {
+    promptGatekeepers.append(WeakPromptGatekeeper(gatekeeper))
   }
 
   func add(_ listener: any Listener) {
@@ -42,6 +47,21 @@ actor TaskPerCallHub {
       for box in gatekeepers {
         if let gatekeeper = box.value {
           group.addTask { await body(gatekeeper) }
+        }
+      }
+      for await isAllowed in group where !isAllowed {
+        group.cancelAll()
+        return false
+      }
+      return true
+    }
+  }
+
+  func vote(_ body: @escaping @Sendable (any PromptGatekeeper) -> Bool) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      for box in promptGatekeepers {
+        if let gatekeeper = box.value {
+          group.addTask { body(gatekeeper) }
         }
       }
       for await isAllowed in group where !isAllowed {

@@ -8,6 +8,13 @@ final class WeakGatekeeper: Sendable {
   init(_ value: any Gatekeeper) { self.value = value }
 }
 
+/// An entry of an array of voters that answer at once.
+final class WeakPromptGatekeeper: Sendable {
+  weak let value: (any PromptGatekeeper)?
+
+  init(_ value: any PromptGatekeeper) { self.value = value }
+}
+
 /// An entry of an array of listeners.
 final class WeakListener: Sendable {
   weak let value: (any Listener)?

@@ -2,14 +2,16 @@
 /// that, since one that suspends holds up all after it.
 struct WeakLoop: Sendable {
   private let gatekeepers: [WeakGatekeeper]
+  private let promptGatekeepers: [WeakPromptGatekeeper]
   private let listeners: [WeakListener]
   private let asyncListeners: [WeakAsyncListener]
 
   init(
-    gatekeepers: [any Gatekeeper] = [], listeners: [any Listener] = [],
-    asyncListeners: [any AsyncListener] = []
+    gatekeepers: [any Gatekeeper] = [], promptGatekeepers: [any PromptGatekeeper] = [],
+    listeners: [any Listener] = [], asyncListeners: [any AsyncListener] = []
   ) {
     self.gatekeepers = gatekeepers.map(WeakGatekeeper.init)
+    self.promptGatekeepers = promptGatekeepers.map(WeakPromptGatekeeper.init)
     self.listeners = listeners.map(WeakListener.init)
     self.asyncListeners = asyncListeners.map(WeakAsyncListener.init)
   }
@@ -29,6 +31,13 @@ struct WeakLoop: Sendable {
   func vote(_ body: (any Gatekeeper) async -> Bool) async -> Bool {
     for box in gatekeepers {
       if let gatekeeper = box.value, await !body(gatekeeper) { return false }
+    }
+    return true
+  }
+
+  func vote(_ body: (any PromptGatekeeper) -> Bool) -> Bool {
+    for box in promptGatekeepers {
+      if let gatekeeper = box.value, !body(gatekeeper) { return false }
     }
     return true
   }

@@ -2,20 +2,30 @@ import Delegation
 
 /// What a whole vote costs whose voters suspend: once each, one more often than the other, or because
 /// they have others vote.
-let suspendingRows: [Row] = [1, 3, 10].flatMap { count in
-  [
-    suspending("suspend.once.\(count)", (0..<count).map { YieldingGatekeeper(forbidding: $0) }),
-    suspending(
-      "suspend.uneven.\(count)",
-      (0..<count).map { YieldingGatekeeper(forbidding: $0, times: $0 + 1) }),
-    chain("suspend.chain.\(count)", count) { YieldingGatekeeper(forbidding: $0) },
-    // The same without a voter that suspends.
-    chain("vote.chain.\(count)", count) { ClassGatekeeper(forbidding: $0) },
-  ]
+let suspendingRows: [Row] =
+  [1, 2, 3, 5, 10].map(yieldingOnce)
+  + [1, 3, 10].flatMap { count in
+    [
+      suspending(
+        "suspend.uneven.\(count)",
+        (0..<count).map { YieldingGatekeeper(forbidding: $0, times: $0 + 1) }),
+      chain("suspend.chain.\(count)", count) { YieldingGatekeeper(forbidding: $0) },
+      // The same without a voter that suspends.
+      chain("vote.chain.\(count)", count) { ClassGatekeeper(forbidding: $0) },
+    ]
+  }
+
+/// DESIGN asks of several voters that each yield once no more than that the task group is no faster.
+private func yieldingOnce(_ count: Int) -> Row {
+  suspending(
+    "suspend.once.\(count)", (0..<count).map { YieldingGatekeeper(forbidding: $0) },
+    target: count > 1 ? .within(1, noise: .wakes) : nil)
 }
 
-private func suspending(_ id: String, _ voters: [any Gatekeeper]) -> Row {
-  Row(id) { _ in await votes(id, among: voters, unit: "vote") }
+private func suspending(_ id: String, _ voters: [any Gatekeeper], target: Target? = nil) -> Row {
+  Row(id) { _ in
+    await votes(id, among: voters, targets: VoteTargets(group: target), unit: "vote")
+  }
 }
 
 /// A row whose voters have the only voter of a second hub vote, which has that of a third one vote.

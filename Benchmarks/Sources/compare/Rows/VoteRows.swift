@@ -2,31 +2,65 @@ import Delegation
 
 /// What a vote costs when its voters answer at once, hop, yield or sleep, by one caller and by several.
 let voteRows: [Row] =
-  [1, 2, 3, 5, 10, 100, 1000].map { count in
+  (sizes + [1000]).map { count in
     let id = "vote.class.\(count)"
     return Row(id) { _ in
       await votes(
         id, among: classes(count), targets: asked[count] ?? VoteTargets(), withActor: true)
     }
+  }
+  + sizes.map { count in
+    let id = "vote.sync.\(count)"
+    return Row(id) { _ in
+      await promptVotes(id, among: promptClasses(count), targets: askedAtOnce(count))
+    }
   } + callerRows + otherVoteRows
 
-/// What DESIGN asks of a vote among so many that answer at once.
+/// How many voters there are.
+private let sizes = [1, 2, 3, 5, 10, 30, 100]
+
+/// What DESIGN asks of a vote among so many that are awaited, and answer without suspending.
 private let asked = [
   // A group's only task comes by way of the pool: how long that takes, the kernel decides.
-  1: VoteTargets(group: .faster(5, noise: .wakes)),
-  3: VoteTargets(group: .faster(5)),
-  10: VoteTargets(group: .faster(6), loop: .within(1.2)),
-  100: VoteTargets(group: .faster(8), loop: .within(1)),
+  1: VoteTargets(group: .faster(7, noise: .wakes)),
+  2: VoteTargets(group: .faster(3.5)),
+  3: VoteTargets(group: .faster(4.5)),
+  5: VoteTargets(group: .faster(5)),
+  10: VoteTargets(group: .faster(6.5), loop: .within(1.2)),
+  100: VoteTargets(group: .faster(12), loop: .within(1)),
 ]
 
+/// What DESIGN asks of a vote among so many by a closure that awaits nothing.
+private func askedAtOnce(_ count: Int) -> VoteTargets {
+  let limits = [1: 4, 10: 2, 100: 1.2]
+  return VoteTargets(
+    group: .faster(10, noise: count == 1 ? .wakes : .usual),
+    actor: limits[count].map { .within($0) })
+}
+
 /// Several callers at once; one alone is in the rows above.
-private let callerRows: [Row] = [3, 10].flatMap { count in
-  [2, 4, 8].map { callers in
-    let id = "vote.class.\(count).callers\(callers)"
-    let target: Target? = count == 10 && callers == 8 ? .faster(4, noise: .wakes) : nil
-    return Row(id) { _ in
-      await votes(id, among: classes(count), targets: VoteTargets(group: target), callers: callers)
-    }
+private let callerRows: [Row] =
+  [3, 10].flatMap { count in [2, 4].map { awaited(count, callers: $0) } }
+  + sizes.flatMap { count in
+    let id = "vote.sync.\(count).callers8"
+    return [
+      awaited(count, callers: 8),
+      Row(id) { _ in
+        await promptVotes(id, among: promptClasses(count), targets: VoteTargets(), callers: 8)
+      },
+    ]
+  }
+
+/// What DESIGN asks of a vote among so many by eight callers.
+private let askedByEight = [5: 3.5, 10: 4.5]
+
+private func awaited(_ count: Int, callers: Int) -> Row {
+  let id = "vote.class.\(count).callers\(callers)"
+  let target = callers == 8 ? askedByEight[count].map { Target.faster($0, noise: .wakes) } : nil
+  return Row(id) { _ in
+    await votes(
+      id, among: classes(count), targets: VoteTargets(group: target), callers: callers,
+      withActor: true)
   }
 }
 
@@ -52,6 +86,10 @@ private let otherVoteRows: [Row] = [
 
 private func classes(_ count: Int) -> [any Gatekeeper] {
   (0..<count).map { ClassGatekeeper(forbidding: $0) }
+}
+
+private func promptClasses(_ count: Int) -> [any PromptGatekeeper] {
+  (0..<count).map { PromptClassGatekeeper(forbidding: $0) }
 }
 
 private func actors(_ count: Int) -> [any Gatekeeper] {

@@ -15,6 +15,15 @@ protocol Gatekeeper: AnyObject, Sendable {
   func mayPerform(_ request: Request) async -> Bool
 }
 
+/// A delegate that is asked, and answers at once.
+protocol PromptGatekeeper: AnyObject, Sendable {
+  /// Answers whether the request may be performed.
+  ///
+  /// - Parameter request: which one.
+  /// - Returns: whether it may.
+  func allows(_ request: Request) -> Bool
+}
+
 /// A delegate that is told.
 protocol Listener: AnyObject, Sendable {
   /// Learns that the request was performed.

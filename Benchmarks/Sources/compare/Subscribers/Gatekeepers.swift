@@ -12,6 +12,18 @@ final class ClassGatekeeper: Gatekeeper {
   func mayPerform(_ request: Request) async -> Bool { request.id != forbidden }
 }
 
+/// The same by a protocol that does not let it suspend.
+final class PromptClassGatekeeper: PromptGatekeeper {
+  private let forbidden: Int
+
+  /// Makes one.
+  ///
+  /// - Parameter forbidden: the request it denies.
+  init(forbidding forbidden: Int) { self.forbidden = forbidden }
+
+  func allows(_ request: Request) -> Bool { request.id != forbidden }
+}
+
 /// A voter with state of its own, which costs a hop.
 actor ActorGatekeeper: Gatekeeper {
   private let forbidden: Int
