@@ -8,10 +8,10 @@ public import Synchronization
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the poll is shared, and after that
 /// only by the worker that has moved `phase` from `free` to `counting`, until it moves it back. The worker
-/// that decides never moves it back. The caller takes `outcome` after it has read `isDecided` in `state`,
-/// under the lock.
+/// that decides never moves it back. The caller takes `outcome` after it has read `isDecided` in the round's
+/// state, under the lock.
 ///
-/// It is generic over the ballot as a whole, and its lock has no generic state. Otherwise the end of each
+/// It is generic over the ballot as a whole, and nothing generic is under the round's lock. Otherwise the end of each
 /// poll would look up types at run time, for a fifth of what a small vote costs.
 @_fixed_layout
 @usableFromInline
@@ -40,6 +40,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   var outcome: [Decision] = []
   @usableFromInline
   let phase = Atomic<UInt8>(PollPhase.free)
+
   @inlinable
   init(_ ballot: Count) {
     self.ballot = ballot
@@ -71,7 +72,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return decision
   }
 
-  /// Counts an answer; if it decides, halts the round and resumes the caller.
+  /// Counts an answer; if it decides, ends the round and resumes the caller.
   ///
   /// - Parameters:
   ///   - answer: the answer.

@@ -169,6 +169,30 @@ struct RoundTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("a caller that is cancelled after the end reaches those that still run, in its own place")
+  func cancelledAfterTheEnd() {
+    // On it nothing runs: what is not done in place is not done.
+    let stuck = ManualExecutor()
+    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _, _ in nil }
+    let straggler = Task(executorPreference: stuck) {}
+    _ = round.state.withLock { $0.workers.keep(straggler, at: WorkerTasks.firstPlace) }
+    round.end(cancelling: true, except: nil)
+    #expect(!straggler.isCancelled)
+    round.cancel(inPlace: true)
+    #expect(straggler.isCancelled)
+    stuck.run()
+  }
+
+  @Test("a worker whose task becomes known after that is cancelled in place as well")
+  func keptLate() {
+    let stuck = ManualExecutor()
+    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _, _ in nil }
+    round.cancel(inPlace: true)
+    round.requestWorker()
+    #expect(round.tasks.map(\.isCancelled) == [true])
+    stuck.run()
+  }
+
   @Test("those asked in turn are waited for, wherever they run", arguments: [false, true])
   func inTurn(hasExecutor: Bool) async {
     let pool = ThreadPool(threads: 1)

@@ -44,6 +44,24 @@ struct ChangedExecutorTests {
     #expect(scene.hub.inbox.activity.workers.value == 0)
   }
 
+  @Test("a question in a loop asks one that has got a queue meanwhile there, and keeps the order")
+  func withinALoop() async {
+    let hub = DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let queue = MarkedQueue.make("its own")
+    let (second, places) = (probes[1], Recorder<String>())
+    let names = await hub.ask(Listener.self, combining: .all()) { probe in
+      if probe.name == "0" { hub.subscribe(second, to: Listener.self, on: queue) }
+      places.record(MarkedQueue.current)
+      return probe.name
+    }
+    #expect(names == ["0", "1", "2"])
+    #expect(places.history == ["elsewhere", "its own", "elsewhere"])
+    await hub.drain()
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("a change to the hub's serves what waits there, and back again")
   func toTheHubs() {
     let scene = Lanes()
