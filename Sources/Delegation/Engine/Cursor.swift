@@ -28,19 +28,18 @@ struct Cursor: StandbyWork {
   var nodes: [SubscriptionNode]
   /// The next position to be claimed.
   @usableFromInline
-  var next = 0
+  var next: Int
   @usableFromInline
   var isHalted = false
   /// Claimed subscriptions that were sent to their own executors and have not begun there, by position.
-  ///
-  /// It is `nil` until there is one.
-  private var sentToExecutor: [Int: SubscriptionNode]?
+  private var sent: [Int: SubscriptionNode] = [:]
   /// Which of the workers requests their standby.
   var request = StandbyRequest.none
 
   @usableFromInline
-  init(_ nodes: consuming [SubscriptionNode]) {
+  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
     self.nodes = nodes
+    next = first
   }
 
   /// How many have not been claimed.
@@ -68,9 +67,7 @@ struct Cursor: StandbyWork {
   /// - Returns: the subscriptions that have not begun, to be released outside the lock.
   mutating func halt() -> [SubscriptionNode] {
     isHalted = true
-    guard let waiting = sentToExecutor.take() else { return release() }
-    // A new array: the thread sanitizer does not see that the roster has released this one before.
-    return Array(waiting.values) + release()
+    return release()
   }
 
   /// Takes out the list, to be released outside the lock.
@@ -81,20 +78,20 @@ struct Cursor: StandbyWork {
   }
 
   /// Notes that a claimed subscription is sent to its own executor.
-  mutating func sendToExecutor(_ claim: Claim) {
-    sentToExecutor = sentToExecutor ?? [:]
-    sentToExecutor?[claim.position] = claim.node
+  mutating func send(_ claim: Claim) {
+    sent[claim.position] = claim.node
   }
 
   /// Notes that a subscription begins on its own executor.
   ///
-  /// - Returns: whether it may begin: not if the cursor was halted, or if it has begun already.
-  mutating func beginOnExecutor(_ position: Int) -> Bool {
-    sentToExecutor?.removeValue(forKey: position) != nil && !isHalted
+  /// - Returns: whether it may begin.
+  mutating func beginSent(_ position: Int) -> Bool {
+    sent[position] = nil
+    return !isHalted
   }
 
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < next ? sentToExecutor?[position] : nodes[position]
+    position < next ? sent[position] : nodes[position]
   }
 }

@@ -110,9 +110,8 @@ extension Round {
       next = claim()
     case .sent(let claim):
       isSingle = true
-      claim.node.topic.noteArrived(claim.node, of: ObjectIdentifier(self))
       // The executor may have taken its time.
-      next = beginOnExecutor(claim) ? claim : nil
+      next = beginSent(claim) ? claim : nil
     }
     while let claim = next {
       if !isSingle, let executor = claim.node.executor {
@@ -138,24 +137,19 @@ extension Round {
     guard claim.node.isReached(as: narrowing, endingIn: call) else {
       return _ = await question?(self, worker, claim, true)
     }
-    state.withLock { $0.cursor.sendToExecutor(claim) }
+    state.withLock { $0.cursor.send(claim) }
     switch order {
     case .inTurn:
       await Task.runAttached(on: executor) {
         // The deadline may have come meanwhile.
-        guard self.beginOnExecutor(claim) else { return }
+        guard self.beginSent(claim) else { return }
         _ = await self.question?(self, worker, claim, true)
       }
-    case .sideBySide:
-      claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
-        // It was terminated: what is left to be done needs no executor of its own.
-        self.startWorker(on: self.executor, .sent(claim))
-      }
-      startWorker(on: executor, .sent(claim))
+    case .sideBySide: startWorker(on: executor, .sent(claim))
     }
   }
 
-  private func beginOnExecutor(_ claim: Claim) -> Bool {
-    state.withLock { $0.cursor.beginOnExecutor(claim.position) }
+  private func beginSent(_ claim: Claim) -> Bool {
+    state.withLock { $0.cursor.beginSent(claim.position) }
   }
 }

@@ -110,8 +110,9 @@ final class Round: @unchecked Sendable {
   /// Makes a round of a question that the current task awaits.
   @usableFromInline
   init(
-    asking nodes: consuming [SubscriptionNode], conformingTo narrowing: Narrowing? = nil,
-    inOrder order: Order = .sideBySide, for workplace: any Workplace, in call: CallKind,
+    asking nodes: consuming [SubscriptionNode], from first: Int = 0,
+    conformingTo narrowing: Narrowing? = nil, inOrder order: Order = .sideBySide,
+    for workplace: any Workplace, in call: CallKind,
     _ question: @escaping Question
   ) {
     executor = workplace.executor
@@ -121,7 +122,7 @@ final class Round: @unchecked Sendable {
     self.order = order
     self.narrowing = narrowing
     self.call = call
-    state = Lock(State(cursor: Cursor(nodes), held: Held(question: question)))
+    state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))
   }
 
   // MARK: Starting

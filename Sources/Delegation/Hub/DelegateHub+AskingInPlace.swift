@@ -14,8 +14,9 @@ extension DelegateHub {
   /// **Order.** One after another, by priority, then in order of subscription, up to the answer that fixes
   /// the outcome. A handler that blocks its thread holds up the others and the caller.
   ///
-  /// **Isolation.** Handlers run where the caller's task runs, on no actor. If the hub or a subscriber has an
-  /// executor, or ``Configuration/slowAfter`` is set, all are asked as by ``vote(_:by:_:)-2k4ay``.
+  /// **Isolation.** Handlers run where the caller's task runs, on no actor. If the hub has an executor, or
+  /// ``Configuration/slowAfter`` is set, all are asked as by ``vote(_:by:_:)-2k4ay``. If a subscriber has an
+  /// executor, it and those after it are.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels
   /// that task cancels the caller.
@@ -139,59 +140,45 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ question: SynchronousQuestion<P, C.Response, E>
   ) async throws(E) -> C.Outcome {
-    var nodes = publishedLoop(of: audience.key)
-    if nodes == nil { nodes = await loop(of: audience.key) }
-    guard let nodes else {
+    guard mayAskInPlace else {
       return try await ask(among: audience, combining: combiner, in: call) {
         subscriber async throws(E) in try question.body(subscriber)
       }
     }
-    beginLoop()
-    defer { endLoop() }
+    let nodes = await subscriptions(of: audience.key)
     var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    if let decision = ballot.begin() { return try decision.get() }
-    for position in nodes.indices {
-      let node = nodes[position]
-      var answer = Answer<C.Response, E>.absence
-      if node.hasExecutor {
-        answer = await askElsewhere(node, among: audience, in: call, question)
-      } else if node.beginCall() {
-        if let subscriber = node.subscriber(in: audience, for: call) {
-          do throws(E) {
-            answer = .response(try question.body(subscriber))
-          } catch {
-            node.noteFailure()
-            answer = .failure(error)
-          }
-        }
-        node.endCall()
-      }
-      if let decision = ballot.count(answer, from: position) { return try decision.get() }
+    var decision = ballot.begin()
+    var position = 0
+    beginLoop()
+    while decision == nil, position < nodes.count, !nodes[position].hasExecutor {
+      let answer = nodes[position].answer(in: audience, for: call, question)
+      decision = ballot.count(answer, from: position)
+      position += 1
     }
-    fatalError("Delegation: a question went on undecided")
+    endLoop()
+    if let decision { return try decision.get() }
+    return try await askRest(
+      of: nodes, from: position, countedBy: ballot, among: audience, in: call, question)
   }
 
-  /// Asks a subscription that has got an executor since the loop began.
+  /// Asks the subscriptions from the first one on that has an executor: they need more than a loop.
   @inlinable
   @inline(never)
-  nonisolated func askElsewhere<P, Response, E>(
-    _ node: SubscriptionNode, among audience: Audience<P>, in call: CallKind,
-    _ question: SynchronousQuestion<P, Response, E>
-  ) async -> Answer<Response, E> {
-    let worker = beginAsking()
-    defer { endAsking(worker) }
-    let answer: Answer<Response, E>? = await askElsewhere(
-      node, conformingTo: audience.narrowing, as: worker, in: call
-    ) { node in
-      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-      do throws(E) {
-        return .response(try question.body(subscriber))
-      } catch {
-        node.noteFailure()
-        return .failure(error)
+  nonisolated func askRest<P, C: Combiner, E>(
+    of nodes: [SubscriptionNode], from first: Int, countedBy ballot: Ballot<C, E>,
+    among audience: Audience<P>, in call: CallKind,
+    _ question: SynchronousQuestion<P, C.Response, E>
+  ) async throws(E) -> C.Outcome {
+    let poll = Poll(ballot)
+    let inquiry = Inquiry { round, worker, first, isSingle in
+      await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+        node.response(in: audience, for: call, question)
       }
     }
-    return answer ?? .absence
+    await conduct(
+      inquiry, among: nodes, from: first, conformingTo: audience.narrowing, in: call,
+      calledElsewhere: isCalledOnOtherExecutor)
+    return try Poll.takeDecision(of: poll).get()
   }
 
   @inlinable
@@ -213,22 +200,9 @@ extension DelegateHub {
     return try Poll.takeDecision(of: poll).get()
   }
 
-  /// The subscriptions of a protocol, if they may be asked in a loop and are published.
+  /// Whether a loop does all that handlers need.
   @usableFromInline
-  nonisolated func publishedLoop(of key: ObjectIdentifier) -> [SubscriptionNode]? {
-    executor == nil && slowWatch == nil ? publishedSnapshot(of: key).flatMap(Self.loop) : nil
-  }
-
-  /// The subscriptions of a protocol; `nil` if they may not be asked in a loop.
-  @usableFromInline
-  nonisolated func loop(of key: ObjectIdentifier) async -> [SubscriptionNode]? {
-    guard executor == nil, slowWatch == nil else { return nil }
-    return Self.loop(over: await subscriptions(of: key))
-  }
-
-  private static func loop(over nodes: [SubscriptionNode]) -> [SubscriptionNode]? {
-    nodes.contains(where: \.hasExecutor) ? nil : nodes
-  }
+  nonisolated var mayAskInPlace: Bool { executor == nil && slowWatch == nil }
 
   /// Counts the current task as one that asks.
   @usableFromInline
@@ -255,6 +229,33 @@ struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
 }
 
 extension SubscriptionNode {
+  /// Asks in the caller's task, unless the subscription was terminated.
+  @inlinable
+  @inline(__always)
+  func answer<P, Response, E>(
+    in audience: Audience<P>, for call: CallKind,
+    _ question: SynchronousQuestion<P, Response, E>
+  ) -> Answer<Response, E> {
+    guard beginCall() else { return .absence }
+    defer { endCall() }
+    return response(in: audience, for: call, question)
+  }
+
+  @inlinable
+  @inline(__always)
+  func response<P, Response, E>(
+    in audience: Audience<P>, for call: CallKind,
+    _ question: SynchronousQuestion<P, Response, E>
+  ) -> Answer<Response, E> {
+    guard let subscriber = subscriber(in: audience, for: call) else { return .absence }
+    do throws(E) {
+      return .response(try question.body(subscriber))
+    } catch {
+      noteFailure()
+      return .failure(error)
+    }
+  }
+
   /// Asks on the main actor, if the subscriber lives and its subscription is open when the actor is free.
   @inlinable
   @MainActor

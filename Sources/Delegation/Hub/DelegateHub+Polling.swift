@@ -93,6 +93,19 @@ extension DelegateHub {
     }
   }
 
+  /// Conducts the rest of a question, from a position on, until its poll is decided.
+  @usableFromInline
+  nonisolated func conduct(
+    _ inquiry: Inquiry, among nodes: consuming [SubscriptionNode], from first: Int,
+    conformingTo narrowing: Narrowing?, in call: CallKind, calledElsewhere isElsewhere: Bool
+  ) async {
+    let round = Round(
+      asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
+      inquiry.question)
+    guard isElsewhere else { return await conduct(round) }
+    await withTaskExecutorPreference(ownExecutor) { await self.conduct(round) }
+  }
+
   private nonisolated func conduct(_ round: Round) async {
     let mayRunInPlace = executor == nil || isCalledOnOwnExecutor
     await withTaskCancellationHandler {

@@ -128,7 +128,6 @@ final class SubscriptionNode: Sendable {
     }
     if let left { finishLeaving(left) }
     if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
-    if hasExecutor { topic.noteEnded(self) }
     return Remains(topic: topic, pending: pending, attachments: attachments)
   }
 

@@ -69,14 +69,6 @@ final class Topic: Sendable {
   /// handlers, and is cleared only when its last waiter is removed.
   private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
 
-  /// What is to be done about the questions that subscriptions were sent to their executors for, if the
-  /// subscription ends before the executor has come to it: by the subscription, and by who asks.
-  ///
-  /// Invariant: what is in here is of an open subscription, or will be taken out by the one who ended it or by
-  /// the one who put it here: the one closes the subscription before it looks in here, the other looks whether
-  /// it is closed after it has put it here.
-  private let sent = Lock<[ObjectIdentifier: [ObjectIdentifier: @Sendable () -> Void]]>([:])
-
   init(_ type: Any.Type, owner: any SubscriptionOwner) {
     self.type = type
     self.owner = owner
@@ -86,44 +78,6 @@ final class Topic: Sendable {
 
   /// The protocol's name.
   var name: String { String(reflecting: type) }
-
-  // MARK: Questions that wait for an executor
-
-  /// Notes that a subscription is sent to its executor for a question.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - asker: who asks.
-  ///   - onEnd: what to do if it ends before ``noteArrived(_:of:)``; called once at most, under no lock.
-  func noteSent(
-    _ node: SubscriptionNode, by asker: ObjectIdentifier, onEnd: @escaping @Sendable () -> Void
-  ) {
-    sent.withLock { $0[ObjectIdentifier(node), default: [:]][asker] = onEnd }
-    if !node.isOpen { takeSent(node, by: asker)?() }
-  }
-
-  /// Notes that the executor has come to it.
-  func noteArrived(_ node: SubscriptionNode, of asker: ObjectIdentifier) {
-    _ = takeSent(node, by: asker)
-  }
-
-  /// Does what is to be done about the questions for which a subscription that has ended was sent away.
-  ///
-  /// Must not be called under a lock.
-  func noteEnded(_ node: SubscriptionNode) {
-    let all = sent.withLock { $0.removeValue(forKey: ObjectIdentifier(node)) }
-    for (_, onEnd) in all ?? [:] { onEnd() }
-  }
-
-  private func takeSent(
-    _ node: SubscriptionNode, by asker: ObjectIdentifier
-  ) -> (@Sendable () -> Void)? {
-    sent.withLock { sent in
-      let onEnd = sent[ObjectIdentifier(node)]?.removeValue(forKey: asker)
-      if sent[ObjectIdentifier(node)]?.isEmpty == true { sent[ObjectIdentifier(node)] = nil }
-      return onEnd
-    }
-  }
 
   // MARK: Waiting for a subscription's handlers
 

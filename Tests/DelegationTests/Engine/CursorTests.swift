@@ -11,15 +11,6 @@ struct CursorTests {
     nodes = subscribers.map { Structures.node(of: $0) }
   }
 
-  private func claim(_ cursor: inout Cursor) -> Cursor.Claim? { cursor.claim() }
-
-  /// Where a subscription is that has not begun; `nil` if there is none.
-  private func notBegun(_ cursor: Cursor) -> [Int?] {
-    nodes.indices.map { position in
-      cursor.notBegun(position).flatMap { node in nodes.firstIndex { $0 === node } }
-    }
-  }
-
   @Test("each position is given out once and in order, and who gets the last one releases the list")
   func claims() {
     var cursor = Cursor(nodes)
@@ -54,51 +45,42 @@ struct CursorTests {
     #expect(cursor.halt().count == 0)
   }
 
+  /// Where a subscription is that has not begun; `nil` if there is none.
+  private func notBegun(_ cursor: Cursor) -> [Int?] {
+    nodes.indices.map { position in
+      cursor.notBegun(position).flatMap { node in nodes.firstIndex { $0 === node } }
+    }
+  }
+
   @Test("one that was sent elsewhere has not begun before it arrives there")
   func elsewhere() throws {
     var cursor = Cursor(nodes)
     #expect(notBegun(cursor) == [0, 1, 2])
     let first = try #require(claim(&cursor))
     #expect(notBegun(cursor) == [nil, 1, 2])
-    cursor.sendToExecutor(first)
+    cursor.send(first)
     #expect(notBegun(cursor) == [0, 1, 2])
-    let second = try #require(claim(&cursor))
-    _ = cursor.claim()
-    cursor.sendToExecutor(second)
-    #expect(notBegun(cursor) == [0, 1, nil])
-    #expect(cursor.beginOnExecutor(0) == true)
-    #expect(notBegun(cursor) == [nil, 1, nil])
-    // Nor does it begin twice, be it that it ends when the executor comes to it.
-    #expect(cursor.beginOnExecutor(0) == false)
-    // What has arrived keeps nothing.
-    #expect(cursor.beginOnExecutor(1) == true)
-    #expect(notBegun(cursor) == [nil, nil, nil])
+    #expect(begin(&cursor))
+    #expect(notBegun(cursor) == [nil, 1, 2])
   }
 
-  @Test("one that arrives after a halt is not asked, and is kept no longer")
+  @Test("one that arrives after a halt is not asked")
   func tooLate() throws {
     var cursor = Cursor(nodes)
-    let first = try #require(claim(&cursor))
-    cursor.sendToExecutor(first)
-    #expect(cursor.halt().count == 4)
-    #expect(cursor.beginOnExecutor(0) == false)
+    cursor.send(try #require(claim(&cursor)))
+    _ = cursor.halt()
+    #expect(!begin(&cursor))
   }
 
-  @Test("a halt writes nothing into the list, which another thread may have released just before")
-  func writesNothing() throws {
-    // With room for more, and nobody else's: it could be extended in place.
-    var own = nodes
-    own.reserveCapacity(10)
-    let storage = Self.storage(of: own)
-    var cursor = Cursor(own)
-    own = []
-    cursor.sendToExecutor(try #require(claim(&cursor)))
-    let all = cursor.halt()
-    #expect(all.count == 4)
-    #expect(Self.storage(of: all) != storage)
+  @Test("it begins with a position that is not the first")
+  func rest() {
+    var cursor = Cursor(nodes, from: 2)
+    #expect(cursor.unclaimed == 1)
+    #expect(claim(&cursor)?.position == 2)
+    #expect(claim(&cursor) == nil)
   }
 
-  private static func storage(of nodes: [SubscriptionNode]) -> UnsafePointer<SubscriptionNode>? {
-    nodes.withUnsafeBufferPointer { $0.baseAddress }
-  }
+  private func begin(_ cursor: inout Cursor) -> Bool { cursor.beginSent(0) }
+
+  private func claim(_ cursor: inout Cursor) -> Cursor.Claim? { cursor.claim() }
 }

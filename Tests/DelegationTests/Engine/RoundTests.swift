@@ -30,11 +30,11 @@ struct RoundTests {
     let round = round(cast.nodes)
     let first = try #require(round.claim())
     let elsewhere = try #require(round.claim())
-    round.state.withLock { $0.cursor.sendToExecutor(elsewhere) }
+    round.state.withLock { $0.cursor.send(elsewhere) }
     #expect((0..<4).map(round.isLate) == [true, true, true, true])
     for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
     #expect((0..<4).map(round.isLate) == [true, false, false, true])
-    #expect(round.state.withLock { $0.cursor.beginOnExecutor(1) })
+    #expect(round.state.withLock { state in state.cursor.beginSent(1) })
     #expect((0..<4).map(round.isLate) == [true, true, false, true])
     withExtendedLifetime(first) {}
   }
@@ -49,7 +49,7 @@ struct RoundTests {
       let round = Round(
         asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
       ) { _, _, _, _ in nil }
-      if let first = round.claim() { round.state.withLock { $0.cursor.sendToExecutor(first) } }
+      if let first = round.claim() { round.state.withLock { $0.cursor.send(first) } }
       return (0..<2).map(round.isLate)
     }
     #expect(late == [[false, false], [true, true]])

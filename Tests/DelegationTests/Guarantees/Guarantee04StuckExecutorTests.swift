@@ -120,54 +120,9 @@ struct Guarantee04StuckExecutorTests {
   }
 
   @Test(
-    "a vote that was sent to an executor does not wait for it when its subscriber is gone",
-    arguments: [Reach.vote, .voteWithin, .collect], [true, false])
+    "the limit: a question that was sent to an executor waits for it, though the subscriber is gone",
+    arguments: [Reach.vote, .collect, .askInTurn, .pass], [true, false])
   func goneMeanwhile(reach: Reach, isCancelled: Bool) {
-    var probe: Probe? = Probe()
-    let others = stage.cast(2)
-    let called = Recorder<String>()
-    let (subscription, call) = start(reach, on: probe, others: others, noting: called)
-    #expect(call.result == nil)
-    if isCancelled {
-      subscription?.cancel()
-    } else {
-      probe = nil
-      stage.run()
-      // The limit: nobody has looked since.
-      #expect(call.result == nil)
-      stage.hub.notify(Listener.self) { _ in }
-    }
-    stage.run()
-    #expect(call.result == true)
-    #expect(called.history == ["0", "1"])
-    // Its worker is still there, and has nothing to do.
-    #expect(stage.perform { await $0.drain(within: .zero) }?.isEmpty == false)
-    stuck.run()
-    #expect(stage.perform { await $0.drain() }?.isEmpty == true)
-    #expect(called.history == ["0", "1"])
-    withExtendedLifetime(others) {}
-  }
-
-  @Test("one that is asked by several votes and cancelled holds up none of them")
-  func severalVotes() {
-    let probe = Probe()
-    let others = stage.cast(1)
-    let subscription = stage.hub.subscribe(probe, to: Listener.self, priority: 1, on: stuck)
-    let votes = (0..<5).map { _ in
-      stage.start { await $0.vote(Listener.self, by: .atLeast(1)) { $0.name != "0" } }
-    }
-    #expect(votes.allSatisfy { $0.result == nil })
-    subscription.cancel()
-    stage.run()
-    #expect(votes.allSatisfy { $0.result == false })
-    stuck.run()
-    withExtendedLifetime((probe, others)) {}
-  }
-
-  @Test(
-    "the limit: one question after another waits for the executor that it was sent to, though the subscriber is gone",
-    arguments: [Reach.askInTurn, .pass], [true, false])
-  func goneInTurn(reach: Reach, isCancelled: Bool) {
     var probe: Probe? = Probe()
     let others = stage.cast(1)
     let called = Recorder<String>()

@@ -22,7 +22,8 @@ struct Guarantee14DeadlineTests {
     hub.notify(Listener.self) { if $0.name == "1" { await gate.pass() } }
     for number in 0..<2 { hub.notify(Listener.self) { $0.log.record(number) } }
     await gate.arrivals()
-    for probe in [probes[0], probes[2]] { _ = await probe.log.history(of: 2) }
+    // The others' last handlers have recorded, but may not have returned.
+    while await hub.drain(within: .zero).subscribers.count > 1 { await Task.yield() }
   }
 
   @Test("at its deadline it returns with who is left and what waits for them")

@@ -92,30 +92,6 @@ struct SubscriptionNodeTests {
     #expect(!node.isActive(endingIn: nil))
   }
 
-  @Test("questions that wait for its executor are told apart by who asks")
-  func sentForTwo() {
-    defer { inbox.clear() }
-    let ended = Recorder<String>()
-    let (one, other) = (Nobody(), Nobody())
-    node.topic.noteSent(node, by: ObjectIdentifier(one)) { ended.record("one") }
-    node.topic.noteSent(node, by: ObjectIdentifier(other)) { ended.record("other") }
-    node.topic.noteArrived(node, of: ObjectIdentifier(one))
-    node.topic.noteEnded(node)
-    #expect(ended.history == ["other"])
-  }
-
-  @Test("a question that is to wait for its executor does not if it has ended")
-  func sentAfterTheEnd() {
-    defer { inbox.clear() }
-    let ended = Recorder<String>()
-    let asker = Nobody()
-    node.terminate(as: .cancelled)
-    node.topic.noteSent(node, by: ObjectIdentifier(asker)) { ended.record("asker") }
-    #expect(ended.history == ["asker"])
-    node.topic.noteEnded(node)
-    #expect(ended.history == ["asker"])
-  }
-
   @Test("nothing is left of who has waited for its handlers")
   func waiter() {
     defer { inbox.clear() }
