@@ -24,9 +24,6 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  /// The element that was appended first and is still there.
-  var first: Element? { isEmpty ? nil : elements[head] }
-
   /// Changes the element that was appended last, if it is still there.
   mutating func updateLast(_ change: (inout Element) -> Void) {
     guard !isEmpty, var last = elements[elements.count - 1] else { return }
