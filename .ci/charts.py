@@ -66,14 +66,13 @@ class Figures:
 
     def __init__(self, path):
         record = json.loads(path.read_text())
-        self.conditions, self.medians, self.scales, self.ratios = record["conditions"], {}, {}, {}
+        self.conditions, self.medians, self.scales = record["conditions"], {}, {}
         for line in record["lines"]:
             row, who = line["row"], line["who"]
             self.scales[row] = line["scale"]
             self.medians[row, who] = line["figure"][1]
             if other := line.get("against"):
                 self.medians[row, other] = line["itsFigure"][1]
-                self.ratios[row, who, other] = line["ratio"][1]
 
     def series(self, chart):
         """For each contestant of a chart its figures, one for each size."""
@@ -199,21 +198,3 @@ def draw(record, resources, benchmarks):
         name = "costs-dark" if kind == "dark" else "costs"
         files[benchmarks / f"{name}.svg"] = sheet(930, 624, LABEL, elements)
     return files
-
-
-def table(record):
-    """The sheet's figures as Markdown, and in how many times the hub's each contestant's are."""
-    figures = Figures(record)
-    yield "| | " + " | ".join(["1 subscriber", *map(str, SIZES[1:])]) + " |"
-    yield "| --- |" + " ---: |" * len(SIZES)
-    for chart in SHEET:
-        series, scale = figures.series(chart), figures.scale(chart)
-        yield f"| **{chart.title}** |" + " |" * len(SIZES)
-        for who, line in series.items():
-            cells = []
-            for size, own, value in zip(SIZES, series["hub"], line):
-                times = 1 / figures.ratios.get((chart.row.format(size), "hub", who), own / value)
-                digits = ".2g" if times < 1 else ".1f" if times < 9.95 else ".0f"
-                note = "" if who == "hub" else f" ({times:{digits}} x)"
-                cells.append(text_of(value, scale) + note)
-            yield f"| {CONTESTANTS[who].name} | " + " | ".join(cells) + " |"
