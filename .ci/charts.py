@@ -1,7 +1,7 @@
 """Charts of what a hub costs beside what people use in its place, from the figures that `compare` records.
 
-Part of `.ci/draw`. Each chart has both axes logarithmic and a line for each contestant: a whole call among 1, 3,
-10 and 100 subscribers, or what is allocated for them.
+Part of `.ci/draw`. Each chart has both axes logarithmic and a line for each contestant: a whole call among
+1, 3, 10 and 100 subscribers, or what is allocated for them.
 """
 import collections
 import json
@@ -121,7 +121,8 @@ def panel(chart, figures, theme, left, top, wide, high):
         share = (math.log10(value) - low) / (peak - low)
         return round(floor - 20 - (floor - 20 - ceiling) * share, 1)
 
-    out = [tag("text", chart.title, x=left + 8, y=top + 20, font_size=15, font_weight=600, fill=theme["text"])]
+    out = [tag("text", chart.title, x=left + 8, y=top + 20, font_size=15, font_weight=600,
+               fill=theme["text"])]
     for exponent in range(math.ceil(low), math.floor(peak) + 1):
         place = y(10 ** exponent)
         out.append(tag("line", x1=near, y1=place, x2=far, y2=place, stroke=theme["line"]))
@@ -169,7 +170,8 @@ def footnote(figures, charts, theme, y):
     scales = {figures.scale(chart) for chart in charts}
     lines = []
     if any(CONTESTANTS[who].in_turn for chart in charts for who in chart.who):
-        lines.append("Dashed: handlers are called one after another, so one that waits holds up all behind it.")
+        lines.append("Dashed: handlers are called one after another, "
+                     "so one that waits holds up all behind it.")
     if "ns" in scales:
         lines.append(f"Times are medians of {rounds} interleaved rounds on {cores} cores.")
     if "bytes" in scales:
