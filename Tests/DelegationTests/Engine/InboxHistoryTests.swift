@@ -13,7 +13,7 @@ struct InboxHistoryTests {
   func agreesWithList() {
     let histories = words(of: Step.allCases, length: 5)
     #expect(histories.count == 16_807)
-    for history in histories {
+    for history in some(of: histories, oneIn: 3) {
       var run = InboxRun()
       defer { run.inbox.clear() }
       for step in history {

@@ -16,7 +16,7 @@ struct InboxIdentityHistoryTests {
   func agreesWithList() {
     let histories = words(of: Step.allCases, length: 4)
     #expect(histories.count == 20_736)
-    for history in histories {
+    for history in some(of: histories, oneIn: 5) {
       var run = IdentityRun()
       defer { run.inbox.clear() }
       for step in history {

@@ -12,7 +12,7 @@ struct ReceiptTests {
     "after every history of six steps, each addressee has passed what it was done with, once",
     arguments: [DelegateHub.MailboxPolicy.unbounded, .latest, .dropNewest(limit: 1)])
   func passedOnce(policy: DelegateHub.MailboxPolicy) {
-    for history in words(of: Step.allCases, length: 6) {
+    for history in some(of: words(of: Step.allCases, length: 6), oneIn: 3) {
       var run = ReceiptRun(policy)
       defer { run.end() }
       for step in history {

@@ -1,0 +1,42 @@
+"""What several scripts share: the places, their arguments, how they end, builds and the notes."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CATALOGUES = sorted(ROOT.glob("Sources/*/*.docc"))
+ARTICLES = [page for catalogue in CATALOGUES for page in sorted(catalogue.glob("**/*.md"))]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("Benchmarks/*.md")), *sorted(ROOT.glob("Tests/*.md"))]
+SOURCES = sorted(ROOT.glob("Sources/*/**/*.swift"))
+
+
+def arguments(usage, options=(), most=0):
+    """The options and the other arguments of the command; shows how to use it if there are others."""
+    given = sys.argv[1:]
+    rest = [one for one in given if one not in options]
+    if unknown := [one for one in rest if one.startswith("-")] or rest[most:]:
+        sys.exit(f"cannot use {' '.join(unknown)}\n\n{usage.strip()}")
+    return set(given) & set(options), rest
+
+
+def finish(summary, problems):
+    """Ends a check: 1 if there are problems."""
+    print(f"{summary}, {len(problems)} problems", *problems, sep="\n")
+    sys.exit(1 if problems else 0)
+
+
+def benchmark(product):
+    """Builds a program of the benchmarks for release, and says where it is."""
+    command = ["swift", "build", "-c", "release", "--package-path", ROOT / "Benchmarks"]
+    subprocess.run([*command, "--product", product], check=True, stdout=sys.stderr)
+    path = subprocess.run([*command, "--show-bin-path"], check=True, capture_output=True, text=True)
+    return pathlib.Path(path.stdout.strip()) / product
+
+
+def recorded(heading):
+    """The table of `Benchmarks/NOTES.md` that begins so: two figures for each name."""
+    notes = (ROOT / "Benchmarks/NOTES.md").read_text()
+    table = notes.partition(f"| {heading} |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (.+?) \| ([\d.,]+) \| ([\d.,]+) \|", table, re.MULTILINE)
+    return {name: [float(figure.replace(",", "")) for figure in figures] for name, *figures in rows}
