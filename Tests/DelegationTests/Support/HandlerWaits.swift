@@ -64,7 +64,4 @@ final class HandlerWaits {
 
   /// How many wait within handlers.
   var count: Int { graph.lock.withLock { $0.count } }
-
-  /// How many handlers and waits were looked at to find out who is excused.
-  var steps: Int { graph.lock.withLock { $0.steps } }
 }
