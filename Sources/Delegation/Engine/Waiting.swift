@@ -7,7 +7,7 @@ extension WaitGoal {
   /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///
   /// - Parameter deadline: the deadline; `nil` for none.
-  /// - Returns: whether the goal was reached.
+  /// - Returns: whether the goal was reached, and nothing was excused.
   nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
     await wait { waiter in
       // Most need not wait, and set no alarm.
@@ -35,6 +35,6 @@ extension WaitGoal {
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
     if let number { _ = WaitGraph.shared.withLock { $0.remove(number) } }
-    return isReached
+    return isReached && number == nil
   }
 }
