@@ -139,40 +139,6 @@ extension Circumstance {
       await scenery.start(size) { number in await hung[number].cancelAndWait() }
       return scenery
     },
-    Circumstance(
-      "handlers that drain their own hub", unrest: [.hub], isQuick: true, size: 1_000
-    ) { scene, size in
-      let scenery = Scenery()
-      await keepBusy(scene, scenery)
-      await drainFromHandlers(size, of: scene.hub, each: { _ in scene.hub }, scenery)
-      return scenery
-    },
-    Circumstance("handlers of another hub that drain it", isQuick: true, size: 1_000) {
-      _, size in
-      let scenery = Scenery()
-      let hub = DelegateHub()
-      scenery.hubs = [hub]
-      await keepBusy(hub, scenery)
-      await drainFromHandlers(size, of: hub, each: { _ in hub }, scenery)
-      return scenery
-    },
-    Circumstance("handlers of another hub that drain a third", size: 1_000) { _, size in
-      let scenery = Scenery()
-      let hubs = [DelegateHub(), DelegateHub()]
-      scenery.hubs = hubs
-      await keepBusy(hubs[1], scenery)
-      await drainFromHandlers(size, of: hubs[0], each: { _ in hubs[1] }, scenery)
-      return scenery
-    },
-    Circumstance("handlers of another hub that drain this one", unrest: [.hub], size: 1_000) {
-      scene, size in
-      let scenery = Scenery()
-      let hub = DelegateHub()
-      scenery.hubs = [hub]
-      await keepBusy(scene, scenery)
-      await drainFromHandlers(size, of: hub, each: { _ in scene.hub }, scenery)
-      return scenery
-    },
   ]
 
   /// Starts a vote whose voters answer when the scenery ends, and returns when all of them run.
@@ -198,20 +164,5 @@ extension Circumstance {
     hub.notify(B.self) { await $0.didPass() }
     await scenery.gate.waitForArrivals(1)
     hub.unsubscribe(member)
-  }
-
-  /// Has that many handlers of a hub wait for the rest of a hub each.
-  private static func drainFromHandlers(
-    _ size: Int, of hub: DelegateHub, each drained: @escaping @Sendable (Int) -> DelegateHub,
-    _ scenery: Scenery
-  ) async {
-    let arrivals = Gate()
-    arrivals.open()
-    for member in scenery.members(size) { hub.subscribe(member, to: B.self) }
-    hub.notify(B.self) { _ in
-      await arrivals.pass()
-      await drained(arrivals.arrived).drain()
-    }
-    await arrivals.waitForArrivals(size)
   }
 }

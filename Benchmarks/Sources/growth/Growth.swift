@@ -90,7 +90,7 @@ enum Expected {
   case level
   /// In proportion.
   case linear
-  /// In proportion, with what the design allows to many that wait for each other.
+  /// In proportion, with what the design allows to many that wait.
   case waits
 }
 

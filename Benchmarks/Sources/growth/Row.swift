@@ -167,36 +167,6 @@ extension Row {
       }
       await scene.end()
     },
-    Row("that many handlers drain their hub, and go on", "their number", .waits, isQuick: true) {
-      size, count in
-      let scene = await Scene()
-      let members = (0..<size).map { _ in Member() }
-      for member in members { scene.hub.subscribe(member, to: L.self) }
-      await scene.settle()
-      await count {
-        let hub = scene.hub
-        hub.notify(L.self) { _ in await hub.drain() }
-        await hub.drain()
-      }
-      await scene.end()
-      withExtendedLifetime(members) {}
-    },
-    Row("that many handlers notifyAndWait another protocol, and go on", "their number", .waits) {
-      size, count in
-      let scene = await Scene()
-      let members = (0..<size).map { _ in Member() }
-      for member in members { scene.hub.subscribe(member, to: (any Bystander).self) }
-      await scene.settle()
-      await count {
-        let hub = scene.hub
-        hub.notify((any Bystander).self) { _ in
-          await hub.notifyAndWait((any Settler).self) { await $0.settle() }
-        }
-        await hub.drain()
-      }
-      await scene.end()
-      withExtendedLifetime(members) {}
-    },
     Row("a hub is released", "its subscribers", .linear) { size, count in
       let members = (0..<size).map { _ in Member() }
       var hub: DelegateHub? = DelegateHub()

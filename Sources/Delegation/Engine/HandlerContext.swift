@@ -29,7 +29,7 @@ final class Caller: Sendable {
     if self === Self.outermost { return }
     // Released outside the lock.
     let former = context.withLock { $0.take() }
-    former?.worker.noteReturn()
+    withExtendedLifetime(former) {}
   }
 }
 
@@ -48,9 +48,6 @@ final class Worker: Sendable {
   /// It is one word, so that a call is never taken for another one. Only the worker writes it.
   @usableFromInline
   let word = Atomic<UInt64>(0)
-  /// How many waits are going on that have the running handler in their chain.
-  @usableFromInline
-  let waits = Atomic<Int>(0)
   /// The identity of the subscription that a round's worker asks, as bits.
   ///
   /// Written before the call's number is.
@@ -110,24 +107,6 @@ final class Worker: Sendable {
   @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
-    noteReturn()
-  }
-
-  /// Raises `returns` if a wait has the handler in its chain.
-  @inlinable
-  func noteReturn() {
-    if waits.load(ordering: .sequentiallyConsistent) > 0 { countReturn() }
-  }
-
-  /// Raises the `returns` of its hub, and of the hubs of the handlers that awaited it: they are in the chain no
-  /// more, either.
-  @usableFromInline
-  func countReturn() {
-    var next: Worker? = self
-    while let worker = next {
-      worker.activity.returns.wrappingAdd(1, ordering: .sequentiallyConsistent)
-      next = worker.caller?.awaiting?.worker
-    }
   }
 
   /// Asks one subscription in the current task, unless it was terminated.

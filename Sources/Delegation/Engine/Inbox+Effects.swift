@@ -101,8 +101,8 @@ extension Inbox {
       case .handOver(let predecessor, let successor):
         predecessor.handOver(to: successor)
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.
-        let goals = WaitGraph.shared.withLock { $0.goals(ifAwaiting: successor.topic) }
-        for goal in goals { goal.reconsider() }
+        let waits = WaitGraph.shared.withLock { $0.waits }
+        for wait in waits { wait.goal.update { $0.reconsider() } }
         activity.end()
       }
     }

@@ -19,9 +19,7 @@ extension DelegateHub.Subscription {
   ///
   /// **Errors.** It does not throw.
   ///
-  /// - Complexity: as ``cancel()``. If *n* handlers wait for one subscription by this method, or *n*
-  ///   handlers drain while another waits for one of them by this method, all these waits together take
-  ///   O(*n*²).
+  /// - Complexity: as ``cancel()``.
   public func cancelAndWait() async {
     cancel()
     await WaitGoal.end(of: node).wait()

@@ -7,7 +7,7 @@ extension WaitGoal {
   /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///
   /// - Parameter deadline: the deadline; `nil` for none.
-  /// - Returns: whether the goal was reached.
+  /// - Returns: whether the goal was reached, and nothing was excused.
   nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
     await wait { waiter in
       // Most need not wait, and set no alarm.
@@ -24,19 +24,17 @@ extension WaitGoal {
   nonisolated(nonsending) private func wait(
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
-    let place = HandlerContext.current.flatMap { context in
+    let number = HandlerContext.current.flatMap { context in
       WaitGraph.shared.withLock { $0.add(self, in: context) }
     }
-    let waiter = Waiter(
-      excusing: place.map { place in
-        Waiter.Excuse(most: place.most) {
-          WaitGraph.shared.withLock { $0.countExcused(by: place.number) }
-        }
-      })
-    add(waiter)
+    let waiter =
+      number.map { number in
+        Waiter { WaitGraph.shared.withLock { $0.countExcused(by: number) } }
+      } ?? Waiter()
+    update { $0.add(waiter) }
     let isReached = await body(waiter)
-    remove(waiter)
-    if let place { _ = WaitGraph.shared.withLock { $0.remove(place.number) } }
-    return isReached
+    if !isReached { update { $0.remove(waiter) } }
+    if let number { _ = WaitGraph.shared.withLock { $0.remove(number) } }
+    return isReached && number == nil
   }
 }

@@ -63,7 +63,9 @@ extension DelegateHub {
   }
 
   /// The watch for slow handlers, if the configuration has a limit.
-  static func makeSlowWatch(_ configuration: Configuration) -> SlowWatch? {
+  static func makeSlowWatch(
+    _ configuration: Configuration, by deadlines: DeadlineQueue
+  ) -> SlowWatch? {
     guard let limit = configuration.slowAfter, limit < Deadline.farthest else { return nil }
     if limit <= .zero {
       fatalError(
@@ -72,11 +74,7 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(
-      after: limit, on: configuration.clock, executor: deadlinesExecutor(of: configuration)
-    ) { node, call in
-      node.report(.slow, in: call)
-    }
+    return SlowWatch(after: limit, by: deadlines) { node, call in node.report(.slow, in: call) }
   }
 
   /// Where a configuration's deadlines and its watch for slow handlers run; `nil` for the default.
@@ -87,15 +85,5 @@ extension DelegateHub {
     let clock = configuration.clock
     if clock is ContinuousClock || clock is SuspendingClock { return nil }
     return handlerExecutor(for: configuration.executor)
-  }
-
-  /// The source of deadlines by a configuration's clock.
-  static func makeDeadlines(
-    _ configuration: Configuration, on executor: (any TaskExecutor)?
-  ) -> any DeadlineSource {
-    func source<C: Clock<Duration>>(_ clock: C) -> any DeadlineSource {
-      DeadlineQueue(clock: clock, executor: executor)
-    }
-    return source(configuration.clock)
   }
 }

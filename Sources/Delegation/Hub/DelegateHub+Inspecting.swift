@@ -85,8 +85,8 @@ extension DelegateHub {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued
-  /// behind it, and not for handlers that wait for it in turn. The same holds for a closure in
-  /// ``delayingDrain(_:)``. In a `Task` that a synchronous handler of a notification has started, it
+  /// behind it, and not for handlers that wait for it in turn; it returns them as left. The same holds for
+  /// a closure in ``delayingDrain(_:)``. In a `Task` that a synchronous handler of a notification has started, it
   /// waits for that handler. If a voter waits for the subscription or the hub of the handler that asks
   /// it, later drains of that handler and of the other voters do not wait for this voter.
   ///
@@ -100,14 +100,15 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: which subscribers had work left when the time was up, and how much the hub had
+  /// - Returns: which subscribers had work left when it returned, and how much the hub had
   ///   itself. It is empty only if the hub came to rest.
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let deadline = deadline(within: duration, in: "drain(within:)")
-    let isIdle = await wait(for: .rest(of: inbox.activity), until: deadline)
-    if isIdle { return Leftovers(subscribers: []) }
+    if await wait(for: .rest(of: inbox.activity), until: deadline) {
+      return Leftovers(subscribers: [])
+    }
     let workers = inbox.activity.workers.value
     // It has come to rest since.
     if workers == 0 { return Leftovers(subscribers: []) }

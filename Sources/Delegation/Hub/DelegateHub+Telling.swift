@@ -125,7 +125,7 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that
   /// subscriber, which handles nothing else until the handler returns. It does not wait for
-  /// subscribers whose handlers wait for it in turn.
+  /// subscribers whose handlers wait for it in turn. It returns them as left.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
   /// notification goes on, as it does after the deadline.
@@ -204,9 +204,8 @@ extension DelegateHub {
   ) async -> Leftovers {
     let receipt = Receipt()
     post(handler, to: key, receipt: receipt)
-    if await wait(for: .passing(of: receipt), until: deadline) {
-      return Leftovers(subscribers: [])
-    }
+    let isPassed = await wait(for: .passing(of: receipt), until: deadline)
+    if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
     return await Leftovers(
       subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
         .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))

@@ -55,7 +55,7 @@ public actor DelegateHub {
 
   /// Sets the deadlines of calls.
   @usableFromInline
-  nonisolated let deadlines: any DeadlineSource
+  nonisolated let deadlines: DeadlineQueue
 
   /// Reports incidents to the user.
   private nonisolated let reporter: IncidentReporter
@@ -73,10 +73,10 @@ public actor DelegateHub {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
     self.executor = executor
-    slowWatch = Self.makeSlowWatch(configuration)
     let deadlinesExecutor = Self.deadlinesExecutor(of: configuration)
     ownExecutor = deadlinesExecutor ?? globalConcurrentExecutor
-    deadlines = Self.makeDeadlines(configuration, on: deadlinesExecutor)
+    deadlines = DeadlineQueue(clock: configuration.clock, executor: deadlinesExecutor)
+    slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
     self.reporter = reporter

@@ -236,7 +236,7 @@ final class SubscriptionNode: Sendable {
   /// Resumes the tasks that wait for this subscription's handlers, if they may go on.
   @usableFromInline
   func resumeWaiters() {
-    topic.resumeWaiters(for: self)
+    topic.updateWaiters(for: self)
   }
 
   /// How many of this subscription's handlers are running, or about to run.

@@ -81,45 +81,25 @@ final class Topic: Sendable {
 
   // MARK: Waiting for a subscription's handlers
 
-  /// Adds a waiter for the handlers of a subscription to end.
-  func add(_ waiter: Waiter, for node: SubscriptionNode) {
-    endWaiters.withLock { waiters in
-      waiters[ObjectIdentifier(node), default: WaitList()].add(waiter)
-      node.setAwaited(true)
-    }
-    _ = waiter.tryFulfil { node.runningCalls }
-  }
-
-  /// Removes a waiter that has been resumed.
-  func remove(_ waiter: Waiter, for node: SubscriptionNode) {
-    update(node) { $0.remove(waiter) }
-  }
-
-  /// Resumes the waiters that need not wait any more now that a handler has ended.
-  func resumeWaiters(for node: SubscriptionNode) {
-    let running = node.runningCalls
-    let candidates = endWaiters.withLock {
-      $0[ObjectIdentifier(node)]?.candidates(at: running) ?? []
-    }
-    for candidate in candidates { _ = candidate.tryFulfil { node.runningCalls } }
-    if !candidates.isEmpty { update(node) { $0.settle(candidates) } }
-  }
-
-  /// Resumes the waiters that need not wait any more now that what they excuse has changed.
-  func reconsider(for node: SubscriptionNode) {
-    update(node) { $0.reconsider() }
-    resumeWaiters(for: node)
-  }
-
-  private func update(_ node: SubscriptionNode, _ change: (inout WaitList) -> Void) {
-    endWaiters.withLock { waiters in
-      guard var list = waiters.removeValue(forKey: ObjectIdentifier(node)) else { return }
+  /// Changes the list of those who wait for the handlers of a subscription to end, and resumes those that need not
+  /// wait.
+  ///
+  /// Must not be called under a lock.
+  func updateWaiters(
+    for node: SubscriptionNode, _ change: (inout WaitList) -> Void = { _ in }
+  ) {
+    let fulfilled = endWaiters.withLock { waiters in
+      var list = waiters.removeValue(forKey: ObjectIdentifier(node)) ?? WaitList()
       change(&list)
+      node.setAwaited(!list.isEmpty)
+      let fulfilled = list.takeFulfilled(at: node.runningCalls)
       if list.isEmpty {
         node.setAwaited(false)
       } else {
         waiters[ObjectIdentifier(node)] = list
       }
+      return fulfilled
     }
+    for waiter in fulfilled { waiter.resume(true) }
   }
 }

@@ -9,11 +9,6 @@ internal import Synchronization
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
-  /// How many handlers have returned, or gone on, or have been cut off by one that did, while a wait had them
-  /// in its chain.
-  ///
-  /// When it changes, what the wait graph has counted may be out of date.
-  let returns = Atomic<Int>(0)
   /// How many of these are not workers but the user's own closures, which delay a drain.
   let delays = Atomic<Int>(0)
 

@@ -4,9 +4,9 @@ internal import Synchronization
 ///
 /// A fall that resumes nobody costs two atomic operations, however many tasks wait.
 ///
-/// Invariant: `limit` is that of `waiters`, and is written under their lock. A waiter sets its limit
-/// before it reads the count, and a fall lowers the count before it reads the limit: one of the two sees
-/// the other.
+/// Invariant: `limit` is that of `waiters`, and is written under their lock. A waiter sets the limit
+/// before the count is read for it, and a fall lowers the count before it reads the limit: one of the two
+/// sees the other.
 struct AwaitedCount: ~Copyable, Sendable {
   private let count: Atomic<Int>
   private let limit = Atomic<Int>(-1)
@@ -27,41 +27,23 @@ struct AwaitedCount: ~Copyable, Sendable {
   /// Must not be called under a lock.
   func fall() {
     let now = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
-    if now <= limit.load(ordering: .sequentiallyConsistent) { resumeFulfilled() }
+    if now <= limit.load(ordering: .sequentiallyConsistent) { update { _ in } }
   }
 
-  /// Adds a waiter, and resumes it at once if it need not wait.
-  func add(_ waiter: Waiter) {
-    update { $0.add(waiter) }
-    _ = waiter.tryFulfil { value }
-  }
-
-  /// Removes a waiter that has been resumed.
-  func remove(_ waiter: Waiter) {
-    update { $0.remove(waiter) }
-  }
-
-  /// Resumes the waiters that need not wait any more now that what they excuse has changed.
+  /// Changes the list of its waiters, and resumes those that need not wait.
   ///
   /// Must not be called under a lock.
-  func reconsider() {
-    update { $0.reconsider() }
-    resumeFulfilled()
+  func update(_ change: (inout WaitList) -> Void) {
+    let fulfilled = waiters.withLock { waiters in
+      change(&waiters)
+      limit.store(waiters.limit, ordering: .sequentiallyConsistent)
+      let fulfilled = waiters.takeFulfilled(at: value)
+      limit.store(waiters.limit, ordering: .sequentiallyConsistent)
+      return fulfilled
+    }
+    for waiter in fulfilled { waiter.resume(true) }
   }
 
   /// Whether a task waits.
   var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
-
-  private func update(_ change: (inout WaitList) -> Void) {
-    waiters.withLock { waiters in
-      change(&waiters)
-      limit.store(waiters.limit, ordering: .sequentiallyConsistent)
-    }
-  }
-
-  private func resumeFulfilled() {
-    let candidates = waiters.withLock { $0.candidates(at: value) }
-    for candidate in candidates { _ = candidate.tryFulfil { value } }
-    update { $0.settle(candidates) }
-  }
 }

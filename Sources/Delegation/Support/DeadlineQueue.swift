@@ -1,87 +1,121 @@
 /// The deadlines of one hub, and the task that sleeps until the next of them.
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
-/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and a second one
-/// starts only for an earlier deadline. Sleepers do not keep the queue, whose `deinit` cancels them: a
-/// clock that nobody advances any more would keep them for good.
+/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, only when another one
+/// starts in its place for an earlier deadline. It does not keep the queue, whose `deinit` cancels it: a
+/// clock that nobody advances any more would keep it for good.
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.
-final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration {
-  private let clock: C
+@usableFromInline
+final class DeadlineQueue: Sendable {
+  private struct State: Sendable {
+    var alarms = Alarms()
+    /// The task of the sleeper, or of the last one.
+    var task: Task<Void, Never>?
+  }
+
+  /// The time by the clock since the queue was made.
+  let now: @Sendable () -> Duration
+  /// Sleeps until a time.
+  private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
-  private let alarms = Lock(Alarms<C.Instant>())
-  /// The sleepers that have not ended, by number; `nil` for one whose task is about to be started.
-  private let sleepers = Lock((last: 0, tasks: [Int: Task<Void, Never>?]()))
+  private let state = Lock(State())
 
   /// - Parameters:
   ///   - clock: the clock of the deadlines.
   ///   - executor: where the sleeper and the actions run.
-  init(clock: C, executor: (any TaskExecutor)?) {
-    self.clock = clock
+  init(clock: some Clock<Duration>, executor: (any TaskExecutor)?) {
+    let start = clock.now
+    now = { start.duration(to: clock.now) }
+    // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
+    sleep = { try? await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     self.executor = executor
   }
 
   deinit {
-    let tasks = sleepers.withLock { $0.tasks }
-    for task in tasks.values { task?.cancel() }
+    state.withLock { $0.task }?.cancel()
   }
 
+  /// A deadline that counts from now; `nil` if it is too far away ever to come.
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
-    guard duration > .zero else {
-      return Deadline(isPast: true) { action in
-        Task.startDetached(on: self.executor, priority: .high) { action() }
-        return {}
-      }
-    }
-    let instant = clock.now.advanced(by: duration)
-    return Deadline(isPast: false) { self.schedule($0, at: instant) }
+    return Deadline(isPast: duration <= .zero, time: now() + duration, queue: self)
   }
 
-  var pending: Int { alarms.withLock { $0.pending } }
+  /// How many scheduled actions are pending.
+  ///
+  /// For tests.
+  var pending: Int { state.withLock { $0.alarms.pending } }
 
-  private func schedule(
-    _ action: @escaping @Sendable () -> Void, at instant: C.Instant
+  /// Starts an action in a task of its own: it runs user code, and may block.
+  func start(_ action: @escaping @Sendable () -> Void) {
+    Task.startDetached(on: executor, priority: .high) { action() }
+  }
+
+  func schedule(
+    _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> @Sendable () -> Void {
-    let (number, needsSleeper) = alarms.withLock { $0.add(action, at: instant) }
-    if needsSleeper { startSleeper(until: instant) }
+    let (number, needsSleeper) = state.withLock { $0.alarms.add(action, at: time) }
+    if needsSleeper { startSleeper(number, until: time) }
     return {
       // Released outside the lock.
-      let action = self.alarms.withLock { $0.cancel(number) }
+      let action = self.state.withLock { $0.alarms.cancel(number) }
       withExtendedLifetime(action) {}
     }
   }
 
-  private func startSleeper(until first: C.Instant) {
-    let number = sleepers.withLock { sleepers in
-      sleepers.last += 1
-      sleepers.tasks[sleepers.last] = .some(nil)
-      return sleepers.last
-    }
-    let task = Task.startDetached(on: executor, priority: .high) { [weak self, clock] in
-      var instant: C.Instant? = first
-      while let wake = instant {
-        // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
-        try? await clock.sleep(until: wake, tolerance: nil)
-        instant = self?.wake(at: wake)
+  private func startSleeper(_ number: Int, until first: Duration) {
+    let task = Task.startDetached(on: executor, priority: .high) { [weak self, sleep] in
+      var next: Duration? = first
+      while let time = next {
+        await sleep(time)
+        next = self?.wake(number)
       }
-      self?.sleepers.withLock { $0.tasks[number] = nil }
     }
-    sleepers.withLock { sleepers in
-      if sleepers.tasks[number] != nil { sleepers.tasks[number] = .some(task) }
+    let superseded = state.withLock { state -> Task<Void, Never>? in
+      // It may have ended already, or another one have taken its place.
+      guard state.alarms.sleeper?.number == number else { return task }
+      defer { state.task = task }
+      return state.task
     }
+    superseded?.cancel()
   }
 
-  /// Starts the due actions.
+  /// Starts the due actions when a sleeper wakes.
   ///
-  /// - Parameter instant: the time until which the sleeper slept.
   /// - Returns: the time until which it sleeps again; `nil` if it ends.
-  private func wake(at instant: C.Instant) -> C.Instant? {
-    let now = clock.now
-    let (due, next) = alarms.withLock { $0.wake(at: instant, now: now) }
-    // Each in a task of its own: an action runs user code, and may block.
-    for action in due { Task.startDetached(on: executor, priority: .high) { action() } }
+  private func wake(_ sleeper: Int) -> Duration? {
+    let now = now()
+    let (due, next) = state.withLock { $0.alarms.wake(sleeper, now: now) }
+    for action in due { start(action) }
     return next
+  }
+}
+
+/// A point in time by which a call has to return.
+///
+/// It counts from the call, even if the task that waits for it starts late.
+@usableFromInline
+struct Deadline: Sendable {
+  /// A deadline that is farther away never comes: a clock might not be able to represent it.
+  static var farthest: Duration { .seconds(1 << 32) }
+
+  /// Whether the duration was zero.
+  @usableFromInline
+  let isPast: Bool
+  /// When it comes, by the queue's time.
+  let time: Duration
+  let queue: DeadlineQueue
+
+  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
+  ///
+  /// - Returns: what cancels and releases the action.
+  func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    if isPast {
+      queue.start(action)
+      return {}
+    }
+    return queue.schedule(action, at: time)
   }
 }

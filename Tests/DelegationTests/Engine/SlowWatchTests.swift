@@ -14,50 +14,9 @@ struct SlowWatchTests {
 
   init() {
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
-    watch = SlowWatch(after: .seconds(1), on: clock, executor: executor) { [reported] node, _ in
+    let deadlines = DeadlineQueue(clock: clock, executor: executor)
+    watch = SlowWatch(after: .seconds(1), by: deadlines) { [reported] node, _ in
       reported.record(ObjectIdentifier(node))
-    }
-  }
-
-  /// A clock that may be out of order.
-  private final class FickleClock: Clock {
-    let sound = ManualClock()
-    let isBroken = Lock(false)
-
-    var now: ManualClock.Instant { sound.now }
-    var minimumResolution: Duration { .zero }
-
-    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
-      if isBroken.withLock({ $0 }) { throw Refusal() }
-      try await sound.sleep(until: deadline, tolerance: tolerance)
-    }
-  }
-
-  /// Runs its first job at once, with something before and after it.
-  private final class HastyExecutor: TaskExecutor {
-    struct Surroundings: Sendable {
-      let before: @Sendable () -> Void
-      let after: @Sendable () -> Void
-    }
-
-    let surroundings = Lock<Surroundings?>(nil)
-    private let jobs = Lock<[UnownedJob]>([])
-
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      if let surroundings = surroundings.withLock({ $0.take() }) {
-        surroundings.before()
-        job.runSynchronously(on: asUnownedTaskExecutor())
-        surroundings.after()
-      } else {
-        jobs.withLock { $0.append(job) }
-      }
-    }
-
-    func run() {
-      while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-        job.runSynchronously(on: asUnownedTaskExecutor())
-      }
     }
   }
 
@@ -133,26 +92,5 @@ struct SlowWatchTests {
     #expect(clock.sound.sleepers == 0)
     pass(1)
     #expect(reported.history == [])
-  }
-
-  @Test("a task that is over before its handle is known is not taken for the one that follows it")
-  func overAtOnce() {
-    defer { inbox.clear() }
-    let (executor, clock) = (HastyExecutor(), ManualClock())
-    let watch = Lock<SlowWatch?>(
-      SlowWatch(after: .seconds(1), on: clock, executor: executor) { _, _ in })
-    executor.surroundings.withLock { [nodes] in
-      $0 = HastyExecutor.Surroundings(
-        before: { watch.withLock { $0 }?.end(1) },
-        after: { _ = watch.withLock { $0 }?.begin(nodes[1], in: .vote) })
-    }
-    let ticket = watch.withLock { $0 }?.begin(nodes[0], in: .vote)
-    #expect(ticket == 1)
-    executor.run()
-    #expect(clock.sleepers == 1)
-    // It cancels the task that sleeps.
-    _ = watch.withLock { $0.take() }
-    executor.run()
-    #expect(clock.sleepers == 0)
   }
 }

@@ -27,9 +27,9 @@ struct WaitingDeadlineTests {
     let receipt = Receipt()
     for goal in [WaitGoal.rest(of: inbox.activity), .end(of: node), .passing(of: receipt)] {
       let waiter = Waiter()
-      goal.add(waiter)
+      goal.update { $0.add(waiter) }
       #expect(waiter.outcome == true)
-      goal.remove(waiter)
+      goal.update { $0.remove(waiter) }
     }
     #expect(inbox.activity.workers.isAwaited == false)
     let word = node.state.load(ordering: .relaxed)

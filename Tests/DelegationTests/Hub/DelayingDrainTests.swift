@@ -78,19 +78,20 @@ struct DelayingDrainTests {
           await gate.pass()
           probe.log.record(1)
         }
-        return await hub.drain().isEmpty
+        return await hub.drain().description
       }
     }
     #expect(body.result == nil)
     stage.open(gate)
-    #expect(body.result == true)
+    #expect(body.result == "delaying the drain: 1")
     #expect(probes[0].log.history == [1])
   }
 
   @Test("so does one from a task that the body awaits")
   func task() async {
     let hub = DelegateHub()
-    #expect(await hub.delayingDrain { await Task { await hub.drain().isEmpty }.value })
+    let left = await hub.delayingDrain { await Task { await hub.drain() }.value }
+    #expect(left.description == "delaying the drain: 1")
   }
 
   @Test("so does one from a handler of the body's own call, and from a body within the body")
@@ -98,14 +99,15 @@ struct DelayingDrainTests {
     let probes = stage.cast(1)
     let asked = stage.perform { hub in
       await hub.delayingDrain {
-        await hub.vote(Listener.self) { [hub] _ in await hub.drain().isEmpty }
+        await hub.ask(Listener.self, combining: .first()) { [hub] _ in await hub.drain() }
       }
     }
-    #expect(asked == true)
+    #expect(asked??.delays == 1)
+    #expect(asked??.subscribers.map(\.running) == [1])
     let doubled = stage.perform { hub in
-      await hub.delayingDrain { await hub.delayingDrain { await hub.drain().isEmpty } }
+      await hub.delayingDrain { await hub.delayingDrain { await hub.drain().delays } }
     }
-    #expect(doubled == true)
+    #expect(doubled == 2)
     withExtendedLifetime(probes) {}
   }
 
@@ -116,23 +118,25 @@ struct DelayingDrainTests {
       stage.start { hub in
         await hub.delayingDrain {
           await gate.pass()
-          return await hub.drain().isEmpty
+          return await hub.drain().delays
         }
       }
     }
     stage.open(gate)
-    #expect(calls.map(\.result) == [true, true])
+    // The one that began last excuses the other, which then waits for its end.
+    #expect(calls.compactMap(\.result).sorted() == [1, 2])
   }
 
   @Test("in a handler, a drain from within waits for neither")
   func inHandler() {
     let probes = stage.cast(1)
-    let drained = Recorder<Bool>()
+    let drained = Recorder<DelegateHub.Leftovers>()
     stage.hub.notify(Listener.self) { [hub = stage.hub] _ in
-      drained.record(await hub.delayingDrain { await hub.drain().isEmpty })
+      drained.record(await hub.delayingDrain { await hub.drain() })
     }
     stage.run()
-    #expect(drained.history == [true])
+    #expect(drained.history.map(\.delays) == [1])
+    #expect(drained.history.map { $0.subscribers.map(\.running) } == [[1]])
     withExtendedLifetime(probes) {}
   }
 

@@ -53,6 +53,36 @@ struct LeftoversTests {
     #expect(stage.alarms == 0)
   }
 
+  @Test("called in a handler, both return what they did not wait for")
+  func withinHandlers() {
+    let stage = Stage()
+    let hub = stage.hub
+    let (own, other) = (Probe(), Probe())
+    hub.subscribe(own, to: Listener.self, id: "own")
+    hub.subscribe(other, to: Bystander.self, id: "other")
+    let left = Recorder<DelegateHub.Leftovers>()
+    hub.notify(Listener.self) { _ in
+      left.record(await hub.drain())
+      left.record(await hub.notifyAndWait(Listener.self) { _ in })
+      left.record(await hub.notifyAndWait(Bystander.self) { _ in })
+      _ = await hub.vote(Bystander.self) { _ in
+        left.record(await hub.drain())
+        return true
+      }
+    }
+    stage.run()
+    #expect(
+      left.history.map {
+        $0.subscribers.map { "\($0.subscriber) \($0.running) \($0.waiting)" }.sorted()
+      } == [
+        ["DelegationTests.Probe (own) 1 0"], ["DelegationTests.Probe (own) 1 1"], [],
+        ["DelegationTests.Probe (other) 1 0", "DelegationTests.Probe (own) 1 1"],
+      ])
+    #expect(left.history.map(\.isEmpty) == [false, false, true, false])
+    #expect(stage.perform { await $0.drain() }?.isEmpty == true)
+    withExtendedLifetime((own, other)) {}
+  }
+
   @Test("drain returns when all is done, and leaves no timer behind")
   func inTime() {
     let stage = Stage()

@@ -252,7 +252,8 @@ struct SlowHandlerTests {
   @Test("nor with a limit that never comes")
   func never() {
     let configuration = DelegateHub.Configuration(slowAfter: Deadline.farthest)
-    #expect(DelegateHub.makeSlowWatch(configuration) == nil)
+    let hub = DelegateHub(configuration)
+    #expect(hub.slowWatch == nil)
   }
 
   @Test("by default a slow handler is one line on standard error, by the real clock")

@@ -35,7 +35,7 @@ struct ReceiptTests {
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
     let waiter = Waiter()
-    receipt.outstanding.add(waiter)
+    receipt.outstanding.update { $0.add(waiter) }
     let taken = nodes[0].begin()
     nodes[1].terminate(as: .cancelled)
     nodes[2].terminate(as: .expired)

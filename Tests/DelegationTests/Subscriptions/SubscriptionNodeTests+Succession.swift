@@ -98,7 +98,7 @@ extension SubscriptionNodeTests {
     _ = inbox.takeUpdates(asWake: true)
     inbox.activity.end()
     let drain = Waiter()
-    inbox.activity.workers.add(drain)
+    inbox.activity.workers.update { $0.add(drain) }
     node.finishTermination(at: end, as: .cancelled).release()
     #expect(!node.isSent)
     #expect(drain.outcome == nil)

@@ -98,9 +98,9 @@ struct SubscriptionNodeTests {
     var waiter: Waiter? = Waiter()
     weak let trace = waiter
     if let waiter {
-      node.topic.add(waiter, for: node)
+      node.topic.updateWaiters(for: node) { $0.add(waiter) }
       #expect(waiter.outcome == true)
-      node.topic.remove(waiter, for: node)
+      node.topic.updateWaiters(for: node) { $0.remove(waiter) }
     }
     waiter = nil
     #expect(trace == nil)
@@ -115,7 +115,7 @@ struct SubscriptionNodeTests {
     #expect(node.beginCall())
     #expect(node.beginCall())
     let waiter = Waiter()
-    node.topic.add(waiter, for: node)
+    node.topic.updateWaiters(for: node) { $0.add(waiter) }
     node.endCall()
     #expect(waiter.outcome == nil)
     #expect(isAwaited())

@@ -23,16 +23,13 @@ final class HandlerWaits {
   ///   - goal: what it waits for.
   ///   - context: the handler that waits.
   func begin(_ ticket: Int, _ goal: WaitGoal, in context: HandlerContext?) {
-    let place = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
-    let waiter = Waiter(
-      excusing: place.map { place in
-        // Weakly: what a test leaves waiting would keep the graph, and that it.
-        Waiter.Excuse(most: place.most) { [weak graph] in
-          graph?.lock.withLock { $0.countExcused(by: place.number) } ?? 0
-        }
-      })
-    goal.add(waiter)
-    waits[ticket] = Wait(goal: goal, waiter: waiter, number: place?.number)
+    let number = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
+    // Weakly: what a test leaves waiting would keep the graph, and that it.
+    let waiter = Waiter { [weak graph] in
+      number.flatMap { number in graph?.lock.withLock { $0.countExcused(by: number) } } ?? 0
+    }
+    goal.update { $0.add(waiter) }
+    waits[ticket] = Wait(goal: goal, waiter: waiter, number: number)
   }
 
   /// Does what those do that have gone on, and gives them in order.
@@ -54,17 +51,11 @@ final class HandlerWaits {
   @discardableResult
   private func remove(_ ticket: Int) -> Bool {
     guard let wait = waits.removeValue(forKey: ticket) else { return false }
-    wait.goal.remove(wait.waiter)
+    wait.goal.update { $0.remove(wait.waiter) }
     if let number = wait.number { _ = graph.lock.withLock { $0.remove(number) } }
     return true
   }
 
-  /// Whether nothing is left of those that have waited.
-  var isEmpty: Bool { graph.lock.withLock { $0.isEmpty } }
-
   /// How many wait within handlers.
-  var count: Int { graph.lock.withLock { $0.count } }
-
-  /// How many handlers and waits were looked at to find out who is excused.
-  var steps: Int { graph.lock.withLock { $0.steps } }
+  var count: Int { graph.lock.withLock { $0.waits.count } }
 }

@@ -12,7 +12,7 @@ struct ActivityTests {
       activity.begin()
       #expect(activity.workers.value == workers)
     }
-    activity.workers.add(waiter)
+    activity.workers.update { $0.add(waiter) }
     for workers in [2, 1] {
       activity.end()
       #expect(activity.workers.value == workers)

@@ -14,12 +14,12 @@ struct AlarmsTests {
   @Test("what is due comes in order, however many there are", arguments: seeds(20))
   func order(seed: UInt64) {
     var dice = Dice(seed: seed)
-    var alarms = Alarms<ManualClock.Instant>()
+    var alarms = Alarms()
     let done = Recorder<Int>()
     var set: [(number: Int, at: Int)] = []
     for _ in 0..<500 {
       let second = dice.roll(1_000)
-      let (number, _) = alarms.add({ done.record(second) }, at: instant(second))
+      let (number, _) = alarms.add({ done.record(second) }, at: .seconds(second))
       set.append((number, second))
       if dice.roll(3) == 0 {
         let index = dice.roll(set.count)
@@ -29,7 +29,8 @@ struct AlarmsTests {
     }
     #expect(alarms.pending == set.count)
     for second in stride(from: 99, through: 999, by: 100) {
-      for action in alarms.wake(at: instant(second), now: instant(second)).due { action() }
+      let sleeper = alarms.sleeper?.number ?? 0
+      for action in alarms.wake(sleeper, now: .seconds(second)).due { action() }
       #expect(done.history == set.map(\.at).filter { $0 <= second }.sorted())
     }
     #expect(alarms.pending == 0)
@@ -38,10 +39,10 @@ struct AlarmsTests {
 
   @Test("those that are cancelled are forgotten when they are more than half")
   func size() {
-    var alarms = Alarms<ManualClock.Instant>()
+    var alarms = Alarms()
     var most = 0
     for second in 0..<10_000 {
-      let (number, _) = alarms.add({}, at: instant(second))
+      let (number, _) = alarms.add({}, at: .seconds(second))
       // Every hundredth stays.
       if second % 100 != 0 { _ = alarms.cancel(number) }
       most = max(most, alarms.size)
@@ -53,47 +54,25 @@ struct AlarmsTests {
 
   @Test("an alarm is taken back once, and not after it was due")
   func cancelling() {
-    var alarms = Alarms<ManualClock.Instant>()
-    let numbers = (1...2).map { alarms.add({}, at: instant($0)).number }
+    var alarms = Alarms()
+    let numbers = (1...2).map { alarms.add({}, at: .seconds($0)).number }
     #expect(alarms.cancel(numbers[1]) != nil)
     #expect(alarms.cancel(numbers[1]) == nil)
-    #expect(alarms.wake(at: instant(1), now: instant(1)).due.count == 1)
+    #expect(alarms.wake(numbers[0], now: .seconds(1)).due.count == 1)
     #expect(alarms.cancel(numbers[0]) == nil)
   }
 
   @Test("to take one back is not to go through all that stay")
   func cancellingAmongMany() {
-    var alarms = Alarms<CountedInstant>()
-    let numbers = (0..<1_000).map { alarms.add({}, at: CountedInstant(second: $0)).number }
-    let before = CountedInstant.comparisons.value
+    var alarms = Alarms()
+    let numbers = (0..<1_000).map { alarms.add({}, at: .seconds($0)).number }
     for number in numbers.prefix(400) { _ = alarms.cancel(number) }
-    #expect(CountedInstant.comparisons.value == before)
+    #expect(alarms.size == 1_000)
     #expect(alarms.pending == 600)
   }
 }
 
-/// A point of time that counts how often two are compared.
-private struct CountedInstant: InstantProtocol {
-  static let comparisons = Count()
-  let second: Int
-
-  func advanced(by duration: Swift.Duration) -> CountedInstant {
-    CountedInstant(second: second + Int(duration.components.seconds))
-  }
-
-  func duration(to other: CountedInstant) -> Swift.Duration { .seconds(other.second - second) }
-
-  static func < (one: CountedInstant, other: CountedInstant) -> Bool {
-    comparisons.add(1)
-    return one.second < other.second
-  }
-}
-
-private func instant(_ second: Int) -> ManualClock.Instant {
-  ManualClock.Instant(offset: .seconds(second))
-}
-
-/// Alarms, and beside them a list of what is set and of who sleeps.
+/// Alarms, and beside them a list of what is set and of those who sleep.
 private struct AlarmsWorld: SmallWorld {
   enum Step {
     /// Sets an alarm some time from now.
@@ -106,10 +85,11 @@ private struct AlarmsWorld: SmallWorld {
     case passUnnoticed
   }
 
-  private var alarms = Alarms<ManualClock.Instant>()
+  private var alarms = Alarms()
   private var now = 0
   private var list: [(number: Int, at: Int)] = []
-  private var sleepers: [Int] = []
+  /// Those that sleep, by their numbers; all but one have been cancelled.
+  private var sleepers: [(number: Int, at: Int)] = []
 
   var steps: [Step] {
     var steps: [Step] = [.pass, .passUnnoticed]
@@ -123,9 +103,9 @@ private struct AlarmsWorld: SmallWorld {
     switch step {
     case .add(let delay):
       let at = now + delay
-      let (number, needsSleeper) = alarms.add({}, at: instant(at))
+      let (number, needsSleeper) = alarms.add({}, at: .seconds(at))
       list.append((number, at))
-      if needsSleeper { sleepers.append(at) }
+      if needsSleeper { sleepers.append((number, at)) }
     case .cancelFirst:
       if alarms.cancel(list.removeFirst().number) == nil { return "it is gone" }
     case .cancelLast:
@@ -136,21 +116,25 @@ private struct AlarmsWorld: SmallWorld {
     case .passUnnoticed: now += 1
     }
     if alarms.pending != list.count { return "\(alarms.pending) set, expected \(list.count)" }
-    if Set(sleepers).count < sleepers.count { return "two sleep until the same time: \(sleepers)" }
     guard let earliest = list.map(\.at).min() else { return nil }
-    return sleepers.contains { $0 <= earliest } ? nil : "nobody sleeps until \(earliest)"
+    let isAwake = sleepers.contains { $0.number == alarms.sleeper?.number && $0.at <= earliest }
+    return isAwake ? nil : "nobody sleeps until \(earliest)"
   }
 
+  /// Wakes those whose time has come, and those that were cancelled.
   private mutating func wake() -> String? {
-    while let at = sleepers.filter({ $0 <= now }).min() {
-      sleepers.remove(at: sleepers.firstIndex(of: at) ?? 0)
-      let (due, next) = alarms.wake(at: instant(at), now: instant(now))
-      let expected = list.count { $0.at <= now }
+    while let index = sleepers.firstIndex(where: {
+      $0.at <= now || $0.number != alarms.sleeper?.number
+    }) {
+      let sleeper = sleepers.remove(at: index)
+      let isPresent = sleeper.number == alarms.sleeper?.number
+      let (due, next) = alarms.wake(sleeper.number, now: .seconds(now))
+      let expected = isPresent ? list.count { $0.at <= now } : 0
       if due.count != expected { return "\(due.count) are due, expected \(expected)" }
-      list.removeAll { $0.at <= now }
+      if isPresent { list.removeAll { $0.at <= now } }
       guard let next else { continue }
-      sleepers.append(Int(next.offset.components.seconds))
-      if sleepers.count > 4 { return "\(sleepers.count) sleep" }
+      if !isPresent { return "one that was cancelled sleeps again" }
+      sleepers.append((sleeper.number, Int(next.components.seconds)))
     }
     return nil
   }

@@ -6,7 +6,7 @@ import Testing
 struct DeadlineQueueTests {
   private let clock = ManualClock()
   private let executor = ManualExecutor()
-  private let queue: DeadlineQueue<ManualClock>
+  private let queue: DeadlineQueue
 
   init() {
     queue = DeadlineQueue(clock: clock, executor: executor)
@@ -84,14 +84,14 @@ struct DeadlineQueueTests {
     }
   }
 
-  @Test("an earlier deadline gets a sleeper of its own, and none is done twice or too early")
+  @Test("an earlier deadline has the one sleeper, and none is done twice or too early")
   func earlier() throws {
     let done = Recorder<Int>()
     for seconds in [9, 3, 6] {
       _ = try #require(queue.deadline(after: .seconds(seconds))).schedule { done.record(seconds) }
     }
     executor.run()
-    #expect(clock.sleepers == 2)
+    #expect(clock.sleepers == 1)
     for (seconds, expected) in [(2, []), (1, [3]), (2, [3]), (1, [3, 6]), (3, [3, 6, 9])] {
       advance(by: .seconds(seconds))
       #expect(done.history == expected)
@@ -163,15 +163,57 @@ struct DeadlineQueueTests {
         #expect(
           await hub.vote(Listener.self, within: .seconds(seconds), absent: .abstains) { _ in true })
       }
-      await clock.waitForSleepers(2)
+      await clock.waitForSleepers(1)
       withExtendedLifetime(probe) {}
     }
-    // The sleepers' tasks end in their own time.
+    // The sleeper's task ends in its own time.
     for _ in 0..<1_000_000 {
       if leftClock == nil { break }
       await Task.yield()
     }
     #expect(leftClock == nil)
+  }
+
+  @Test("a sleeper that is over before its handle is known is not taken for the one that follows")
+  func overAtOnce() throws {
+    let (executor, clock) = (HastyExecutor(), FickleClock())
+    let queue = Lock<DeadlineQueue?>(DeadlineQueue(clock: clock, executor: executor))
+    clock.isBroken.withLock { $0 = true }
+    executor.afterFirst.withLock { afterFirst in
+      afterFirst = {
+        clock.isBroken.withLock { $0 = false }
+        _ = queue.withLock { $0 }?.deadline(after: .seconds(1))?.schedule {}
+      }
+    }
+    _ = queue.withLock { $0 }?.deadline(after: .seconds(1))?.schedule {}
+    executor.run()
+    #expect(clock.sound.sleepers == 1)
+    // It cancels the task that sleeps.
+    _ = queue.withLock { $0.take() }
+    executor.run()
+    #expect(clock.sound.sleepers == 0)
+  }
+
+  /// Runs its first job at once, with something after it.
+  private final class HastyExecutor: TaskExecutor {
+    let afterFirst = Lock<(@Sendable () -> Void)?>(nil)
+    private let jobs = Lock<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      if let after = afterFirst.withLock({ $0.take() }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        after()
+      } else {
+        jobs.withLock { $0.append(job) }
+      }
+    }
+
+    func run() {
+      while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
   }
 
   @Test("of many deadlines that were cancelled one sleep and little memory is left")

@@ -4,21 +4,12 @@ import Testing
 
 @Suite("WaitList: those who wait for one count to fall", .inTurn)
 struct WaitListTests {
-  private func waiter(_ most: Int) -> Waiter {
-    Waiter(excusing: Waiter.Excuse(most: most) { most })
-  }
-
-  private func same(_ some: [Waiter], _ others: [Waiter]) -> Bool {
-    Set(some.map(ObjectIdentifier.init)) == Set(others.map(ObjectIdentifier.init))
-      && some.count == others.count
-  }
-
   @Test("its limit is the highest count at which somebody may go on")
   func limit() {
     var list = WaitList()
     #expect(list.isEmpty)
     #expect(list.limit == -1)
-    let (strict, low, high) = (Waiter(), waiter(1), waiter(3))
+    let (strict, low, high) = (Waiter(), Waiter { 1 }, Waiter { 3 })
     list.add(strict)
     #expect(list.limit == 0)
     list.add(high)
@@ -27,28 +18,14 @@ struct WaitListTests {
     list.remove(high)
     #expect(list.limit == 1)
     list.remove(low)
+    list.remove(high)
     #expect(list.limit == 0)
     list.remove(strict)
     #expect(list.limit == -1)
     #expect(list.isEmpty)
   }
 
-  @Test("those who may go on are the strict ones at zero, and those that excuse enough")
-  func candidates() {
-    var list = WaitList()
-    let strict = [Waiter(), Waiter()]
-    let excusing = [waiter(1), waiter(3), waiter(1)]
-    for waiter in strict + excusing { list.add(waiter) }
-    #expect(list.candidates(at: 4).isEmpty)
-    #expect(same(list.candidates(at: 3), [excusing[1]]))
-    #expect(same(list.candidates(at: 2), [excusing[1]]))
-    #expect(same(list.candidates(at: 1), excusing))
-    #expect(same(list.candidates(at: 0), strict + excusing))
-    for waiter in [strict[0], excusing[1], Waiter(), waiter(1)] { list.remove(waiter) }
-    #expect(same(list.candidates(at: 0), [strict[1], excusing[0], excusing[2]]))
-  }
-
-  @Test("whatever is added, removed and settled, candidates are those whose limits allow it")
+  @Test("whatever is added, removed and taken out, those go on who excuse enough")
   func agreesWithArray() {
     for seed in 1...200 {
       var dice = Dice(seed: UInt64(seed))
@@ -59,7 +36,7 @@ struct WaitListTests {
         case 0, 1:
           let excused = Count()
           excused.add(dice.roll(6))
-          let waiter = Waiter(excusing: .init(most: excused.value) { excused.value })
+          let waiter = Waiter { excused.value }
           waiting.append((waiter, excused))
           list.add(waiter)
         case 2 where !waiting.isEmpty:
@@ -69,17 +46,17 @@ struct WaitListTests {
           if let one = waiting.randomElement(using: &dice) {
             one.excused.add(-dice.roll(one.excused.value + 1))
           }
-          let count = 1 + dice.roll(5)
-          let candidates = list.candidates(at: count)
-          for candidate in candidates { _ = candidate.tryFulfil { count } }
-          list.settle(candidates)
-          waiting.removeAll { $0.waiter.outcome != nil }
+          let count = dice.roll(6)
+          let fulfilled = list.takeFulfilled(at: count)
+          let expected = waiting.filter { count <= $0.excused.value }.map(\.waiter)
+          #expect(
+            Set(fulfilled.map(ObjectIdentifier.init)) == Set(expected.map(ObjectIdentifier.init)),
+            "seed \(seed)")
+          waiting.removeAll { count <= $0.excused.value }
+          #expect(list.limit < count)
         }
-        for count in 1...6 {
-          let expected = waiting.map(\.waiter).filter { $0.limit >= count }
-          #expect(same(list.candidates(at: count), expected), "seed \(seed)")
-        }
-        #expect(list.limit == waiting.map(\.waiter.limit).max() ?? -1)
+        #expect(list.isEmpty == waiting.isEmpty)
+        #expect(list.limit >= waiting.map(\.excused.value).max() ?? -1)
       }
     }
   }
@@ -91,76 +68,37 @@ struct WaitListTests {
       let excused = Lock(0)
     }
     let shared = Shared()
-    let waiter = Waiter(
-      excusing: Waiter.Excuse(most: 0) { [shared] in shared.excused.withLock { $0 } })
-    shared.count.add(waiter)
+    let waiter = Waiter { [shared] in shared.excused.withLock { $0 } }
+    shared.count.update { $0.add(waiter) }
     shared.excused.withLock { $0 = 1 }
     #expect(waiter.outcome == nil)
-    shared.count.reconsider()
+    shared.count.update { $0.reconsider() }
     #expect(waiter.outcome == true)
-    shared.count.remove(waiter)
+    #expect(shared.count.isAwaited == false)
   }
 
-  @Test("a count of what is excused that is out of date when it ends is not kept")
-  func outdated() {
-    final class Shared: Sendable {
-      let waiter = Lock<Waiter?>(nil)
-    }
-    let shared = Shared()
-    let waiter = Waiter(
-      excusing: Waiter.Excuse(most: 5) { [shared] in
-        shared.waiter.withLock { $0.take() }?.reconsider()
-        return 0
-      })
-    shared.waiter.withLock { $0 = waiter }
-    #expect(!waiter.tryFulfil { 3 })
-    #expect(waiter.limit == .max)
-    #expect(!waiter.tryFulfil { 3 })
-    #expect(waiter.limit == 0)
-  }
-
-  @Test("one that has come to excuse less lowers the limit when it is settled")
+  @Test("one that has come to excuse less lowers the limit, and is not asked above it")
   func lowered() {
     var list = WaitList()
-    let excused = Lock(3)
-    let waiter = Waiter(excusing: Waiter.Excuse(most: 3) { excused.withLock { $0 } })
+    let (excused, asked) = (Count(), Recorder<Void>())
+    excused.add(3)
+    let waiter = Waiter {
+      asked.record(())
+      return excused.value
+    }
     list.add(waiter)
-    excused.withLock { $0 = 1 }
-    #expect(!waiter.tryFulfil { 3 })
-    list.settle([waiter])
+    excused.add(-2)
+    #expect(list.takeFulfilled(at: 3).isEmpty)
     #expect(list.limit == 1)
-    #expect(list.candidates(at: 2).isEmpty)
-    #expect(waiter.tryFulfil { 1 })
+    #expect(list.takeFulfilled(at: 2).isEmpty)
+    #expect(asked.history.count == 2)
+    #expect(list.takeFulfilled(at: 1).first === waiter)
+    #expect(list.isEmpty)
   }
 }
 
 @Suite("Waiter: one task that waits for a count of handlers to fall", .inTurn)
 struct WaiterTests {
-  @Test("it goes on at zero, or at as many as it excuses, and what it excuses is not asked before")
-  func fulfilling() {
-    let asked = Recorder<Void>()
-    let excuse = Waiter.Excuse(most: 2) {
-      asked.record(())
-      return 1
-    }
-    let waiter = Waiter(excusing: excuse)
-    #expect(!waiter.isStrict)
-    #expect(!waiter.tryFulfil { 3 })
-    #expect(asked.history.count == 0)
-    #expect(!waiter.tryFulfil { 2 })
-    #expect(asked.history.count == 1)
-    #expect(waiter.limit == 1)
-    #expect(waiter.outcome == nil)
-    #expect(waiter.tryFulfil { 1 })
-    #expect(waiter.outcome == true)
-
-    let strict = Waiter()
-    #expect(strict.isStrict)
-    #expect(strict.limit == 0)
-    #expect(!strict.tryFulfil { 1 })
-    #expect(strict.tryFulfil { 0 })
-  }
-
   @Test(
     "the first outcome counts, be it there before or after the task waits",
     arguments: [false, true])
