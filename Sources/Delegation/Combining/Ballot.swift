@@ -81,12 +81,22 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     let outcome: C.Outcome?
     switch answer {
     case .response(let response): outcome = combiner?.receive(response, from: position)
-    case .substitute(let response): outcome = combiner?.receive(response, inPlaceOf: position)
+    case .substitute(let response):
+      discountAnswer()
+      outcome = combiner?.receive(response, from: position)
     case .absence: outcome = combiner?.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
     if let outcome { return .success(outcome) }
     return outstanding == 0 ? finish() : nil
+  }
+
+  /// Tells a rule that asks for a number of answers that the next response is not one.
+  @inlinable
+  mutating func discountAnswer() {
+    guard var rule = combiner as? BooleanRule else { return }
+    rule.discountAnswer()
+    combiner = rule as? C
   }
 
   /// Ends the count at the deadline.

@@ -57,13 +57,13 @@ extension DelegateHub {
     if deadline == nil,
       let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere)
     {
-      let ballot = Ballot<AllResponses<Reply<R>>, Never>(asking: 1, combiner: .all())
+      let ballot = Ballot<Reduction<Reply<R>, [Reply<R>]>, Never>(asking: 1, combiner: .all())
       return await decide(ballot, in: .collect, of: node) { await answer(of: $0) }.get()
     }
-    var poll: Poll<Ballot<AllResponses<Reply<R>>, Never>>?
+    var poll: Poll<Ballot<Reduction<Reply<R>, [Reply<R>]>, Never>>?
     await conduct(audience, in: .collect, by: deadline, calledElsewhere: isElsewhere) { nodes in
       let present = Poll(
-        Ballot<AllResponses<Reply<R>>, Never>(
+        Ballot<Reduction<Reply<R>, [Reply<R>]>, Never>(
           asking: nodes.count, combiner: .all(), hasDeadline: deadline != nil))
       poll = present
       if present.isDecidedAtOnce() { return nil }
