@@ -81,9 +81,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     let outcome: C.Outcome?
     switch answer {
     case .response(let response): outcome = combiner?.receive(response, from: position)
-    case .substitute(let response):
-      discountAnswer()
-      outcome = combiner?.receive(response, from: position)
+    case .substitute(let response): outcome = receive(response, inPlaceOf: position)
     case .absence: outcome = combiner?.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
@@ -91,12 +89,16 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     return outstanding == 0 ? finish() : nil
   }
 
-  /// Tells a rule that asks for a number of answers that the next response is not one.
+  /// Hands on what counts in place of an answer, which only ``BooleanRule`` distinguishes from one.
   @inlinable
-  mutating func discountAnswer() {
-    guard var rule = combiner as? BooleanRule else { return }
-    rule.discountAnswer()
+  @inline(never)
+  mutating func receive(_ response: C.Response, inPlaceOf position: Int) -> C.Outcome? {
+    guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
+      return combiner?.receive(response, from: position)
+    }
+    let outcome = rule.receive(response, inPlaceOf: position)
     combiner = rule as? C
+    return outcome as? C.Outcome
   }
 
   /// Ends the count at the deadline.

@@ -14,24 +14,26 @@ public struct BooleanRule: Combiner {
   /// The answer that is counted.
   @usableFromInline
   let counted: Bool
-  /// The outcome once enough have given that answer.
+  /// The outcome if enough give that answer.
   @usableFromInline
   let outcome: Bool
-  /// 1 if each other answer asks for one more of the counted ones, as for a majority; otherwise 0.
+  /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
+  /// answer; otherwise 1.
   @usableFromInline
-  let rise: Int
-  /// How many more of the counted answers it takes, if nothing else comes.
+  let weight: Int
+  /// The weight of the counted answers that it still takes for the outcome.
   @usableFromInline
-  var missing: Int
-  /// How many more subscribers must answer, whatever they say.
+  var needed: Int
+  /// The weight of other answers and absentees after which that is out of reach.
   @usableFromInline
-  var unanswered: Int
+  var tolerated = 0
+  /// How many need not answer.
   @usableFromInline
-  var outstanding = 0
+  var spare: Int
 
   @inlinable
   init(
-    _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, rising rise: Int = 0,
+    _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int = 1,
     ofAtLeast quorum: Int = 0
   ) {
     // Not `precondition`: its message is not printed in release builds.
@@ -39,51 +41,60 @@ public struct BooleanRule: Combiner {
     if quorum < 0 { Self.refuse(quorum: quorum) }
     self.outcome = outcome
     self.counted = counted
-    self.rise = rise
-    missing = number
-    unanswered = quorum
+    self.weight = weight
+    needed = number
+    spare = -quorum
   }
 
   /// Decides if the number of subscribers fixes the outcome.
   @inlinable
   public mutating func begin(asking count: Int) -> Bool? {
-    outstanding = count
+    spare += count
+    if weight > 1 { needed = count + 1 }
+    tolerated = weight * count + 1 - needed
     return decision
   }
 
   /// Decides if the answers that are still to come can no longer change the outcome.
   @inlinable
   public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
-    outstanding -= 1
-    unanswered -= 1
-    missing += response == counted ? -1 : rise
-    return decision
+    if response == counted {
+      needed &-= weight
+      return needed <= 0 ? outcome : nil
+    }
+    tolerated &-= weight
+    return tolerated <= 0 ? !outcome : nil
   }
 
   /// Decides if the absentee was needed to change the outcome.
   @inlinable
   public mutating func receiveNothing(from position: Int) -> Bool? {
-    outstanding -= 1
+    spare -= 1
+    needed -= weight - 1
+    tolerated -= 1
     return decision
   }
 
   /// Gives the outcome of what has been received.
   @inlinable
   public mutating func finish() -> Bool {
-    unanswered <= 0 && (missing <= 0) == outcome
+    (needed <= (weight > 1 ? tolerated : 0)) == outcome
   }
 
-  /// Takes the next response for the caller's word, and not for an answer.
-  @inlinable
-  mutating func discountAnswer() { unanswered += 1 }
+  /// Takes a response that is the caller's word, and not an answer.
+  @usableFromInline
+  mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
+    spare -= 1
+    let outcome = receive(response, from: position)
+    return spare < 0 ? false : outcome
+  }
 
+  // A rule that asks for a number of answers is not true before the last one, so no outcome has to wait for more.
   @inlinable
   var decision: Bool? {
-    if unanswered > outstanding { return false }
-    if missing > outstanding { return !outcome }
-    // No rule that asks for a number of answers is true before the last one, so none need be awaited here.
-    if missing + rise * outstanding <= 0 { return outcome }
-    return nil
+    if spare < 0 { return false }
+    if needed <= 0 { return outcome }
+    return tolerated <= 0 ? !outcome : nil
   }
 
   @usableFromInline
@@ -169,7 +180,7 @@ extension Combiner where Self == BooleanRule {
   ///
   /// - Complexity: O(1).
   @inlinable
-  public static var majority: Self { Self(true, ifSaid: true, rising: 1) }
+  public static var majority: Self { Self(true, ifSaid: true, weighing: 2) }
 
   /// Is true if at least `quorum` say "yes".
   ///

@@ -98,9 +98,10 @@ struct CombinerBruteForceTests {
 extension Combiner {
   /// Takes what the caller counts in a subscriber's place, as a ballot does.
   fileprivate mutating func receive(_ response: Response, inPlaceOf position: Int) -> Outcome? {
-    if var rule = self as? BooleanRule {
-      rule.discountAnswer()
+    if var rule = self as? BooleanRule, let response = response as? Bool {
+      let outcome = rule.receive(response, inPlaceOf: position)
       self = rule as? Self ?? self
+      return outcome as? Outcome
     }
     return receive(response, from: position)
   }
