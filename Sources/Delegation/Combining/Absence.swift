@@ -32,7 +32,7 @@ extension DelegateHub {
 
     /// The answer that is counted.
     @inlinable
-    func answer<Failure: Error>(or failure: Failure.Type) -> Answer<Response, Failure> {
+    func answer<Failure: Error>() -> Answer<Response, Failure> {
       substitute.map(Answer.substitute) ?? .absence
     }
   }

@@ -106,7 +106,7 @@ extension Round {
       if worker.place != nil { beginPresence() }
       next = claim()
     case .standby:
-      if case .sideBySide = order { state.provideForSuccessor { requestWorker() } }
+      state.provideForSuccessor { requestWorker() }
       next = claim()
     case .sent(let claim):
       isSingle = true
@@ -139,20 +139,11 @@ extension Round {
       return _ = await question?(self, worker, claim, true)
     }
     state.withLock { $0.cursor.sendToExecutor(claim) }
-    switch order {
-    case .inTurn:
-      await Task.runAttached(on: executor) {
-        // The deadline may have come meanwhile.
-        guard self.beginOnExecutor(claim) else { return }
-        _ = await self.question?(self, worker, claim, true)
-      }
-    case .sideBySide:
-      claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
-        // It was terminated: what is left to be done needs no executor of its own.
-        self.startWorker(on: self.executor, .sent(claim))
-      }
-      startWorker(on: executor, .sent(claim))
+    claim.node.topic.noteSent(claim.node, by: ObjectIdentifier(self)) {
+      // It was terminated: what is left to be done needs no executor of its own.
+      self.startWorker(on: self.executor, .sent(claim))
     }
+    startWorker(on: executor, .sent(claim))
   }
 
   private func beginOnExecutor(_ claim: Claim) -> Bool {

@@ -144,31 +144,22 @@ extension DelegateHub {
     guard let nodes else {
       return try await ask(among: audience, combining: combiner, in: call) {
         subscriber async throws(E) in try question.body(subscriber)
-      }
+      }.get()
     }
     beginLoop()
     defer { endLoop() }
     var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    if let decision = ballot.begin() { return try decision.get() }
-    for position in nodes.indices {
-      let node = nodes[position]
-      var answer = Answer<C.Response, E>.absence
-      if node.hasExecutor {
-        answer = await askElsewhere(node, among: audience, in: call, question)
-      } else if node.beginCall() {
-        if let subscriber = node.subscriber(in: audience, for: call) {
-          do throws(E) {
-            answer = .response(try question.body(subscriber))
-          } catch {
-            node.noteFailure()
-            answer = .failure(error)
-          }
-        }
-        node.endCall()
+    var decision = ballot.begin()
+    var position = 0
+    while true {
+      if let decision { return try decision.get() }
+      decision = question.ask(nodes, from: &position, among: audience, in: call, counting: &ballot)
+      if decision == nil {
+        let answer = await askElsewhere(nodes[position], among: audience, in: call, question)
+        decision = ballot.count(answer, from: position)
+        position += 1
       }
-      if let decision = ballot.count(answer, from: position) { return try decision.get() }
     }
-    fatalError("Delegation: a question went on undecided")
   }
 
   /// Asks a subscription that has got an executor since the loop began.
@@ -199,18 +190,10 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    var poll: Poll<Ballot<C, E>>?
-    await conduct(audience, in: call, calledElsewhere: isCalledOnOtherExecutor) { nodes in
-      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-      poll = present
-      if present.isDecidedAtOnce() { return nil }
-      return Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
-          await node.answerOnMainActor(in: audience, for: call, body)
-        }
-      }
+    let asking = AskingByClosure { node in
+      await node.answerOnMainActor(in: audience, for: call, body)
     }
-    return try Poll.takeDecision(of: poll).get()
+    return try await decide(audience, by: combiner, in: call, asking).get()
   }
 
   /// The subscriptions of a protocol, if they may be asked in a loop and are published.
@@ -251,6 +234,39 @@ struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
   @inlinable
   init(body: @escaping @Sendable (P) throws(Failure) -> Response) {
     self.body = body
+  }
+
+  /// Asks one subscription after another, up to the one that decides or that has got an executor since.
+  ///
+  /// It is not asynchronous, and has a ballot of its own, so that the count is in registers.
+  ///
+  /// - Returns: the decision; `nil` at a subscription that has an executor.
+  @inlinable
+  @inline(never)
+  func ask<C: Combiner>(
+    _ nodes: [SubscriptionNode], from position: inout Int, among audience: Audience<P>,
+    in call: CallKind, counting ballot: inout Ballot<C, Failure>
+  ) -> Ballot<C, Failure>.Decision? where C.Response == Response {
+    var count = ballot
+    defer { ballot = count }
+    while !nodes[position].hasExecutor {
+      let node = nodes[position]
+      var answer = Answer<Response, Failure>.absence
+      if node.beginCall() {
+        if let subscriber = node.subscriber(in: audience, for: call) {
+          do throws(Failure) {
+            answer = .response(try body(subscriber))
+          } catch {
+            node.noteFailure()
+            answer = .failure(error)
+          }
+        }
+        node.endCall()
+      }
+      if let decision = count.count(answer, from: position) { return decision }
+      position += 1
+    }
+    return nil
   }
 }
 

@@ -30,13 +30,15 @@ final class DeadlineQueue<C: Clock>: DeadlineSource where C.Duration == Duration
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
     guard duration > .zero else {
-      return Deadline(isPast: true) { action in
+      return Deadline(isPast: true, hasCome: { true }) { action in
         Task.startDetached(on: self.executor, priority: .high) { action() }
         return {}
       }
     }
     let instant = clock.now.advanced(by: duration)
-    return Deadline(isPast: false) { self.schedule($0, at: instant) }
+    return Deadline(isPast: false, hasCome: { self.clock.now >= instant }) {
+      self.schedule($0, at: instant)
+    }
   }
 
   var pending: Int { alarms.withLock { $0.pending } }
