@@ -148,15 +148,16 @@ extension DelegateHub {
     }
     beginLoop()
     defer { endLoop() }
-    var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    var decision = ballot.begin()
+    var combiner = combiner
+    var decision = combiner.begin(asking: nodes.count).map(Result<C.Outcome, E>.success)
     var position = 0
     while true {
       if let decision { return try decision.get() }
-      decision = question.ask(nodes, from: &position, among: audience, in: call, counting: &ballot)
+      decision = question.ask(
+        nodes, from: &position, among: audience, in: call, counting: &combiner)
       if decision == nil {
         let answer = await askElsewhere(nodes[position], among: audience, in: call, question)
-        decision = ballot.count(answer, from: position)
+        decision = combiner.count(answer, from: position)
         position += 1
       }
     }
@@ -238,19 +239,20 @@ struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
 
   /// Asks one subscription after another, up to the one that decides or that has got an executor since.
   ///
-  /// It is not asynchronous, and has a ballot of its own, so that the count is in registers.
+  /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
   ///
   /// - Returns: the decision; `nil` at a subscription that has an executor.
   @inlinable
   @inline(never)
   func ask<C: Combiner>(
     _ nodes: [SubscriptionNode], from position: inout Int, among audience: Audience<P>,
-    in call: CallKind, counting ballot: inout Ballot<C, Failure>
-  ) -> Ballot<C, Failure>.Decision? where C.Response == Response {
-    var count = ballot
-    defer { ballot = count }
-    while !nodes[position].hasExecutor {
+    in call: CallKind, counting combiner: inout C
+  ) -> Result<C.Outcome, Failure>? where C.Response == Response {
+    var count = combiner
+    defer { combiner = count }
+    while position < nodes.count {
       let node = nodes[position]
+      if node.hasExecutor { return nil }
       var answer = Answer<Response, Failure>.absence
       if node.beginCall() {
         if let subscriber = node.subscriber(in: audience, for: call) {
@@ -266,7 +268,23 @@ struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
       if let decision = count.count(answer, from: position) { return decision }
       position += 1
     }
-    return nil
+    return .success(count.finish())
+  }
+}
+
+extension Combiner {
+  /// Counts an answer in a loop, where what `absent:` counts does not come.
+  @inlinable
+  @inline(__always)
+  mutating func count<Failure>(
+    _ answer: Answer<Response, Failure>, from position: Int
+  ) -> Result<Outcome, Failure>? {
+    switch answer {
+    case .response(let response), .substitute(let response):
+      receive(response, from: position).map { .success($0) }
+    case .absence: receiveNothing(from: position).map { .success($0) }
+    case .failure(let error): .failure(error)
+    }
   }
 }
 
