@@ -19,6 +19,8 @@ extension DelegateHub {
 
     /// The combiner is given a response in the subscriber's place.
     ///
+    /// A combiner takes it for an answer, except that `ofAtLeast:` does not count it as one.
+    ///
     /// - Parameter response: what to count.
     /// - Returns: the rule for absentees.
     public static func counts(as response: Response) -> Self { Self(substitute: response) }
@@ -30,7 +32,7 @@ extension DelegateHub {
 
     /// The answer that is counted.
     @inlinable
-    func answer<Failure: Error>(or failure: Failure.Type) -> Answer<Response, Failure> {
+    func answer<Failure: Error>() -> Answer<Response, Failure> {
       substitute.map(Answer.substitute) ?? .absence
     }
   }

@@ -81,12 +81,24 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     let outcome: C.Outcome?
     switch answer {
     case .response(let response): outcome = combiner?.receive(response, from: position)
-    case .substitute(let response): outcome = combiner?.receive(response, inPlaceOf: position)
+    case .substitute(let response): outcome = receive(response, inPlaceOf: position)
     case .absence: outcome = combiner?.receiveNothing(from: position)
     case .failure(let error): return .failure(error)
     }
     if let outcome { return .success(outcome) }
     return outstanding == 0 ? finish() : nil
+  }
+
+  /// Hands on what counts in place of an answer, which only ``BooleanRule`` distinguishes from one.
+  @inlinable
+  @inline(never)
+  mutating func receive(_ response: C.Response, inPlaceOf position: Int) -> C.Outcome? {
+    guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
+      return combiner?.receive(response, from: position)
+    }
+    let outcome = rule.receive(response, inPlaceOf: position)
+    combiner = rule as? C
+    return outcome as? C.Outcome
   }
 
   /// Ends the count at the deadline.

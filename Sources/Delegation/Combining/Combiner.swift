@@ -6,10 +6,9 @@
 /// outcome as soon as no later response can change it. The call then returns at once, and handlers
 /// that still run are cancelled.
 ///
-/// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)``,
-/// ``receive(_:inPlaceOf:)`` or ``receiveNothing(from:)`` once for each position, in the order in which
-/// the responses come; then, if nothing has decided, ``finish()``. After a decision nothing more is
-/// called.
+/// **Order.** ``begin(asking:)`` is called once and first; then ``receive(_:from:)`` or
+/// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if
+/// nothing has decided, ``finish()``. After a decision nothing more is called.
 ///
 /// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor.
 ///
@@ -41,21 +40,13 @@ public protocol Combiner<Response, Outcome>: Sendable {
   /// - Returns: an outcome if it is already fixed; then nobody is asked. The default returns `nil`.
   mutating func begin(asking count: Int) -> Outcome?
 
-  /// Takes one subscriber's response.
+  /// Takes one subscriber's response, or what ``DelegateHub/Absence/counts(as:)`` counts in its place.
   ///
   /// - Parameters:
   ///   - response: what the subscriber answered.
   ///   - position: the subscriber's place in the order of the subscriptions.
   /// - Returns: the outcome if it is now fixed, or `nil` to hear more.
   mutating func receive(_ response: Response, from position: Int) -> Outcome?
-
-  /// Takes the response that `absent:` counts in place of a subscriber that threw or is late.
-  ///
-  /// - Parameters:
-  ///   - response: what ``DelegateHub/Absence/counts(as:)`` was given.
-  ///   - position: the subscriber's place in the order of the subscriptions.
-  /// - Returns: the outcome if it is now fixed. The default takes it for the subscriber's answer.
-  mutating func receive(_ response: Response, inPlaceOf position: Int) -> Outcome?
 
   /// Learns that a subscriber will not answer: it abstained, died, or was removed before it was asked.
   ///
@@ -75,16 +66,6 @@ extension Combiner {
   /// - Parameter count: how many subscribers will be asked.
   /// - Returns: `nil`.
   public mutating func begin(asking count: Int) -> Outcome? { nil }
-
-  /// Takes it for the subscriber's answer.
-  ///
-  /// - Parameters:
-  ///   - response: what is counted.
-  ///   - position: the subscriber's place in the order of the subscriptions.
-  /// - Returns: the outcome if it is now fixed.
-  public mutating func receive(_ response: Response, inPlaceOf position: Int) -> Outcome? {
-    receive(response, from: position)
-  }
 
   /// Ignores the absentee.
   ///

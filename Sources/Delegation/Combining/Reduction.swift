@@ -1,9 +1,9 @@
 /// Combines the responses with a function, as `reduce` does with the elements of a sequence.
 ///
-/// They are combined in the order of the subscriptions, whatever the order in which they come. So
-/// the function need not be commutative. Absentees are skipped. The outcome is decided when all
-/// have answered or are missing, and never before. A response that comes before its turn is kept
-/// until those before it have come.
+/// They are combined in the order of the subscriptions, whatever the order in which they come. So the function need
+/// not be commutative, and a floating-point sum is the same each time. Absentees are skipped. The outcome is decided
+/// when all have answered or are missing, and never before. A response that comes before its turn is kept until those
+/// before it have come.
 ///
 /// ```swift
 /// let longest = Reduction<String, Int>(0) { max($0, $1.count) }
@@ -17,10 +17,17 @@
 ///   for *k* responses that come before their turn.
 @frozen
 public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
+  /// The outcome of all positions before `next`; of all positions, once none is outstanding.
   @usableFromInline
-  var fold: InOrderFold<Outcome, Response>
+  var outcome: Outcome
   @usableFromInline
-  let combine: @Sendable (Outcome, Response) -> Outcome
+  let combine: @Sendable (inout Outcome, Response) -> Void
+  /// The first position that has neither come nor is missing.
+  @usableFromInline
+  var next = 0
+  /// The responses that came early, by position; `nil` for an absentee.
+  @usableFromInline
+  var early: [Int: Response?] = [:]
 
   /// Makes a rule from a value to start with and a function.
   ///
@@ -29,13 +36,18 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   ///   - combine: takes the outcome so far and the next response, returns the new outcome.
   @inlinable
   public init(_ initial: Outcome, _ combine: @escaping @Sendable (Outcome, Response) -> Outcome) {
-    fold = InOrderFold(initial)
+    self.init(into: initial) { $0 = combine($0, $1) }
+  }
+
+  @inlinable
+  init(into initial: Outcome, _ combine: @escaping @Sendable (inout Outcome, Response) -> Void) {
+    outcome = initial
     self.combine = combine
   }
 
   /// Decides for the initial value if nobody is asked.
   @inlinable
-  public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? fold.outcome : nil }
+  public mutating func begin(asking count: Int) -> Outcome? { count == 0 ? outcome : nil }
 
   /// Combines the response in its turn.
   @inlinable
@@ -53,11 +65,21 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
 
   /// Gives the combined outcome.
   @inlinable
-  public mutating func finish() -> Outcome { fold.outcome }
+  public mutating func finish() -> Outcome { outcome }
 
+  /// Takes a response, or `nil` for an absentee, and combines all that are in order now.
   @inlinable
   mutating func place(_ response: Response?, at position: Int) {
-    fold.place(response, at: position) { [combine] in $0 = combine($0, $1) }
+    guard position == next else {
+      early.updateValue(response, forKey: position)
+      return
+    }
+    if let response { combine(&outcome, response) }
+    next += 1
+    while !early.isEmpty, let response = early.removeValue(forKey: next) {
+      if let response { combine(&outcome, response) }
+      next += 1
+    }
   }
 }
 
@@ -85,5 +107,27 @@ extension Combiner {
     _ initial: O, _ combine: @escaping @Sendable (O, R) -> O
   ) -> Self where Self == Reduction<R, O> {
     Self(initial, combine)
+  }
+
+  /// Adds up the responses in the order of the subscriptions; see ``Reduction``.
+  ///
+  /// **Nobody to ask:** zero.
+  ///
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  @inlinable
+  public static func sum<R: AdditiveArithmetic>() -> Self where Self == Reduction<R, R> {
+    Self(into: .zero) { $0 += $1 }
+  }
+
+  /// Gathers all responses in the order of the subscriptions; absentees are left out; see ``Reduction``.
+  ///
+  /// **Nobody to ask:** an empty array.
+  ///
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  @inlinable
+  public static func all<R>() -> Self where Self == Reduction<R, [R]> {
+    Self(into: []) { $0.append($1) }
   }
 }

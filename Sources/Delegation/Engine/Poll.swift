@@ -91,29 +91,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///   - round: the question's round.
   ///   - absence: what to count, by position.
   @inlinable
+  @inline(never)
   func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
     take(.deadline(counting: absence), by: nil, in: round)
-  }
-
-  /// Counts the subscribers that have not answered as late, which decides.
-  ///
-  /// Those that ended before they were asked, and those that are not to be asked, count as absent all the same.
-  ///
-  /// - Parameters:
-  ///   - round: the question's round.
-  ///   - late: called with each late position; `nil` if the deadline was past from the start.
-  ///   - absence: what to count for a late position.
-  @inlinable
-  @inline(never)
-  func expire(
-    in round: Round, noting late: (@Sendable (Int) -> Void)?,
-    counting absence: @escaping @Sendable (Int) -> Event
-  ) {
-    expire(in: round) { position in
-      guard round.isLate(at: position) else { return Count.absence }
-      late?(position)
-      return absence(position)
-    }
   }
 
   @inlinable

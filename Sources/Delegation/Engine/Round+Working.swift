@@ -106,7 +106,7 @@ extension Round {
       if worker.place != nil { beginPresence() }
       next = claim()
     case .standby:
-      if case .sideBySide = order { state.provideForSuccessor { requestWorker() } }
+      state.provideForSuccessor { requestWorker() }
       next = claim()
     case .sent(let claim):
       isSingle = true
@@ -138,15 +138,7 @@ extension Round {
       return _ = await question?(self, worker, claim, true)
     }
     state.withLock { $0.cursor.send(claim) }
-    switch order {
-    case .inTurn:
-      await Task.runAttached(on: executor) {
-        // The deadline may have come meanwhile.
-        guard self.beginSent(claim) else { return }
-        _ = await self.question?(self, worker, claim, true)
-      }
-    case .sideBySide: startWorker(on: executor, .sent(claim))
-    }
+    startWorker(on: executor, .sent(claim))
   }
 
   private func beginSent(_ claim: Claim) -> Bool {

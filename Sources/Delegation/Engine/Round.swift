@@ -8,8 +8,7 @@ internal import Synchronization
 /// is unclaimed: a worker that has been requested and has claimed nothing. A worker that starts with more than one
 /// subscription left requests the next standby before it claims, unless another one is requesting, which then
 /// requests again. So a handler that suspends does not delay the others, nor does one that blocks its thread,
-/// except in the caller's place; and the number of tasks grows with suspensions, not with subscribers. A question
-/// that is asked in turn has one worker at a time.
+/// except in the caller's place; and the number of tasks grows with suspensions, not with subscribers.
 ///
 /// The handles of the workers' tasks are kept, so that they can be cancelled and escalated. That runs user code.
 /// They are cancelled one after another, in a task of its own unless it is the caller that is cancelled.
@@ -30,15 +29,6 @@ final class Round: @unchecked Sendable {
   @usableFromInline
   typealias Question =
     @Sendable (Round, Worker, _ first: Claim, _ isSingle: Bool) async -> Claim?
-
-  /// In which order a question is asked.
-  @usableFromInline
-  enum Order: Sendable {
-    /// All subscriptions are asked concurrently, by as many workers as it takes.
-    case sideBySide
-    /// One subscription is asked after another, by one worker at a time.
-    case inTurn
-  }
 
   /// How a worker begins.
   enum Beginning: Sendable {
@@ -88,7 +78,6 @@ final class Round: @unchecked Sendable {
   let executor: (any TaskExecutor)?
   let activity: Activity
   let slowWatch: SlowWatch?
-  let order: Order
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
@@ -111,7 +100,7 @@ final class Round: @unchecked Sendable {
   @usableFromInline
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
-    conformingTo narrowing: Narrowing? = nil, inOrder order: Order = .sideBySide,
+    conformingTo narrowing: Narrowing? = nil,
     for workplace: any Workplace, in call: CallKind,
     _ question: @escaping Question
   ) {
@@ -119,7 +108,6 @@ final class Round: @unchecked Sendable {
     activity = workplace.activity
     slowWatch = workplace.slowWatch
     caller = Caller.present
-    self.order = order
     self.narrowing = narrowing
     self.call = call
     state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))

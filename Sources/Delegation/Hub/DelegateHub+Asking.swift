@@ -43,38 +43,11 @@ extension DelegateHub {
 
   @inlinable
   @inline(__always)
-  nonisolated func vote<P, Rule: Combiner<Bool, Bool>, E>(
-    among audience: Audience<P>, by rule: Rule,
+  nonisolated func vote<P, E>(
+    among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    // The same as `ask`, which is not called because it would need a conversion of `body`.
-    @inline(__always)
-    @Sendable func answer(of node: SubscriptionNode) async -> Answer<Bool, E> {
-      guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
-      do throws(E) {
-        return .response(try await body(subscriber))
-      } catch {
-        node.noteFailure()
-        return .failure(error)
-      }
-    }
-    let isElsewhere = isCalledOnOtherExecutor
-    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
-      let ballot = Ballot<Rule, E>(asking: 1, combiner: rule)
-      return try await decide(ballot, in: .vote, of: node) { await answer(of: $0) }.get()
-    }
-    var poll: Poll<Ballot<Rule, E>>?
-    await conduct(audience, in: .vote, calledElsewhere: isElsewhere) { nodes in
-      let present = Poll(Ballot<Rule, E>(asking: nodes.count, combiner: rule))
-      poll = present
-      if present.isDecidedAtOnce() { return nil }
-      return Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) {
-          await answer(of: $0)
-        }
-      }
-    }
-    return try Poll.takeDecision(of: poll).get()
+    try await decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
   }
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
@@ -103,42 +76,7 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body)
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func ask<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    @inline(__always)
-    @Sendable func answer(of node: SubscriptionNode) async -> Answer<C.Response, E> {
-      guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-      do throws(E) {
-        return .response(try await body(subscriber))
-      } catch {
-        node.noteFailure()
-        return .failure(error)
-      }
-    }
-    let isElsewhere = isCalledOnOtherExecutor
-    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
-      let ballot = Ballot<C, E>(asking: 1, combiner: combiner)
-      return try await decide(ballot, in: call, of: node) { await answer(of: $0) }.get()
-    }
-    var poll: Poll<Ballot<C, E>>?
-    await conduct(audience, in: call, calledElsewhere: isElsewhere) { nodes in
-      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-      poll = present
-      if present.isDecidedAtOnce() { return nil }
-      return Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) {
-          await answer(of: $0)
-        }
-      }
-    }
-    return try Poll.takeDecision(of: poll).get()
+    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body).get()
   }
 
   /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
@@ -166,7 +104,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to ask.
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
-  ///     zero nobody is asked, a negative one stops the program.
+  ///     zero or less nobody is asked.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the outcome.
@@ -179,8 +117,8 @@ extension DelegateHub {
   ) async -> Bool {
     await ask(
       among: Audience(`protocol`), combining: rule,
-      by: deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
-      in: .vote, body)
+      within: duration, absent: absence, in: .vote, body
+    ).outcome
   }
 
   /// Asks every subscriber of a protocol, combines the responses, returns by a deadline, and does
@@ -196,7 +134,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to ask.
   ///   - combiner: how the responses combine.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
-  ///     zero nobody is asked, a negative one stops the program.
+  ///     zero or less nobody is asked.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
@@ -209,41 +147,60 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await ask(
       among: Audience(`protocol`), combining: combiner,
-      by: deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
-      in: .ask, body)
+      within: duration, absent: absence, in: .ask, body
+    ).outcome
   }
 
   @inlinable
   @inline(__always)
-  nonisolated func ask<P, C: Combiner>(
-    among audience: Audience<P>, combining combiner: C, by deadline: Deadline?,
-    absent absence: Absence<C.Response>, in call: CallKind,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
-  ) async -> C.Outcome {
-    let absent = absence.answer(or: Never.self)
-    var poll: Poll<Ballot<C, Never>>?
-    await conduct(
-      audience, in: call, by: deadline, calledElsewhere: isCalledOnOtherExecutor
-    ) { nodes in
-      let present = Poll(
-        Ballot<C, Never>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil))
-      poll = present
-      if present.isDecidedAtOnce() { return nil }
-      return Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
-          guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-          do throws(any Error) {
-            return .response(try await body(subscriber))
-          } catch {
-            node.noteFailure(error, in: call)
-            return absent
-          }
-        }
-      } expiring: { round, isNoting in
-        let late: @Sendable (Int) -> Void = { nodes[$0].noteLate(in: call) }
-        present.expire(in: round, noting: isNoting ? late : nil) { _ in absent }
+  nonisolated func ask<P, C: Combiner, E>(
+    among audience: Audience<P>, combining combiner: C, within duration: Duration? = nil,
+    absent absence: Absence<C.Response>? = nil, in call: CallKind,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
+  ) async -> Result<C.Outcome, E> {
+    await decide(
+      audience, by: combiner, in: call, within: deadline(within: duration),
+      AskingForResponse(audience, in: call, absent: absence, body))
+  }
+}
+
+extension SubscriptionNode {
+  /// Asks the subscriber.
+  ///
+  /// - Parameters:
+  ///   - audience: who is asked.
+  ///   - call: the kind of call.
+  ///   - absence: what counts if it throws; `nil` if that fails the call.
+  ///   - body: the question.
+  /// - Returns: what it contributes.
+  @inlinable
+  @inline(__always)
+  func answer<P, Response, E>(
+    in audience: Audience<P>, for call: CallKind,
+    absent absence: DelegateHub.Absence<Response>? = nil,
+    _ body: nonisolated(nonsending) (P) async throws(E) -> Response
+  ) async -> Answer<Response, E> {
+    guard let subscriber = subscriber(in: audience, for: call) else { return .absence }
+    do throws(E) {
+      return .response(try await body(subscriber))
+    } catch {
+      guard let absence else {
+        noteFailure()
+        return .failure(error)
       }
+      noteFailure(error, in: call)
+      return absence.answer()
     }
-    return Poll.takeDecision(of: poll).get()
+  }
+}
+
+extension Result {
+  /// The outcome of a question that does not fail: it counts what is thrown as absent.
+  @inlinable
+  var outcome: Success {
+    guard case .success(let outcome) = self else {
+      fatalError("Delegation: a question failed that counts failures as absent")
+    }
+    return outcome
   }
 }

@@ -143,41 +143,40 @@ extension DelegateHub {
     guard mayAskInPlace else {
       return try await ask(among: audience, combining: combiner, in: call) {
         subscriber async throws(E) in try question.body(subscriber)
-      }
+      }.get()
     }
     let nodes = await subscriptions(of: audience.key)
-    var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    var decision = ballot.begin()
+    var combiner = combiner
+    if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     var position = 0
     beginLoop()
-    while decision == nil, position < nodes.count, !nodes[position].hasExecutor {
-      let answer = nodes[position].answer(in: audience, for: call, question)
-      decision = ballot.count(answer, from: position)
-      position += 1
-    }
+    let decision = question.ask(
+      nodes, from: &position, among: audience, in: call, counting: &combiner)
     endLoop()
     if let decision { return try decision.get() }
     return try await askRest(
-      of: nodes, from: position, countedBy: ballot, among: audience, in: call, question)
+      of: nodes, from: position, countedBy: combiner, among: audience, in: call, question)
   }
 
   /// Asks the subscriptions from the first one on that has an executor: they need more than a loop.
   @inlinable
   @inline(never)
   nonisolated func askRest<P, C: Combiner, E>(
-    of nodes: [SubscriptionNode], from first: Int, countedBy ballot: Ballot<C, E>,
+    of nodes: [SubscriptionNode], from first: Int, countedBy combiner: C,
     among audience: Audience<P>, in call: CallKind,
     _ question: SynchronousQuestion<P, C.Response, E>
   ) async throws(E) -> C.Outcome {
-    let poll = Poll(ballot)
-    let inquiry = Inquiry { round, worker, first, isSingle in
-      await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
-        node.response(in: audience, for: call, question)
+    let poll = Poll(Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
+    await conduct(
+      audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
+      calledElsewhere: isCalledOnOtherExecutor
+    ) { _ in
+      Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+          question.answer(of: node, in: audience, for: call)
+        }
       }
     }
-    await conduct(
-      inquiry, among: nodes, from: first, conformingTo: audience.narrowing, in: call,
-      calledElsewhere: isCalledOnOtherExecutor)
     return try Poll.takeDecision(of: poll).get()
   }
 
@@ -186,18 +185,10 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    var poll: Poll<Ballot<C, E>>?
-    await conduct(audience, in: call, calledElsewhere: isCalledOnOtherExecutor) { nodes in
-      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
-      poll = present
-      if present.isDecidedAtOnce() { return nil }
-      return Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) { node in
-          await node.answerOnMainActor(in: audience, for: call, body)
-        }
-      }
+    let asking = AskingByClosure { node in
+      await node.answerOnMainActor(in: audience, for: call, body)
     }
-    return try Poll.takeDecision(of: poll).get()
+    return try await decide(audience, by: combiner, in: call, asking).get()
   }
 
   /// Whether a loop does all that handlers need.
@@ -218,7 +209,7 @@ extension DelegateHub {
 /// It is a type of its own, so that the compiler does not make a copy of what asks it for each closure.
 @frozen
 @usableFromInline
-struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
+struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
   @usableFromInline
   let body: @Sendable (P) throws(Failure) -> Response
 
@@ -226,36 +217,67 @@ struct SynchronousQuestion<P, Response, Failure: Error>: Sendable {
   init(body: @escaping @Sendable (P) throws(Failure) -> Response) {
     self.body = body
   }
-}
 
-extension SubscriptionNode {
-  /// Asks in the caller's task, unless the subscription was terminated.
+  /// Asks one subscriber.
   @inlinable
   @inline(__always)
-  func answer<P, Response, E>(
-    in audience: Audience<P>, for call: CallKind,
-    _ question: SynchronousQuestion<P, Response, E>
-  ) -> Answer<Response, E> {
-    guard beginCall() else { return .absence }
-    defer { endCall() }
-    return response(in: audience, for: call, question)
-  }
-
-  @inlinable
-  @inline(__always)
-  func response<P, Response, E>(
-    in audience: Audience<P>, for call: CallKind,
-    _ question: SynchronousQuestion<P, Response, E>
-  ) -> Answer<Response, E> {
-    guard let subscriber = subscriber(in: audience, for: call) else { return .absence }
-    do throws(E) {
-      return .response(try question.body(subscriber))
+  func answer(
+    of node: SubscriptionNode, in audience: Audience<P>, for call: CallKind
+  ) -> Answer<Response, Failure> {
+    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+    do throws(Failure) {
+      return .response(try body(subscriber))
     } catch {
-      noteFailure()
+      node.noteFailure()
       return .failure(error)
     }
   }
 
+  /// Asks one subscription after another, up to the one that decides or the first one that has an executor.
+  ///
+  /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
+  ///
+  /// - Returns: the decision; `nil` at a subscription that has an executor.
+  @inlinable
+  @inline(never)
+  func ask<C: Combiner>(
+    _ nodes: [SubscriptionNode], from position: inout Int, among audience: Audience<P>,
+    in call: CallKind, counting combiner: inout C
+  ) -> Result<C.Outcome, Failure>? where C.Response == Response {
+    var count = combiner
+    defer { combiner = count }
+    while position < nodes.count {
+      let node = nodes[position]
+      if node.hasExecutor { return nil }
+      var answer = Answer<Response, Failure>.absence
+      if node.beginCall() {
+        answer = self.answer(of: node, in: audience, for: call)
+        node.endCall()
+      }
+      if let decision = count.count(answer, from: position) { return decision }
+      position += 1
+    }
+    return .success(count.finish())
+  }
+}
+
+extension Combiner {
+  /// Counts an answer in a loop, where what `absent:` counts does not come.
+  @inlinable
+  @inline(__always)
+  mutating func count<Failure>(
+    _ answer: Answer<Response, Failure>, from position: Int
+  ) -> Result<Outcome, Failure>? {
+    switch answer {
+    case .response(let response), .substitute(let response):
+      receive(response, from: position).map { .success($0) }
+    case .absence: receiveNothing(from: position).map { .success($0) }
+    case .failure(let error): .failure(error)
+    }
+  }
+}
+
+extension SubscriptionNode {
   /// Asks on the main actor, if the subscriber lives and its subscription is open when the actor is free.
   @inlinable
   @MainActor

@@ -30,28 +30,7 @@ extension DelegateHub {
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await askInTurn(among: Audience(`protocol`), body)
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func askInTurn<P, R: Sendable, E>(
-    among audience: Audience<P>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
-  ) async throws(E) -> R? {
-    let result: Result<R?, E> = await inTurn(
-      of: audience.key, conformingTo: audience.narrowing, in: .askInTurn, startingWith: nil
-    ) { node, _ in
-      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return nil }
-      do throws(E) {
-        let answer = try await body(subscriber)
-        return answer == nil ? .goOn(nil) : .stop(.success(answer))
-      } catch {
-        node.noteFailure()
-        return .stop(.failure(error))
-      }
-    }
-    return try result.get()
+    try await askInTurn(among: Audience(`protocol`), body).get()
   }
 
   /// Passes a value through the subscribers of a protocol, each of which may change it or stop it.
@@ -80,115 +59,96 @@ extension DelegateHub {
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await pass(value, among: Audience(`protocol`), body)
+    try await pass(value, among: Audience(`protocol`), body).get()
   }
 
-  @inlinable
-  @inline(__always)
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, among audience: Audience<P>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
-  ) async throws(E) -> V? {
-    let result: Result<V?, E> = await inTurn(
-      of: audience.key, conformingTo: audience.narrowing, in: .pass, startingWith: value
-    ) { node, value in
-      guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
-        return nil
-      }
-      do throws(E) {
-        let changed = try await body(subscriber, value)
-        return changed == nil ? .stop(.success(nil)) : .goOn(changed)
-      } catch {
-        node.noteFailure()
-        return .stop(.failure(error))
-      }
-    }
-    return try result.get()
-  }
-
-  /// Asks subscriptions one after another in the caller's task.
+  /// Asks the subscribers of a protocol one after another until one answers or the deadline comes;
+  /// does not throw.
+  ///
+  /// As ``askInTurn(_:_:)``, but goes on by the deadline even if a subscriber never answers and ignores
+  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says.
+  /// A handler that is late is cancelled, and may still be running when the next subscriber is asked, or when it
+  /// returns. At the deadline of the whole call no further subscriber is asked.
+  ///
+  /// **Order.** By priority, then in order of subscription; each is asked when the one before has
+  /// returned or is late.
+  ///
+  /// **Isolation.** As with ``askInTurn(_:_:)``, except that with a deadline each handler runs in a task of
+  /// its own, with the caller's task-locals and priority.
+  ///
+  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that
+  /// run after it. The call returns when they have answered, or at the deadline.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// ```swift
+  /// let user = await hub.askInTurn(
+  ///   Authenticator.self, within: .milliseconds(200), absent: .abstains
+  /// ) { try await $0.user(for: token) }
+  /// ```
   ///
   /// - Parameters:
-  ///   - key: the key of the protocol.
-  ///   - narrowing: the further protocols that those who are asked must conform to; `nil` for none.
-  ///   - call: the kind of call.
-  ///   - value: the initial value.
-  ///   - take: one subscriber's turn; `nil` if it is skipped.
-  /// - Returns: the result of the last turn.
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero or less nobody is asked.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is
+  ///     no answer.
+  ///   - body: the question.
+  /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
-  nonisolated func inTurn<Value: Sendable, E>(
-    of key: ObjectIdentifier, conformingTo narrowing: Narrowing?, in call: CallKind,
-    startingWith value: Value,
-    _ take:
-      @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
-  ) async -> Result<Value, E> {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) { @concurrent in
-        await self.inTurn(
-          of: key, conformingTo: narrowing, in: call, startingWith: value, take)
-      }
-    }
-    // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
-    var cursor = Cursor(await subscriptions(of: key))
-    // Counted before it goes to the hub's executor, which may be busy: a drain has to see it.
-    let worker = beginAsking()
-    defer { endAsking(worker) }
-    guard let executor, cursor.unclaimed > 0 else {
-      return await takeTurns(
-        of: &cursor, conformingTo: narrowing, as: worker, in: call, startingWith: value, take)
-    }
-    // Entered after the snapshot, because the hub's actor must not be taken there. And concurrent, so that it
-    // goes there before the first handler, which may be synchronous.
-    return await withTaskExecutorPreference(executor) { @concurrent in
-      await self.takeTurns(
-        of: &cursor, conformingTo: narrowing, as: worker, in: call, startingWith: value, take)
-    }
+  public nonisolated func askInTurn<P, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil, eachWithin each: Duration? = nil,
+    absent absence: Absence<R?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
+  ) async -> R? {
+    await askInTurn(
+      among: Audience(`protocol`), within: limits(duration, each: each),
+      absent: absence, body
+    ).outcome
   }
 
+  /// Passes a value through the subscribers of a protocol until the deadline comes; does not throw.
+  ///
+  /// As ``pass(_:through:_:)``, but goes on by the deadline even if a subscriber never answers and ignores
+  /// cancellation. A subscriber that throws or is late is skipped and leaves the value as it is, or has the answer
+  /// that `absent` says. A handler that is late is cancelled, and may still be running when the next subscriber is
+  /// asked, or when it returns. At the deadline of the whole call no further subscriber is asked.
+  ///
+  /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have
+  ///   been seen by all subscribers. If each of them must see it, stop it with `.counts(as: nil)`.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with
+  /// ``askInTurn(_:within:eachWithin:absent:_:)``.
+  ///
+  /// ```swift
+  /// let text = await hub.pass(
+  ///   message, through: Rewriter.self, within: .milliseconds(50), absent: .abstains
+  /// ) { try await $0.rewrite($1) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - protocol: the protocol whose subscribers to pass it through.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero or less nobody is asked.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil`
+  ///     stops the value.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
+  ///   what `absent` says.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
-  nonisolated func takeTurns<Value: Sendable, E>(
-    of cursor: inout Cursor, conformingTo narrowing: Narrowing?, as worker: Worker,
-    in call: CallKind, startingWith value: Value,
-    _ take:
-      @escaping @Sendable (SubscriptionNode, Value) async -> Turn<Value, E>?
-  ) async -> Result<Value, E> {
-    var value = value
-    while let claim = cursor.claim() {
-      if claim.isLast { _ = cursor.release() }
-      let present = value
-      let turn: Turn<Value, E>?
-      if claim.node.hasExecutor {
-        turn = await askElsewhere(claim.node, conformingTo: narrowing, as: worker, in: call) {
-          await take($0, present)
-        }
-      } else {
-        turn = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: nil) {
-          await take($0, present)
-        }
-      }
-      switch turn {
-      case .goOn(let changed): value = changed
-      case .stop(let result): return result
-      case nil: break
-      }
-    }
-    return .success(value)
-  }
-
-  /// Asks a subscription on its own executor.
-  @usableFromInline
-  nonisolated func askElsewhere<Result: Sendable>(
-    _ node: SubscriptionNode, conformingTo narrowing: Narrowing?, as worker: Worker,
-    in call: CallKind,
-    _ ask: @escaping @Sendable (SubscriptionNode) async -> Result?
-  ) async -> Result? {
-    // The executor of one that has ended or died, or does not conform, may be busy, suspended or gone.
-    guard let executor = node.executor, node.isReached(as: narrowing, endingIn: call) else {
-      return nil
-    }
-    let slowWatch = slowWatch
-    return await Task.runAttached(on: executor) {
-      await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)
-    }
+  public nonisolated func pass<P, V: Sendable>(
+    _ value: V, through protocol: P.Type, within duration: Duration? = nil,
+    eachWithin each: Duration? = nil, absent absence: Absence<V?>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
+  ) async -> V? {
+    await pass(
+      value, among: Audience(`protocol`), within: limits(duration, each: each),
+      absent: absence, body
+    ).outcome
   }
 }

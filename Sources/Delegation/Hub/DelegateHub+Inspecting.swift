@@ -105,8 +105,7 @@ extension DelegateHub {
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
-    let deadline = deadline(within: duration, in: "drain(within:)")
-    if await wait(for: .rest(of: inbox.activity), until: deadline) {
+    if await wait(for: .rest(of: inbox.activity), until: deadline(within: duration)) {
       return Leftovers(subscribers: [])
     }
     let workers = inbox.activity.workers.value
@@ -145,19 +144,9 @@ extension DelegateHub {
   }
 
   /// The deadline of a call; `nil` for none.
-  ///
-  /// Stops the program if the duration is negative.
   @usableFromInline
-  nonisolated func deadline(within duration: Duration?, in call: StaticString) -> Deadline? {
-    guard let duration else { return nil }
-    if duration < .zero {
-      fatalError(
-        """
-        DelegateHub.\(call): the deadline is negative (\(duration)). Give a duration of zero or more, or \
-        nil for no deadline.
-        """)
-    }
-    return deadlines.deadline(after: duration)
+  nonisolated func deadline(within duration: Duration?) -> Deadline? {
+    duration.flatMap(deadlines.deadline(after:))
   }
 }
 

@@ -11,21 +11,62 @@ extension DelegateHub {
     return nodes[0]
   }
 
-  /// Decides a question by the answer of its only subscription, which is asked in the caller's task.
+  /// Asks the subscribers of an audience side by side, and decides by what they answer.
+  ///
+  /// - Parameters:
+  ///   - audience: who is asked.
+  ///   - given: their subscriptions, if they are known; otherwise the present ones.
+  ///   - combiner: combines the answers.
+  ///   - call: the kind of call.
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - asking: asks one subscriber.
+  /// - Returns: the decision.
   @inlinable
   @inline(__always)
-  nonisolated func decide<Count: Countable>(
-    _ ballot: consuming Count, in call: CallKind, of node: SubscriptionNode,
-    asking ask: (SubscriptionNode) async -> Count.Event
-  ) async -> Count.Decision {
-    if let decision = ballot.begin() { return decision }
-    let worker = beginAsking()
-    let answer = await worker.ask(
-      node, in: call, watchedBy: slowWatch, absence: Count.absence, ask)
-    let decision = ballot.count(answer, from: 0)
-    endAsking(worker)
-    guard let decision else { fatalError("Delegation: a poll went on undecided") }
-    return decision
+  nonisolated func decide<P, C: Combiner, E>(
+    _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
+    in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
+  ) async -> Result<C.Outcome, E> {
+    let isElsewhere = isCalledOnOtherExecutor
+    if given == nil, deadline == nil,
+      let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere)
+    {
+      var ballot = Ballot<C, E>(asking: 1, combiner: combiner)
+      if let decision = ballot.begin() { return decision }
+      let worker = beginAsking()
+      let answer = await worker.ask(node, in: call, watchedBy: slowWatch, absence: .absence) {
+        await asking.answer(of: $0)
+      }
+      let decision = ballot.count(answer, from: 0)
+      endAsking(worker)
+      if let decision { return decision }
+    }
+    var poll: Poll<Ballot<C, E>>?
+    await conduct(
+      audience.key, among: given, conformingTo: audience.narrowing, in: call, by: deadline,
+      calledElsewhere: isElsewhere
+    ) { nodes in
+      let present = Poll(
+        Ballot<C, E>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil))
+      poll = present
+      if present.isDecidedAtOnce() { return nil }
+      var inquiry = Inquiry { round, worker, first, isSingle in
+        await round.run(from: first, as: worker, only: isSingle, to: present) {
+          await asking.answer(of: $0)
+        }
+      }
+      if deadline != nil {
+        inquiry.expire = { round, isNoting in
+          present.expire(in: round) { position in
+            guard round.isLate(at: position) else { return .absence }
+            if isNoting { nodes[position].noteLate(in: call) }
+            return asking.absence(of: nodes[position])
+          }
+        }
+      }
+      return inquiry
+    }
+    return Poll.takeDecision(of: poll)
   }
 
   /// Counts the current task as a worker that asks.
@@ -44,45 +85,36 @@ extension DelegateHub {
     inbox.activity.end()
   }
 
-  /// Conducts a question among the subscribers of an audience until its poll is decided.
-  @inlinable
-  @inline(__always)
-  nonisolated func conduct<P>(
-    _ audience: Audience<P>, in call: CallKind, by deadline: Deadline? = nil,
-    calledElsewhere isElsewhere: Bool, _ begin: ([SubscriptionNode]) -> Inquiry?
-  ) async {
-    await conduct(
-      audience.key, conformingTo: audience.narrowing, inOrder: .sideBySide, in: call,
-      by: deadline, calledElsewhere: isElsewhere, begin)
-  }
-
   /// Conducts a question among subscriptions until its poll is decided, which it is at a deadline.
   ///
   /// - Parameters:
   ///   - key: the key of the protocol.
+  ///   - given: the subscriptions, if they are known.
+  ///   - first: the position of the first that is asked.
   ///   - narrowing: the further protocols that the subscribers must conform to; `nil` for none.
-  ///   - order: whether to ask side by side or in turn.
   ///   - call: the kind of call.
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - isElsewhere: whether the caller prefers another executor: all of this is done on the hub's own.
   ///   - begin: begins the poll among the subscriptions; returns `nil` if that decides.
   @usableFromInline
   nonisolated func conduct(
-    _ key: ObjectIdentifier, conformingTo narrowing: Narrowing?, inOrder order: Round.Order,
-    in call: CallKind, by deadline: Deadline?, calledElsewhere isElsewhere: Bool,
+    _ key: ObjectIdentifier, among given: [SubscriptionNode]?, from first: Int = 0,
+    conformingTo narrowing: Narrowing?, in call: CallKind, by deadline: Deadline?,
+    calledElsewhere isElsewhere: Bool,
     _ begin: ([SubscriptionNode]) -> Inquiry?
   ) async {
     if isElsewhere {
       return await withTaskExecutorPreference(ownExecutor) {
         await self.conduct(
-          key, conformingTo: narrowing, inOrder: order, in: call, by: deadline,
+          key, among: given, from: first, conformingTo: narrowing, in: call, by: deadline,
           calledElsewhere: false, begin)
       }
     }
-    let nodes = await subscriptions(of: key)
+    var nodes = given ?? []
+    if given == nil { nodes = await subscriptions(of: key) }
     guard let inquiry = begin(nodes) else { return }
     let round = Round(
-      asking: consume nodes, conformingTo: narrowing, inOrder: order, for: self, in: call,
+      asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
       inquiry.question)
     if let deadline {
       await conduct(round, by: deadline, expiring: inquiry.expire)
@@ -91,19 +123,6 @@ extension DelegateHub {
     } else {
       await conduct(consume round)
     }
-  }
-
-  /// Conducts the rest of a question, from a position on, until its poll is decided.
-  @usableFromInline
-  nonisolated func conduct(
-    _ inquiry: Inquiry, among nodes: consuming [SubscriptionNode], from first: Int,
-    conformingTo narrowing: Narrowing?, in call: CallKind, calledElsewhere isElsewhere: Bool
-  ) async {
-    let round = Round(
-      asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      inquiry.question)
-    guard isElsewhere else { return await conduct(round) }
-    await withTaskExecutorPreference(ownExecutor) { await self.conduct(round) }
   }
 
   private nonisolated func conduct(_ round: Round) async {

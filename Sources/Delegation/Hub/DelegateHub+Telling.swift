@@ -142,7 +142,7 @@ extension DelegateHub {
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
-  ///     zero it does not wait, a negative one stops the program.
+  ///     zero or less it does not wait.
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
@@ -153,8 +153,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> Leftovers {
     await notifyAndWait(
-      among: Audience(`protocol`), by: deadline(within: duration, in: "notifyAndWait(_:within:_:)"),
-      body)
+      among: Audience(`protocol`), by: deadline(within: duration), body)
   }
 
   @inlinable

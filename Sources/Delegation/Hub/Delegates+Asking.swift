@@ -36,8 +36,8 @@ extension Delegates {
   ) async -> Bool {
     await hub.ask(
       among: audience, combining: rule,
-      by: hub.deadline(within: duration, in: "vote(_:by:within:absent:_:)"), absent: absence,
-      in: .vote, body)
+      within: duration, absent: absence, in: .vote, body
+    ).outcome
   }
 
   /// Asks every subscriber, side by side, and combines the responses.
@@ -55,7 +55,7 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.ask(among: audience, combining: combiner, in: .ask, body)
+    try await hub.ask(among: audience, combining: combiner, in: .ask, body).get()
   }
 
   /// Asks every subscriber and combines the responses, in time and without failing.
@@ -77,8 +77,8 @@ extension Delegates {
   ) async -> C.Outcome {
     await hub.ask(
       among: audience, combining: combiner,
-      by: hub.deadline(within: duration, in: "ask(_:combining:within:absent:_:)"), absent: absence,
-      in: .ask, body)
+      within: duration, absent: absence, in: .ask, body
+    ).outcome
   }
 
   /// Asks every subscriber, side by side, and returns each one's own result.
@@ -95,8 +95,7 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(
-      among: audience, by: hub.deadline(within: duration, in: "collect(_:within:_:)"), body)
+    await hub.collect(among: audience, within: duration, body)
   }
 
   /// Asks the subscribers one after another until one answers.
@@ -111,28 +110,29 @@ extension Delegates {
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(among: audience, body)
+    try await hub.askInTurn(among: audience, body).get()
   }
 
   /// Asks the subscribers one after another until one answers, in time and without failing.
   ///
-  /// As ``DelegateHub/askInTurn(_:within:absent:_:)``.
+  /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
   ///
   /// - Parameters:
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the question.
   /// - Returns: the first answer; `nil` if nobody had one, or not in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public func askInTurn<R: Sendable>(
-    within duration: Duration? = nil, absent absence: DelegateHub.Absence<R?>,
+    within duration: Duration? = nil, eachWithin each: Duration? = nil,
+    absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await hub.askInTurn(
-      among: audience,
-      by: hub.deadline(within: duration, in: "askInTurn(_:within:absent:_:)"), absent: absence, body
-    )
+      among: audience, within: hub.limits(duration, each: each), absent: absence, body
+    ).outcome
   }
 
   /// Passes a value through the subscribers, each of which may change it or stop it.
@@ -149,16 +149,17 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, among: audience, body)
+    try await hub.pass(value, among: audience, body).get()
   }
 
   /// Passes a value through the subscribers, in time and without failing.
   ///
-  /// As ``DelegateHub/pass(_:through:within:absent:_:)``.
+  /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
   ///
   /// - Parameters:
   ///   - value: the value to pass.
   ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes.
   ///   - absence: what to count for a subscriber that throws or is late.
   ///   - body: the step.
   /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
@@ -166,13 +167,13 @@ extension Delegates {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   public func pass<V: Sendable>(
-    _ value: V, within duration: Duration? = nil, absent absence: DelegateHub.Absence<V?>,
+    _ value: V, within duration: Duration? = nil, eachWithin each: Duration? = nil,
+    absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await hub.pass(
-      value, among: audience,
-      by: hub.deadline(within: duration, in: "pass(_:through:within:absent:_:)"), absent: absence,
-      body)
+      value, among: audience, within: hub.limits(duration, each: each), absent: absence, body
+    ).outcome
   }
 
   // MARK: Questions that await nothing

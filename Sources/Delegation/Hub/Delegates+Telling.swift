@@ -50,6 +50,6 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> DelegateHub.Leftovers {
     await hub.notifyAndWait(
-      among: audience, by: hub.deadline(within: duration, in: "notifyAndWait(_:within:_:)"), body)
+      among: audience, by: hub.deadline(within: duration), body)
   }
 }

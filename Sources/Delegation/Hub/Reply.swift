@@ -16,23 +16,14 @@ extension DelegateHub {
       self.result = result
     }
   }
-}
 
-/// Why a subscriber has no result of its own.
-public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
-  private enum Code {
-    case timedOut
-  }
+  /// Why a subscriber has no result of its own.
+  public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The subscriber had not answered at the deadline.
+    public static let timedOut = Self(
+      description: "the subscriber had not answered at the deadline")
 
-  private let code: Code
-
-  /// The subscriber had not answered at the deadline.
-  public static let timedOut = ReplyError(code: .timedOut)
-
-  /// What went wrong, in words.
-  public var description: String {
-    switch code {
-    case .timedOut: "the subscriber had not answered at the deadline"
-    }
+    /// What went wrong, in words.
+    public let description: String
   }
 }

@@ -101,12 +101,20 @@ struct Deadline: Sendable {
   /// A deadline that is farther away never comes: a clock might not be able to represent it.
   static var farthest: Duration { .seconds(1 << 32) }
 
-  /// Whether the duration was zero.
+  /// Whether the duration was zero, or less.
   @usableFromInline
   let isPast: Bool
   /// When it comes, by the queue's time.
   let time: Duration
   let queue: DeadlineQueue
+
+  /// Whether it has come.
+  var hasCome: Bool { isPast || queue.now() >= time }
+
+  /// Whichever comes first of this one and another one of the same hub.
+  func orEarlier(_ other: Deadline) -> Deadline {
+    Deadline(isPast: isPast || other.isPast, time: min(time, other.time), queue: queue)
+  }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
   ///

@@ -76,7 +76,7 @@ struct LostPeerTests {
       clock.advance(by: deadline)
       let last = try #require(await replies.last)
       #expect(last.subscriber.contains("\(remote.id)"))
-      #expect(last.result.error as? ReplyError == .timedOut)
+      #expect(last.result.error as? DelegateHub.ReplyError == .timedOut)
       #expect(porter.asked == [Guest.welcome, Guest.welcome])
       // The engine ignores cancellation: the calls end when the peer answers, and not before.
       #expect(await !hub.drain(within: .zero).isEmpty)

@@ -53,8 +53,7 @@ struct BallotDeadlineTests {
     /// What the combiner is told of one of them.
     func call(_ position: Int) -> String {
       switch self {
-      case .response: "receive late from \(position)"
-      case .substitute: "receive late in place of \(position)"
+      case .response, .substitute: "receive late from \(position)"
       case .absence, .failure: "miss \(position)"
       }
     }

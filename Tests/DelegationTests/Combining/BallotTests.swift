@@ -67,17 +67,6 @@ struct BallotTests {
     #expect(!ballot.isComplete, "two handlers still run")
   }
 
-  @Test("a question in turn leaves nobody to cancel, unless its deadline has come")
-  func inTurn() {
-    var ballot = TurnBallot(asking: 3, startingWith: "nothing")
-    #expect(ballot.begin() == nil)
-    #expect(ballot.count(.goOn("one"), from: 0) == nil)
-    #expect(ballot.isComplete)
-    let outcome = ballot.expire { _ in .goOn("late") }
-    #expect(outcome == "late")
-    #expect(!ballot.isComplete)
-  }
-
   @Test("nobody to ask: the combiner begins, and finishes if it has not decided")
   func nobody() {
     #expect(run([], decisive: 9) == Course(calls: ["begin 0", "finish"], outcome: "finished"))

@@ -17,12 +17,12 @@ struct CombinerTests {
     #expect(outcomeOfNobody(.unanimous(ofAtLeast: 1)) == false)
     #expect(outcomeOfNobody(.nobody(ofAtLeast: 0)) == true)
     #expect(outcomeOfNobody(.nobody(ofAtLeast: 1)) == false)
-    #expect(outcomeOfNobody(FirstNonNil<Int>()) == .some(nil))
-    #expect(outcomeOfNobody(FirstResponse<Int>()) == .some(nil))
-    #expect(outcomeOfNobody(AllResponses<Int>()) == [])
-    #expect(outcomeOfNobody(Sum<Int>()) == 0)
-    #expect(outcomeOfNobody(Minimum<Int>()) == .some(nil))
-    #expect(outcomeOfNobody(Maximum<Int>()) == .some(nil))
+    #expect(outcomeOfNobody(First<Int?, Int>.firstNonNil()) == .some(nil))
+    #expect(outcomeOfNobody(First<Int, Int>.first()) == .some(nil))
+    #expect(outcomeOfNobody(Reduction<Int, [Int]>.all()) == [])
+    #expect(outcomeOfNobody(Reduction<Int, Int>.sum()) == 0)
+    #expect(outcomeOfNobody(Extreme<Int>.min()) == .some(nil))
+    #expect(outcomeOfNobody(Extreme<Int>.max()) == .some(nil))
     #expect(outcomeOfNobody(Reduction<Int, Int>(5) { $0 + $1 }) == 5)
   }
 
@@ -35,12 +35,12 @@ struct CombinerTests {
     #expect(!outcome(of: [nil, nil], .atLeast(1)))
     #expect(!outcome(of: [nil, nil], .unanimous(ofAtLeast: 1)))
     #expect(!outcome(of: [nil, nil], .nobody(ofAtLeast: 1)))
-    #expect(outcome(of: [nil, nil], FirstNonNil<Int>()) == nil)
-    #expect(outcome(of: [nil, nil], FirstResponse<Int>()) == nil)
-    #expect(outcome(of: [nil, nil], AllResponses<Int>()) == [])
-    #expect(outcome(of: [nil, nil], Sum<Int>()) == 0)
-    #expect(outcome(of: [nil, nil], Minimum<Int>()) == nil)
-    #expect(outcome(of: [nil, nil], Maximum<Int>()) == nil)
+    #expect(outcome(of: [nil, nil], First<Int?, Int>.firstNonNil()) == nil)
+    #expect(outcome(of: [nil, nil], First<Int, Int>.first()) == nil)
+    #expect(outcome(of: [nil, nil], Reduction<Int, [Int]>.all()) == [])
+    #expect(outcome(of: [nil, nil], Reduction<Int, Int>.sum()) == 0)
+    #expect(outcome(of: [nil, nil], Extreme<Int>.min()) == nil)
+    #expect(outcome(of: [nil, nil], Extreme<Int>.max()) == nil)
     #expect(outcome(of: [nil, nil], Reduction<Int, Int>(5) { $0 + $1 }) == 5)
   }
 
@@ -75,9 +75,9 @@ struct CombinerTests {
   @Test("an optional response counts as an answer even if nil")
   func optionalResponses() {
     let answers: [Int??] = [nil, .some(nil), 5]
-    #expect(outcome(of: answers, FirstResponse<Int?>()) == .some(nil))
-    #expect(outcome(of: answers, AllResponses<Int?>()) == [nil, 5])
-    #expect(outcome(of: answers.reversed(), AllResponses<Int?>()) == [5, nil])
+    #expect(outcome(of: answers, First<Int?, Int?>.first()) == .some(nil))
+    #expect(outcome(of: answers, Reduction<Int?, [Int?]>.all()) == [nil, 5])
+    #expect(outcome(of: answers.reversed(), Reduction<Int?, [Int?]>.all()) == [5, nil])
   }
 
   @Test("a floating-point sum is the same in every order of arrival")
@@ -118,7 +118,7 @@ struct CombinerTests {
 
   @Test("a quorum that nobody can fill is refused before anybody is asked")
   func quorumOutOfReach() {
-    var combiner = AtLeast(.max)
+    var combiner = BooleanRule.atLeast(.max)
     #expect(combiner.begin(asking: 1_000) == false)
   }
 
@@ -127,7 +127,7 @@ struct CombinerTests {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      _ = AtLeast(-3)
+      _ = BooleanRule.atLeast(-3)
     }
     let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     #expect(message.contains("The quorum of .atLeast(-3) is below 0. Pass how many subscribers"))
@@ -149,16 +149,16 @@ struct CombinerTests {
 
   @Test("a number of answers that nobody can give is refused before anybody is asked")
   func answersOutOfReach() {
-    var combiner = Quorate(.unanimous, ofAtLeast: .max)
+    var combiner = BooleanRule.unanimous(ofAtLeast: .max)
     #expect(combiner.begin(asking: 1_000) == false)
   }
 
   @Test("false comes as soon as what counts in place of answers leaves too few to answer")
   func answersNoLongerWithinReach() {
-    var combiner = Quorate(.unanimous, ofAtLeast: 2)
-    #expect(combiner.begin(asking: 3) == nil)
-    #expect(combiner.receive(true, inPlaceOf: 0) == nil)
-    #expect(combiner.receive(true, inPlaceOf: 1) == false)
+    var ballot = Ballot<BooleanRule, Never>(asking: 3, combiner: .unanimous(ofAtLeast: 2))
+    #expect(ballot.begin() == nil)
+    #expect(ballot.count(.substitute(true), from: 0) == nil)
+    #expect(ballot.count(.substitute(true), from: 1) == .success(false))
   }
 
   @Test("the short form refuses a quorum below 0 too")

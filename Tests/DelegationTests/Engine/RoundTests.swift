@@ -8,6 +8,12 @@ struct RoundTests {
     Round(asking: nodes, for: hub, in: .ask) { _, _, _, _ in nil }
   }
 
+  private func begunPoll(asking count: Int) -> Poll<Ballot<BooleanRule, Never>> {
+    let poll = Poll(Ballot<BooleanRule, Never>(asking: count, combiner: .unanimous))
+    #expect(!poll.isDecidedAtOnce())
+    return poll
+  }
+
   @Test("every position is claimed once, in order, and none after the last or after the end")
   func claims() {
     let cast = Cast(3)
@@ -62,7 +68,7 @@ struct RoundTests {
     let subscriber = Nobody()
     let elsewhere = Structures.subscribe(subscriber, in: cast.inbox, on: own)
     let asked = Recorder<ObjectIdentifier>()
-    let poll = Poll(Ballot<Unanimous, Never>(asking: 4, combiner: .unanimous))
+    let poll = begunPoll(asking: 4)
     let round = Round(
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
     ) { round, worker, first, isSingle in
@@ -85,7 +91,7 @@ struct RoundTests {
   func cancelledInPlace() {
     let cast = Cast(2)
     let seen = Recorder<Bool>()
-    let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
+    let poll = begunPoll(asking: 2)
     let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) {
       round, worker, first, isSingle in
       await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in
@@ -108,7 +114,7 @@ struct RoundTests {
     defer { inbox.clear() }
     let subscribers = (0..<2).map { _ in Nobody() }
     let nodes = subscribers.map { Structures.subscribe($0, in: inbox, on: own) }
-    let poll = Poll(Ballot<Unanimous, Never>(asking: 2, combiner: .unanimous))
+    let poll = begunPoll(asking: 2)
     var round: Round? = Round(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
       round, worker, first, isSingle in
       await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
@@ -129,7 +135,7 @@ struct RoundTests {
     let cast = Cast(3)
     let hub = DelegateHub()
     for _ in 0..<200 {
-      let poll = Poll(Ballot<Unanimous, Never>(asking: 3, combiner: .unanimous))
+      let poll = begunPoll(asking: 3)
       let round = Round(asking: cast.nodes, for: hub, in: .ask) {
         round, worker, first, isSingle in
         await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }

@@ -58,7 +58,9 @@ struct FaultCallerTests {
       } == false)
     let replies = stage.perform { await $0.collect(Listener.self, within: .zero) { ask($0) } } ?? []
     #expect(replies.count == 3)
-    for reply in replies { #expect(throws: ReplyError.timedOut) { try reply.result.get() } }
+    for reply in replies {
+      #expect(throws: DelegateHub.ReplyError.timedOut) { try reply.result.get() }
+    }
     stage.run()
     #expect(asked.history == [], "nobody is asked")
 

@@ -124,7 +124,8 @@ struct Guarantee10DeadlineTests {
     let replies = stage.perform { hub in
       await hub.collect(Listener.self, within: .zero) { $0.log.record(1) }
     }
-    #expect(replies?.map { $0.error as? ReplyError } == [.timedOut, .timedOut, .timedOut])
+    #expect(
+      replies?.map { $0.error as? DelegateHub.ReplyError } == [.timedOut, .timedOut, .timedOut])
     #expect(probes.map(\.log.history) == [[], [], []])
     #expect(stage.alarms == 0)
   }

@@ -105,7 +105,7 @@ struct Guarantee10LateTests {
     stage.hub.subscribe(last, to: Listener.self)
     let replies = stage.perform { hub in
       await hub.collect(Listener.self, within: .zero) { $0.name }
-        .map { $0.error as? ReplyError == .timedOut }
+        .map { $0.error as? DelegateHub.ReplyError == .timedOut }
     }
     #expect(replies == [true, true])
     #expect(!dead.isActive)

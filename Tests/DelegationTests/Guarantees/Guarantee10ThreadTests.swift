@@ -134,26 +134,35 @@ struct Guarantee10ThreadTests {
     await hub.drain()
   }
 
-  @Test("a negative deadline of a vote stops the program, and says why")
-  func negativeVote() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = await DelegateHub().vote(Listener.self, within: .seconds(-1), absent: .abstains) { _ in
-        true
-      }
+  @Test("a negative deadline counts as zero: a server that is late goes on")
+  func negative() async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let minute = Duration.seconds(-60)
+    let isPassed = await hub.vote(Listener.self, within: minute, absent: .counts(as: false)) {
+      $0.log.record(1)
+      return true
     }
-    #expect(said(result, "the deadline is negative (-1.0 seconds)"))
-  }
-
-  @Test("so does one of collect, and of drain")
-  func negativeOthers() async {
-    let collect = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = await DelegateHub().collect(Listener.self, within: .nanoseconds(-1)) { $0.name }
+    #expect(!isPassed)
+    let names = await hub.ask(
+      Listener.self, combining: .all(), within: minute, absent: .counts(as: "late")
+    ) { $0.name }
+    #expect(names == ["late"])
+    let replies = await hub.collect(Listener.self, within: .nanoseconds(-1)) { $0.name }
+    for reply in replies {
+      #expect(throws: DelegateHub.ReplyError.timedOut) { try reply.result.get() }
     }
-    #expect(said(collect, "DelegateHub.collect(_:within:_:): the deadline is negative"))
-    let drain = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      await DelegateHub().drain(within: .seconds(-1))
+    #expect(replies.count == 1)
+    let name = await hub.askInTurn(Listener.self, within: minute, absent: .counts(as: "late")) {
+      $0.name
     }
-    #expect(said(drain, "DelegateHub.drain(within:): the deadline is negative"))
+    #expect(name == "late")
+    let passed = await hub.pass(
+      "v", through: Listener.self, eachWithin: minute, absent: .abstains
+    ) { $1 + $0.name }
+    #expect(passed == "v")
+    #expect(probe.log.history == [])
   }
 
   private func makeHub(_ clock: ManualClock, on executor: any TaskExecutor) -> DelegateHub {

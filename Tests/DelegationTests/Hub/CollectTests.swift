@@ -92,9 +92,11 @@ struct CollectTests {
     stage.advance(by: .seconds(1))
     let replies = collect.result ?? []
     #expect(replies.map { try? $0.result.get() } == [nil, "1", nil, nil])
-    #expect(replies.map { $0.error as? ReplyError } == [.timedOut, nil, nil, .timedOut])
+    #expect(
+      replies.map { $0.error as? DelegateHub.ReplyError } == [.timedOut, nil, nil, .timedOut])
     #expect(replies.map { $0.error as? Refusal } == [nil, nil, Refusal(reason: "no"), nil])
-    #expect("\(ReplyError.timedOut)" == "the subscriber had not answered at the deadline")
+    #expect(
+      "\(DelegateHub.ReplyError.timedOut)" == "the subscriber had not answered at the deadline")
     stage.open(gate)
     withExtendedLifetime(probes) {}
   }

@@ -144,11 +144,158 @@ struct InTurnDeadlineTests {
 
   @Test("only the one whose turn it was when time was up is late")
   func lateOnce() {
-    let probes = stage.cast(2)
+    let incidents = Recorder<String>()
+    let stage = Stage { $0.onIncident = { incidents.record($0.subscriber) } }
+    let probes = stage.cast(3)
     let nodes = probes.map { stage.hub.subscribe($0, to: Listener.self).node }
-    let note = DelegateHub.noteFirstLate(nodes, in: .pass)
-    for position in [1, 0, 1] { note(position) }
-    #expect(nodes.map(\.misses.late) == [0, 1])
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.pass(0, through: Listener.self, within: .seconds(1), absent: .abstains) {
+        if $0.name == "1" { await gate.pass() }
+        return $1 + 1
+      }
+    }
+    stage.advance(by: .seconds(1))
+    #expect(call.result == 1)
+    #expect(nodes.map(\.misses.late) == [0, 1, 0])
+    stage.open(gate)
+    #expect(incidents.history.count == 1)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  // MARK: With a deadline for each
+
+  @Test("each has its own deadline: one that is late is passed over, and the next one is asked")
+  func each() {
+    let incidents = Recorder<DelegateHub.Incident.Kind>()
+    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
+    let probes = stage.cast(4)
+    let gate = Gate()
+    let cancelled = Recorder<Bool>()
+    let answer: @Sendable (any Listener) async -> Void = { probe in
+      probe.log.record(1)
+      if ["0", "2"].contains(probe.name) {
+        await gate.pass()
+        cancelled.record(Task.isCancelled)
+      }
+    }
+    let asked = stage.start { hub in
+      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { probe in
+        await answer(probe)
+        return probe.name == "3" ? probe.name : nil
+      }
+    }
+    let passed = stage.start { hub in
+      await hub.pass("", through: Listener.self, eachWithin: .seconds(1), absent: .abstains) {
+        probe, text in
+        await answer(probe)
+        return text + probe.name
+      }
+    }
+    stage.run()
+    stage.advance(by: .milliseconds(999))
+    #expect(probes.map(\.log.history.count) == [2, 0, 0, 0])
+    stage.advance(by: .milliseconds(1))
+    #expect(probes.map(\.log.history.count) == [2, 2, 2, 0])
+    #expect(asked.result == nil && passed.result == nil)
+    stage.advance(by: .seconds(1))
+    #expect(asked.result == "3")
+    #expect(passed.result == "13")
+    stage.open(gate)
+    #expect(cancelled.history == [true, true, true, true])
+    #expect(incidents.history == [.late, .late, .late, .late])
+    #expect(stage.alarms == 0)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  @Test("one that is late counts as absent says")
+  func eachCounted() {
+    let probes = stage.cast(3)
+    let gate = Gate()
+    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: absence) { probe in
+          if probe.name == "0" { await gate.pass() }
+          return probe.name
+        }
+      }
+    }
+    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub.pass("", through: Listener.self, eachWithin: .seconds(1), absent: absence) {
+          probe, text in
+          if probe.name == "1" { await gate.pass() }
+          return text + probe.name
+        }
+      }
+    }
+    let asked = [ask(.abstains), ask(.counts(as: nil)), ask(.counts(as: "absent"))]
+    let passed = [pass(.abstains), pass(.counts(as: "x")), pass(.counts(as: nil))]
+    stage.advance(by: .seconds(1))
+    #expect(asked.map(\.result) == ["1", "1", "absent"])
+    #expect(passed.map(\.result) == ["02", "x2", .some(nil)])
+    stage.open(gate)
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("with both deadlines, whichever comes first: that of the whole call ends it")
+  func both() {
+    let probes = stage.cast(4)
+    let gate = Gate()
+    let call = stage.start { hub in
+      await hub.delegates(Listener.self).pass(
+        "", within: .milliseconds(2500), eachWithin: .seconds(1), absent: .counts(as: "late")
+      ) { probe, text in
+        probe.log.record(1)
+        await gate.pass()
+        return text + probe.name
+      }
+    }
+    for count in 1...3 {
+      #expect(probes.map(\.log.history.count).reduce(0, +) == count)
+      if count < 3 { stage.advance(by: .seconds(1)) }
+    }
+    stage.advance(by: .milliseconds(499))
+    #expect(call.result == nil)
+    stage.advance(by: .milliseconds(1))
+    #expect(call.result == "late")
+    #expect(probes.map(\.log.history.count) == [1, 1, 1, 0])
+    stage.open(gate)
+  }
+
+  @Test("with zero for each nobody is asked, and each counts as absent says")
+  func eachZero() {
+    let probes = stage.cast(2)
+    let passed = stage.perform { hub in
+      await hub.pass("v", through: Listener.self, eachWithin: .zero, absent: .counts(as: "absent"))
+      { $1 + $0.name }
+    }
+    let asked = stage.perform { hub in
+      await hub.delegates(Listener.self).askInTurn(eachWithin: .zero, absent: .abstains) { $0.name }
+    }
+    #expect(passed == "absent")
+    #expect(asked == .some(nil))
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test("one whose executor stands still is passed over in its time, and never asked after that")
+  func eachStuck() {
+    let stuck = ManualExecutor()
+    let probes = Probe.many(2)
+    stage.hub.subscribe(probes[0], to: Listener.self, on: stuck)
+    stage.hub.subscribe(probes[1], to: Listener.self)
+    let call = stage.start { hub in
+      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { probe in
+        probe.log.record(1)
+        return probe.name
+      }
+    }
+    #expect(call.result == nil)
+    stage.advance(by: .seconds(1))
+    #expect(call.result == "1")
+    stuck.run()
+    #expect(probes.map(\.log.history) == [[], [1]])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
   @Test("with zero nobody is asked; nobody to ask is nobody late")

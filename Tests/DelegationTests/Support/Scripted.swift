@@ -17,10 +17,6 @@ struct Scripted: Combiner {
     called("receive \(response) from \(position)")
   }
 
-  mutating func receive(_ response: String, inPlaceOf position: Int) -> String? {
-    called("receive \(response) in place of \(position)")
-  }
-
   mutating func receiveNothing(from position: Int) -> String? { called("miss \(position)") }
 
   mutating func finish() -> String {

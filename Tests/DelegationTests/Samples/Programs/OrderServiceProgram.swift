@@ -37,10 +37,6 @@ struct OrderServiceProgram {
       answers += 1
       return objection.map { .refused(because: $0) }
     }
-    // What `absent:` counts is nobody's answer.
-    mutating func receive(_ objection: String?, inPlaceOf position: Int) -> Decision? {
-      objection.map { .refused(because: $0) }
-    }
     mutating func finish() -> Decision {
       answers > 0 ? .accepted : .refused(because: "nobody is there to decide")
     }

@@ -115,7 +115,7 @@ extension QuizQuestion {
       }
       return QuizOutcome.Result(
         member: world.record(of: reply.subscription), reply: value,
-        refusal: error as? QuizRefusal, isLate: error as? ReplyError == .timedOut)
+        refusal: error as? QuizRefusal, isLate: error as? DelegateHub.ReplyError == .timedOut)
     }
   }
 

@@ -1,0 +1,198 @@
+/// Decides a vote by the number of "yes" and "no"; a rule such as ``Combiner/unanimous`` makes one.
+///
+/// Each of the rules asks whether enough subscribers give one of the two answers. It decides as soon as the
+/// answers that are still to come can no longer change the outcome.
+///
+/// Absentees give neither answer. If the rule is told of how many subscribers must have answered, it is false as
+/// soon as too few are left. **Who has answered:** a subscriber whose handler has returned. The dead and the absent
+/// are not counted, even if `absent:` is `.counts(as:)`. The rule receives that response, so `.counts(as: false)`
+/// still denies. But it is the caller's word, and not the subscriber's.
+///
+/// - Complexity: O(1) time for each response and absentee, O(1) space.
+@frozen
+public struct BooleanRule: Combiner {
+  /// The answer that is counted.
+  @usableFromInline
+  let counted: Bool
+  /// The outcome if enough give that answer.
+  @usableFromInline
+  let outcome: Bool
+  /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
+  /// answer; otherwise 1.
+  @usableFromInline
+  let weight: Int
+  /// The weight of the counted answers that it still takes for the outcome.
+  @usableFromInline
+  var needed: Int
+  /// The weight of other answers and absentees after which that is out of reach.
+  @usableFromInline
+  var tolerated = 0
+  /// How many need not answer.
+  @usableFromInline
+  var spare: Int
+
+  @inlinable
+  init(
+    _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int = 1,
+    ofAtLeast quorum: Int = 0
+  ) {
+    // Not `precondition`: its message is not printed in release builds.
+    if number < 0 { Self.refuse(number: number) }
+    if quorum < 0 { Self.refuse(quorum: quorum) }
+    self.outcome = outcome
+    self.counted = counted
+    self.weight = weight
+    needed = number
+    spare = -quorum
+  }
+
+  /// Decides if the number of subscribers fixes the outcome.
+  @inlinable
+  public mutating func begin(asking count: Int) -> Bool? {
+    spare += count
+    if weight > 1 { needed = count + 1 }
+    tolerated = weight * count + 1 - needed
+    return decision
+  }
+
+  /// Decides if the answers that are still to come can no longer change the outcome.
+  @inlinable
+  public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
+    if response == counted {
+      needed &-= weight
+      return needed <= 0 ? outcome : nil
+    }
+    tolerated &-= weight
+    return tolerated <= 0 ? !outcome : nil
+  }
+
+  /// Decides if the absentee was needed to change the outcome.
+  @inlinable
+  public mutating func receiveNothing(from position: Int) -> Bool? {
+    spare -= 1
+    needed -= weight - 1
+    tolerated -= 1
+    return decision
+  }
+
+  /// Gives the outcome of what has been received.
+  @inlinable
+  public mutating func finish() -> Bool {
+    (needed <= (weight > 1 ? tolerated : 0)) == outcome
+  }
+
+  /// Takes a response that is the caller's word, and not an answer.
+  @usableFromInline
+  mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
+    spare -= 1
+    let outcome = receive(response, from: position)
+    return spare < 0 ? false : outcome
+  }
+
+  // A rule that asks for a number of answers is not true before the last one, so no outcome has to wait for more.
+  @inlinable
+  var decision: Bool? {
+    if spare < 0 { return false }
+    if needed <= 0 { return outcome }
+    return tolerated <= 0 ? !outcome : nil
+  }
+
+  @usableFromInline
+  static func refuse(number: Int) -> Never {
+    fatalError(
+      "The quorum of .atLeast(\(number)) is below 0. Pass how many subscribers must say \"yes\": "
+        + "0 (always true) or more.")
+  }
+
+  @usableFromInline
+  static func refuse(quorum: Int) -> Never {
+    fatalError(
+      "A vote with (ofAtLeast: \(quorum)) asks for less than 0 answers. Pass how many subscribers must "
+        + "have answered for a \"yes\": 0 (the plain rule) or more.")
+  }
+}
+
+extension Combiner where Self == BooleanRule {
+  /// Is true if nobody who answers says "no".
+  ///
+  /// Decides false at the first "no", and true once all have answered or are missing. Absentees count neither way.
+  ///
+  /// **Nobody to ask:** true.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public static var unanimous: Self { Self(false, ifSaid: false) }
+
+  /// Is true if at least `quorum` subscribers have answered and none of them says "no".
+  ///
+  /// For votes that have to fail closed: `.unanimous` is true if nobody is there to object.
+  ///
+  /// **Nobody to ask:** false, or true for 0.
+  ///
+  /// - Parameter quorum: how many must have answered, the dead and the absent not counted; stops the
+  ///   program if below 0.
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  @inlinable
+  public static func unanimous(ofAtLeast quorum: Int) -> Self {
+    Self(false, ifSaid: false, ofAtLeast: quorum)
+  }
+
+  /// Is true if nobody says "yes": the opposite of ``anyone``, for questions such as "does anyone object?".
+  ///
+  /// Decides false at the first "yes", and true once all have answered or are missing.
+  ///
+  /// **Nobody to ask:** true.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public static var nobody: Self { Self(false, ifSaid: true) }
+
+  /// Is true if at least `quorum` subscribers have answered and none of them says "yes".
+  ///
+  /// **Nobody to ask:** false, or true for 0.
+  ///
+  /// - Parameter quorum: how many must have answered, the dead and the absent not counted; stops the
+  ///   program if below 0.
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  @inlinable
+  public static func nobody(ofAtLeast quorum: Int) -> Self {
+    Self(false, ifSaid: true, ofAtLeast: quorum)
+  }
+
+  /// Is true if anyone says "yes".
+  ///
+  /// Decides true at the first "yes", and false once all have answered or are missing. Absentees count as if they
+  /// had not been asked.
+  ///
+  /// **Nobody to ask:** false.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public static var anyone: Self { Self(true, ifSaid: true) }
+
+  /// Is true if more say "yes" than "no"; a tie is false.
+  ///
+  /// Only answers count. An absentee can decide it too, because then one answer fewer is to come.
+  ///
+  /// **Nobody to ask:** false.
+  ///
+  /// - Complexity: O(1).
+  @inlinable
+  public static var majority: Self { Self(true, ifSaid: true, weighing: 2) }
+
+  /// Is true if at least `quorum` say "yes".
+  ///
+  /// Decides true at the "yes" that reaches the quorum, and false at the "no" or the absentee after which too few
+  /// answers are left to reach it. If the quorum is 0, or greater than the number of subscribers, it decides before
+  /// anybody is asked.
+  ///
+  /// **Nobody to ask:** false for a quorum of 1 or more, true for 0.
+  ///
+  /// - Parameter quorum: how many must say "yes"; stops the program if below 0.
+  /// - Returns: the rule.
+  /// - Complexity: O(1).
+  @inlinable
+  public static func atLeast(_ quorum: Int) -> Self { Self(true, ifSaid: true, by: quorum) }
+}

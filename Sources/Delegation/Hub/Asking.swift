@@ -1,0 +1,151 @@
+/// How one subscriber is asked, and what counts if it is late.
+///
+/// It is a type, and not a closure, so that it is inlined into the workers' loop: a closure would be one more level of
+/// asynchronous calls, which is 600 instructions a voter.
+@usableFromInline
+protocol Asking<Response, Failure>: Sendable {
+  associatedtype Response: Sendable
+  associatedtype Failure: Error
+
+  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure>
+  func absence(of late: SubscriptionNode) -> Answer<Response, Failure>
+}
+
+/// A vote that awaits its voters; it is not ``AskingForResponse``, for which its closure would have to be converted.
+@frozen
+@usableFromInline
+struct AskingForVote<P, Failure: Error>: Asking {
+  @usableFromInline
+  let audience: Audience<P>
+  @usableFromInline
+  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
+
+  @inlinable
+  init(
+    _ audience: Audience<P>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
+  ) {
+    self.audience = audience
+    self.body = body
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode) async -> Answer<Bool, Failure> {
+    guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
+    do throws(Failure) {
+      return .response(try await body(subscriber))
+    } catch {
+      node.noteFailure()
+      return .failure(error)
+    }
+  }
+
+  @inlinable
+  func absence(of late: SubscriptionNode) -> Answer<Bool, Failure> { .absence }
+}
+
+/// A question whose responses are combined.
+@frozen
+@usableFromInline
+struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
+  @usableFromInline
+  let audience: Audience<P>
+  @usableFromInline
+  let call: CallKind
+  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
+  @usableFromInline
+  let absence: DelegateHub.Absence<Response>?
+  @usableFromInline
+  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Response
+
+  @inlinable
+  init(
+    _ audience: Audience<P>, in call: CallKind, absent absence: DelegateHub.Absence<Response>?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
+  ) {
+    self.audience = audience
+    self.call = call
+    self.absence = absence
+    self.body = body
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
+    await node.answer(in: audience, for: call, absent: absence, body)
+  }
+
+  @inlinable
+  func absence(of late: SubscriptionNode) -> Answer<Response, Failure> {
+    absence?.answer() ?? .absence
+  }
+}
+
+/// A question of which each subscriber's own result is wanted.
+@frozen
+@usableFromInline
+struct AskingForReply<P, R: Sendable>: Asking {
+  @usableFromInline
+  let audience: Audience<P>
+  @usableFromInline
+  let body: nonisolated(nonsending) @Sendable (P) async throws -> R
+
+  @inlinable
+  init(
+    _ audience: Audience<P>,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) {
+    self.audience = audience
+    self.body = body
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode) async -> Answer<DelegateHub.Reply<R>, Never> {
+    let answer = await node.answer(in: audience, for: .collect, body)
+    switch answer {
+    case .response(let response), .substitute(let response):
+      return reply(of: node, .success(response))
+    case .failure(let error): return reply(of: node, .failure(error))
+    case .absence: return .absence
+    }
+  }
+
+  @inlinable
+  func absence(of late: SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
+    reply(of: late, .failure(DelegateHub.ReplyError.timedOut))
+  }
+
+  @inlinable
+  func reply(
+    of node: SubscriptionNode, _ result: Result<R, any Error>
+  ) -> Answer<DelegateHub.Reply<R>, Never> {
+    .response(DelegateHub.Reply(of: node, result: result))
+  }
+}
+
+/// A question whose cost is that of other things: on the main actor, or in a task for each subscriber.
+@frozen
+@usableFromInline
+struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
+  @usableFromInline
+  let late: Answer<Response, Failure>
+  @usableFromInline
+  let body: @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
+
+  @inlinable
+  init(
+    late: Answer<Response, Failure> = .absence,
+    _ body: @escaping @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
+  ) {
+    self.late = late
+    self.body = body
+  }
+
+  @inlinable
+  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> { await body(node) }
+
+  @inlinable
+  func absence(of late: SubscriptionNode) -> Answer<Response, Failure> { self.late }
+}
