@@ -20,20 +20,21 @@ public struct BooleanRule: Combiner {
   /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
   /// answer; otherwise 1.
   @usableFromInline
-  let weight: Int
+  let weight: Int8
+  // 32 bits each: a vote copies its rule several times.
   /// The weight of the counted answers that it still takes for the outcome.
   @usableFromInline
-  var needed: Int
+  var needed: Int32
   /// The weight of other answers and absentees after which that is out of reach.
   @usableFromInline
-  var tolerated = 0
+  var tolerated: Int32 = 0
   /// How many need not answer.
   @usableFromInline
-  var spare: Int
+  var spare: Int32
 
   @inlinable
   init(
-    _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int = 1,
+    _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int8 = 1,
     ofAtLeast quorum: Int = 0
   ) {
     // Not `precondition`: its message is not printed in release builds.
@@ -42,16 +43,21 @@ public struct BooleanRule: Combiner {
     self.outcome = outcome
     self.counted = counted
     self.weight = weight
-    needed = number
-    spare = -quorum
+    needed = Self.clamped(number)
+    spare = -Self.clamped(quorum)
   }
+
+  /// Limits a number to 2^29, which is more than a hub has subscribers, so that sums do not overflow.
+  @inlinable
+  static func clamped(_ number: Int) -> Int32 { Int32(truncatingIfNeeded: Swift.min(number, 1 << 29)) }
 
   /// Decides if the number of subscribers fixes the outcome.
   @inlinable
   public mutating func begin(asking count: Int) -> Bool? {
-    spare += count
-    if weight > 1 { needed = count + 1 }
-    tolerated = weight * count + 1 - needed
+    let count = Self.clamped(count)
+    spare &+= count
+    if weight > 1 { needed = count &+ 1 }
+    tolerated = Int32(weight) &* count &+ 1 &- needed
     return decision
   }
 
@@ -59,19 +65,19 @@ public struct BooleanRule: Combiner {
   @inlinable
   public mutating func receive(_ response: Bool, from position: Int) -> Bool? {
     if response == counted {
-      needed &-= weight
+      needed &-= Int32(weight)
       return needed <= 0 ? outcome : nil
     }
-    tolerated &-= weight
+    tolerated &-= Int32(weight)
     return tolerated <= 0 ? !outcome : nil
   }
 
   /// Decides if the absentee was needed to change the outcome.
   @inlinable
   public mutating func receiveNothing(from position: Int) -> Bool? {
-    spare -= 1
-    needed -= weight - 1
-    tolerated -= 1
+    spare &-= 1
+    needed &-= Int32(weight) &- 1
+    tolerated &-= 1
     return decision
   }
 
@@ -84,7 +90,7 @@ public struct BooleanRule: Combiner {
   /// Takes a response that is the caller's word, and not an answer.
   @usableFromInline
   mutating func receive(_ response: Bool, inPlaceOf position: Int) -> Bool? {
-    spare -= 1
+    spare &-= 1
     let outcome = receive(response, from: position)
     return spare < 0 ? false : outcome
   }

@@ -145,7 +145,13 @@ extension DelegateHub {
         subscriber async throws(E) in try question.body(subscriber)
       }.get()
     }
-    let nodes = await subscriptions(of: audience.key)
+    // Not by `subscriptions(of:)`: behind an `await`, even of what is inlined, a task looks for its executor.
+    let nodes: [SubscriptionNode]
+    if let published = publishedSnapshot(of: audience.key) {
+      nodes = published
+    } else {
+      nodes = await changedSubscriptions(of: audience.key)
+    }
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     var position = 0
