@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import Delegation
@@ -41,22 +40,6 @@ struct GradualTableTests {
     table.update("a") { $0 = nil }
     #expect(table["a"] == nil)
     #expect(table.isEmpty)
-  }
-
-  @Test("no insertion moves more than a bucket, where a dictionary moves all that it has")
-  func steps() {
-    var table = GradualTable<CountedKey, Int>()
-    var most = 0
-    for number in 0..<100_000 {
-      CountedKey.hashes.store(0, ordering: .relaxed)
-      table[CountedKey(number)] = number
-      most = max(most, CountedKey.hashes.load(ordering: .relaxed))
-    }
-    // Its own hash, and those of the bucket that is split.
-    #expect(most > 1)
-    #expect(most <= 64)
-    var place = GradualTable<CountedKey, Int>.Place()
-    while let values = table.values(at: &place) { #expect(values.count <= 64) }
   }
 
   @Test("who looks through it bucket by bucket meets all that stay, whatever comes and goes")
@@ -155,20 +138,5 @@ struct GradualTableTests {
   private static func pieces(of table: GradualTable<Int, Int>) -> [Int] {
     let pieces = Mirror(reflecting: table).descendant("segments") as? [Any]
     return pieces?.compactMap { ($0 as? [Any])?.count } ?? []
-  }
-}
-
-/// A key that counts how often one is hashed.
-private struct CountedKey: Hashable {
-  static let hashes = Atomic<Int>(0)
-  let number: Int
-
-  init(_ number: Int) {
-    self.number = number
-  }
-
-  func hash(into hasher: inout Hasher) {
-    Self.hashes.add(1, ordering: .relaxed)
-    hasher.combine(number)
   }
 }
