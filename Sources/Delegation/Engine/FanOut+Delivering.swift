@@ -131,14 +131,14 @@ extension FanOut {
     as worker: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.isOpen else { return .skipped }
-    guard let shared = node.reference(as: narrowed.narrowing, for: call) else {
+    guard let reference = node.reference(as: narrowed.narrowing, for: call) else {
       return fate(of: node.reference.isAlive, on: node, in: call)
     }
     switch narrowed.handler {
     case .synchronous(let handle):
-      return run(handle, on: node, shared.reference, in: call)
+      return run(handle, on: node, reference, in: call)
     case .asynchronous(let handle):
-      return await run(handle, on: node, shared.reference, in: call, as: &worker)
+      return await run(handle, on: node, reference, in: call, as: &worker)
     case .narrowed(let further):
       return await run(further, on: node, in: call, as: &worker)
     }

@@ -16,17 +16,17 @@ extension Inbox {
     ///
     /// - Parameters:
     ///   - terminated: the subscription.
-    ///   - identity: its id, to be released.
-    mutating func add(_ terminated: Terminated, releasing identity: Identity?) {
+    ///   - options: its options, to be released.
+    mutating func add(_ terminated: Terminated, releasing options: SubscriptionOptions?) {
       subscriptions = subscriptions ?? SubscriptionEffects()
       subscriptions?.terminated.append(terminated)
-      if let identity { release(identity) }
+      if let options { release(options) }
     }
 
-    /// Adds an id to be released.
-    mutating func release(_ identity: Identity) {
+    /// Adds options to be released.
+    mutating func release(_ options: SubscriptionOptions) {
       subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.released.append(identity)
+      subscriptions?.released.append(options)
     }
   }
 
@@ -34,13 +34,13 @@ extension Inbox {
   struct SubscriptionEffects: Sendable {
     var changes: [Change] = []
     var terminated: [Terminated] = []
-    var released: [Identity] = []
+    var released: [SubscriptionOptions] = []
   }
 
   /// A change of a mailbox.
   enum Change: Sendable {
     /// Applies options to a subscription.
-    case setOptions(SubscriptionNode, SubscriptionOptions, version: Int)
+    case setOptions(SubscriptionNode, SubscriptionOptions)
     /// Hands the pending notifications of a subscription over to its successor, and counts off what was
     /// counted for that.
     case handOver(from: SubscriptionNode, to: SubscriptionNode)
@@ -96,8 +96,7 @@ extension Inbox {
     guard let subscriptions = effects.subscriptions else { return }
     for change in subscriptions.changes {
       switch change {
-      case .setOptions(let node, let options, let version):
-        node.setOptions(options, version: version)
+      case .setOptions(let node, let options): node.setOptions(options)
       case .handOver(let predecessor, let successor):
         predecessor.handOver(to: successor)
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.

@@ -48,9 +48,10 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     let options = SubscriptionOptions(
-      subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
-      policy: mailbox, executor: handlerExecutor(for: executor))
-    return add(subscriber, to: `protocol`, options, at: Site(file: fileID, line: line))
+      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      executor: handlerExecutor(for: executor))
+    return add(
+      subscriber, to: `protocol`, options, priority: priority, at: Site(file: fileID, line: line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
@@ -90,9 +91,7 @@ extension DelegateHub {
       names.append("\(type)")
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
-        self.add(
-          conforming, to: type, SubscriptionOptions(subscriber: subscriber),
-          at: Site(file: fileID, line: line)))
+        self.add(conforming, to: type, nil, at: Site(file: fileID, line: line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -112,10 +111,12 @@ extension DelegateHub {
   ///   - subscriber: the subscriber as a value of that type.
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
+  ///   - priority: its priority, if one was given.
   ///   - site: where it subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
-    _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions, at site: Site
+    _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
+    at site: Site
   ) -> Subscription {
     guard let subscriberType = Swift.type(of: subscriber as Any) as? any AnyObject.Type else {
       fatalError(
@@ -133,7 +134,7 @@ extension DelegateHub {
         the subscriber as `P`.
         """)
     }
-    if let limit = options.policy?.limit, limit < 1 {
+    if let limit = options?.policy?.limit, limit < 1 {
       fatalError(
         """
         DelegateHub.subscribe(_:to:) at \(site): a mailbox with a limit of \(limit) could hold nothing. \
@@ -141,8 +142,8 @@ extension DelegateHub {
         """)
     }
     let request = SubscriptionRequest(
-      object: Self.object(of: subscriber), type: subscriberType,
-      options: options, site: site)
+      object: Self.object(of: subscriber), type: subscriberType, options: options,
+      priority: priority, site: site)
     let node = inbox.subscribe(
       request, reference: WeakReference(subscriber, object: request.object), to: type)
     return Subscription(node: node)

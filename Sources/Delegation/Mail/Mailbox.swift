@@ -1,3 +1,12 @@
+/// How a subscription is terminated.
+@usableFromInline
+enum Termination: Sendable {
+  /// It was cancelled, unsubscribed, or its hub was released.
+  case cancelled
+  /// Its subscriber died.
+  case expired
+}
+
 /// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside

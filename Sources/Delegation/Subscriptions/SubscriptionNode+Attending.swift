@@ -9,7 +9,7 @@ extension SubscriptionNode {
     guard isOpen else { return .done }
     let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32?) in
       guard attend(&contents.mailbox, published) else { return (.done, nil) }
-      if contents.attachments.executor != nil {
+      if contents.options?.executor != nil {
         return (.relocate, leave(after: .relocate, &contents.mailbox))
       }
       let step = contents.mailbox.proceed(published: published)

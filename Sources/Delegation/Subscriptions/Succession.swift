@@ -16,14 +16,14 @@ struct Succession: Sendable {
   }
 
   /// Terminated subscriptions that are still attended, by the subscriber's address.
-  private var ended = GradualTable<ObjectIdentifier, Entry>()
+  private var ended = Shards<Entry>()
   /// The successors of subscriptions that themselves still awaited a hand-over, by those.
   private var forwarding: [ObjectIdentifier: SubscriptionNode] = [:]
 
   /// Adds a subscription that was terminated and is still attended.
   mutating func remember(_ node: SubscriptionNode) {
     // A present entry can only be of a dead object: one of the same object would have held this one.
-    ended[node.reference.identity] = Entry(node: node)
+    ended[node.address] = Entry(node: node)
   }
 
   /// Whether a terminated subscription of an object is still attended.
@@ -31,17 +31,17 @@ struct Succession: Sendable {
   /// - Parameter object: the object, which the caller keeps alive.
   /// - Returns: whether one is.
   func holds(_ object: AnyObject) -> Bool {
-    ended[ObjectIdentifier(object)]?.node.reference.refers(to: object) ?? false
+    ended[Int(bitPattern: ObjectIdentifier(object))]?.node.reference.refers(to: object) ?? false
   }
 
   /// Sets the subscription that is to be opened when the worker has left the terminated one.
   mutating func setHeld(_ held: SubscriptionNode) {
-    ended.update(held.reference.identity) { $0?.held = held }
+    ended[held.address]?.held = held
   }
 
   /// The subscription that is held for a terminated one.
   func held(for node: SubscriptionNode) -> SubscriptionNode? {
-    guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
+    guard let entry = ended[node.address], entry.node === node else { return nil }
     return entry.held
   }
 
@@ -49,8 +49,8 @@ struct Succession: Sendable {
   ///
   /// - Returns: the one that was held for it, to be opened.
   mutating func forget(_ node: SubscriptionNode) -> SubscriptionNode? {
-    guard let entry = ended[node.reference.identity], entry.node === node else { return nil }
-    ended[node.reference.identity] = nil
+    guard let entry = ended[node.address], entry.node === node else { return nil }
+    ended[node.address] = nil
     return entry.held
   }
 

@@ -87,7 +87,7 @@ extension SubscriptionNodeTests {
   @Test("what is held for one that waits for its executor is counted before that is counted off")
   func heldForOneThatIsSent() throws {
     defer { inbox.clear() }
-    node.setOptions(SubscriptionOptions(executor: ManualExecutor()), version: 1)
+    node.setOptions(SubscriptionOptions(executor: ManualExecutor()))
     _ = node.attendAndProceed()
     #expect(node.isSent)
     let end = try #require(inbox.beginTermination(on: node))

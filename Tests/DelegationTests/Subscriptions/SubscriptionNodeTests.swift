@@ -176,6 +176,20 @@ struct SubscriptionNodeTests {
     }
   }
 
+  @Test("options that are applied late replace no newer ones, which have all that was named")
+  func lateOptions() throws {
+    defer { inbox.clear() }
+    let (old, new) = (ManualExecutor(), ManualExecutor())
+    let first = SubscriptionOptions(executor: old)
+    let named = try #require(SubscriptionOptions(of: 0, id: Identity("a"), policy: .latest))
+    let second = SubscriptionOptions(named, over: first)
+    let third = SubscriptionOptions(SubscriptionOptions(executor: new), over: second)
+    for options in [third, first, second] { node.setOptions(options) }
+    #expect(node.executor === new)
+    #expect(node.name.id === second.id)
+    #expect(node.contents.withLock { $0.options } === third)
+  }
+
   @Test("it is not idle as long as a call runs, however often somebody asks")
   func running() {
     defer { inbox.clear() }

@@ -70,7 +70,7 @@ struct TopicIndexTests {
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
       #expect(topicIndex.identity(of: node) === identity)
       // The id is for the caller to release.
-      #expect(topicIndex.terminate(node)?.identity === identity)
+      #expect(topicIndex.terminate(node)?.options?.id === identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
     }
     #expect(topicIndex.subscription(at: ObjectIdentifier(topicIndex.topic)) === nil)

@@ -38,9 +38,9 @@ enum Structures {
   ) -> SubscriptionNode {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
-      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), attachments: .init(id: identity),
-      subscriberType: Nobody.self, site: Site(file: #fileID, line: #line), priority: 0,
-      serial: serial)
+      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
+      options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
+      site: Site(file: #fileID, line: #line), priority: 0, serial: serial)
   }
 
   /// A subscription made through an inbox.
@@ -52,8 +52,8 @@ enum Structures {
     inbox.subscribe(
       SubscriptionRequest(
         object: subscriber, type: Nobody.self,
-        attachments: .init(subscriber: 0, id: identity, executor: executor),
-        priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
+        options: SubscriptionOptions(of: 0, id: identity, policy: policy, executor: executor),
+        priority: priority, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: type)
   }
 
@@ -101,24 +101,21 @@ extension Inbox {
   func index(of key: ObjectIdentifier) -> TopicIndex? { state.withLock { $0.indexes[key] } }
 }
 
-extension GradualTable {
-  /// All values, in unspecified order.
-  var values: [Value] {
-    var place = Place()
-    var all: [Value] = []
-    while let values = values(at: &place) { all += values }
-    return all
-  }
-}
-
 extension TopicIndex {
   /// All subscriptions.
-  var all: [SubscriptionNode] { members.values }
+  var all: [SubscriptionNode] { Array(members.values) }
 
   /// For how many hashes of ids something is kept; `nil` if that cannot be seen.
   var buckets: Int? {
     let stored = Mirror(reflecting: self).children.first { $0.label == "named" }?.value
-    return (stored as? GradualTable<Int, [Named]>)?.count
+    return (stored as? Shards<[Named]>)?.count
+  }
+
+  /// Adds a subscription with an id.
+  mutating func insert(
+    _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
+  ) {
+    insert(node, with: SubscriptionOptions(id: identity), inPlaceOf: former)
   }
 
   /// Ends all subscriptions.
