@@ -187,11 +187,11 @@ struct HandlerContext: Sendable {
     }
   }
 
-  /// Whether the subscription whose handler the current task runs in has not ended.
+  /// Begins the handler of a notification that has waited for the main actor.
   ///
-  /// For handlers of notifications.
+  /// - Returns: whether it may: not if its subscription has ended.
   @usableFromInline
-  static var isSubscriptionOpen: Bool { current?.node?.isOpen ?? true }
+  static func beginHandling() -> Bool { current?.node?.beginHandling() ?? true }
 
   let worker: Worker
   /// The number of the worker's call; 0 for the one that is running.

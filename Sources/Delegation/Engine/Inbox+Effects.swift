@@ -41,9 +41,9 @@ extension Inbox {
   enum Change: Sendable {
     /// Applies options to a subscription.
     case setOptions(SubscriptionNode, SubscriptionOptions)
-    /// Hands the pending notifications of a subscription over to its successor, and counts off what was
-    /// counted for that.
-    case handOver(from: SubscriptionNode, to: SubscriptionNode)
+    /// Has a subscription take over what is pending for its predecessor, and counts off what was counted for
+    /// that.
+    case takeOver(SubscriptionNode)
   }
 
   /// A subscription whose termination has begun.
@@ -97,8 +97,8 @@ extension Inbox {
     for change in subscriptions.changes {
       switch change {
       case .setOptions(let node, let options): node.setOptions(options)
-      case .handOver(let predecessor, let successor):
-        predecessor.handOver(to: successor)
+      case .takeOver(let successor):
+        successor.resume()
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.
         let goals = WaitGraph.shared.withLock { $0.goals(ifAwaiting: successor.topic) }
         for goal in goals { goal.reconsider() }

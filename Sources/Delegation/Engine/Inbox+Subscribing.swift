@@ -103,11 +103,12 @@ extension Inbox {
       // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
       // counted, and the hub is not at rest.
       activity.begin()
-      terminate(predecessor, as: .cancelled, at: place, &state, &effects)
+      terminate(predecessor, as: .succeeded, at: place, &state, &effects)
       serial = predecessor.serial
       flags.insert(.awaitingHandOver)
     }
     state.lastSerial = max(state.lastSerial, serial)
+    let former = flags.contains(.awaitingHandOver) ? predecessor : nil
     // `holds` and `setHeld` are in one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
       guard let reference = reference.take() else {
@@ -120,17 +121,12 @@ extension Inbox {
         mailbox: state.indexes.values[place].makeMailbox(
           request.options?.policy ?? .unbounded, flags: flags),
         options: request.options, subscriberType: request.type, site: request.site,
-        priority: request.priority ?? 0, serial: serial)
+        priority: request.priority ?? 0, serial: serial, inPlaceOf: former)
       if isHeld { succession.setHeld(node) }
       return node
     }
-    if let predecessor, flags.contains(.awaitingHandOver) {
-      effects.add(.handOver(from: predecessor, to: node))
-      state.indexes.values[place]
-        .insert(node, with: request.options, inPlaceOf: predecessor)
-    } else {
-      state.indexes.values[place].insert(node, with: request.options)
-    }
+    if former != nil { effects.add(.takeOver(node)) }
+    state.indexes.values[place].insert(node, with: request.options, inPlaceOf: former)
     if state.indexes.values[place].takeSweep() {
       state.pendingWork.sweeps.append(topic)
       askForWake()

@@ -101,7 +101,8 @@ extension Inbox {
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) {
-    guard let entry = state.indexes.values[place].terminate(node) else { return }
+    let entry = state.indexes.values[place].terminate(node, isSucceeded: termination == .succeeded)
+    guard let entry else { return }
     effects.add(
       Terminated(node: node, end: entry.end, termination: termination, call: call),
       releasing: entry.options)

@@ -28,8 +28,8 @@ extension DelegateHub {
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
   ///     with an equal id, it takes the place of the older one, with its pending notifications, but
-  ///     not with its priority, mailbox policy, hold or executor. A notification that the older one
-  ///     was about to handle is counted as cancelled. The older one is not told. If the same object
+  ///     not with its priority, mailbox policy, hold or executor. That includes a notification that
+  ///     the older one has not begun to handle. The older one is not told. If the same object
   ///     subscribes again with another id, its one subscription has the new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default

@@ -5,6 +5,8 @@ enum Termination: Sendable {
   case cancelled
   /// Its subscriber died.
   case expired
+  /// Another subscription has taken its id, and takes over what is pending.
+  case succeeded
 }
 
 /// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
@@ -63,8 +65,8 @@ struct Mailbox: Sendable {
     static let held = Flags(rawValue: 16)
     /// Shut until the predecessor's pending notifications have been handed over.
     static let awaitingHandOver = Flags(rawValue: 32)
-    /// It got a successor before it got its predecessor's notifications, which go to the successor, too.
-    static let forwarding = Flags(rawValue: 64)
+    /// The handler of the notification that was taken has not begun: it waits for the main actor.
+    static let poised = Flags(rawValue: 64)
     /// It is attended, and sent to another worker, on its executor, which has not begun with it.
     static let sent = Flags(rawValue: 128)
 
@@ -96,14 +98,17 @@ struct Mailbox: Sendable {
   var isHandling: Bool { flags.contains(.handling) }
 
   /// The number of the notification whose handler is running, if one is.
-  private var handledNumber: Int? {
+  var handledNumber: Int? {
     guard isHandling else { return nil }
     return backlog.isEmpty ? position - 1 : backlog[0].latest
   }
 
   /// Whether everything that was addressed to the subscription is accounted for, except what is being
   /// handled.
-  var isAccountedFor: Bool { termination != nil && !flags.contains(.awaitingHandOver) }
+  var isAccountedFor: Bool { hasEnded && !flags.contains(.awaitingHandOver) }
+
+  /// Whether nothing is pending any more, because it was discarded or handed over.
+  var hasEnded: Bool { termination != nil && next == nil }
 
   /// Makes a mailbox at the end of the chain: what was posted before is not addressed to it.
   ///
@@ -163,7 +168,7 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Fate, published: Int?) -> Step {
-    flags.remove(.handling)
+    flags.subtract([.handling, .poised])
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
@@ -201,6 +206,13 @@ struct Mailbox: Sendable {
   private mutating func take() -> Notification.Content? {
     budget -= 1
     flags.insert(.handling)
+    let content = takeFirst()
+    if let content, content.handler.beginsLater { flags.insert(.poised) }
+    return content
+  }
+
+  @inline(__always)
+  private mutating func takeFirst() -> Notification.Content? {
     guard !backlog.isEmpty else { return takeFromChain() }
     if let first = backlog[0].popFirst() { return first }
     backlog[0].latest = position
@@ -229,6 +241,8 @@ struct Mailbox: Sendable {
   mutating func terminate(at number: Int, as reason: Termination) -> PendingNotifications {
     guard termination == nil else { return PendingNotifications() }
     termination = reason
+    // The successor has yet to take over what is pending.
+    if reason == .succeeded { return PendingNotifications() }
     defer { next = nil }
     let length = max(0, number - position)
     start -= length
@@ -242,7 +256,7 @@ struct Mailbox: Sendable {
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
-    guard termination == nil else { return false }
+    guard !hasEnded else { return false }
     // It may be among those that will be handed over.
     return flags.contains(.awaitingHandOver) || number >= position
       || !backlog.isEmpty && backlog[0].contains(number)
@@ -259,14 +273,11 @@ struct Mailbox: Sendable {
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
     account.handling = isHandling ? 1 : 0
     let accounted = handled + failed + account.dropped + account.handling
-    guard let termination else {
-      account.waiting = published - start - accounted
-      return account
-    }
     let lost = position - start - accounted
     switch termination {
-    case .cancelled: account.cancelled = lost
+    case _ where !hasEnded: account.waiting = published - start - accounted
     case .expired: account.expired = lost
+    case .cancelled, .succeeded, nil: account.cancelled = lost
     }
     return account
   }

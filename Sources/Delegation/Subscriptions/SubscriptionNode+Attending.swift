@@ -70,6 +70,35 @@ extension SubscriptionNode {
     return finishUpdate(step, word)
   }
 
+  /// Whether the handler of a notification that was taken may begin.
+  ///
+  /// If another subscription has taken the id since, it may: the notification is not the successor's.
+  var mayHandle: Bool {
+    state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
+      != Bits.terminated
+  }
+
+  /// Begins a handler that had to wait for the main actor after its notification was taken.
+  ///
+  /// - Returns: whether it may; if not, a successor may be waiting for the notification.
+  func beginHandling() -> Bool {
+    contents.withLock { contents in
+      // Read once: what is begun is not given back.
+      guard isOpen else { return false }
+      contents.mailbox.flags.remove(.poised)
+      return true
+    }
+  }
+
+  /// Puts back a notification that was taken and whose handler has not begun.
+  ///
+  /// - Returns: whether it did; then its receipt is not passed.
+  func giveBack(_ handler: Notification.Handler, with receipt: Receipt?) -> Bool {
+    contents.withLock { contents in
+      contents.mailbox.giveBack(Notification.Content(handler: handler, receipt: receipt))
+    }
+  }
+
   /// Notes that another worker is to go on with the mailbox, instead of the one that attends it.
   func relocate() {
     contents.withLock { $0.mailbox.relocate() }

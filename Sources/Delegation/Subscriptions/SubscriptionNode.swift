@@ -52,9 +52,11 @@ final class SubscriptionNode: Sendable {
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt32 { 32 }
+    /// It ended because another subscription has taken its id; set together with `terminated`.
+    static var succeeded: UInt32 { 64 }
     /// One running question; the rest of the word counts them.
     @inlinable
-    static var call: UInt32 { 64 }
+    static var call: UInt32 { 128 }
   }
 
   @usableFromInline
@@ -77,18 +79,22 @@ final class SubscriptionNode: Sendable {
     var mailbox: Mailbox
     /// The options that the user named; `nil` if there are none, and from the end on.
     var options: SubscriptionOptions?
+    /// The subscription whose id it has taken, until what was pending there has been taken over.
+    ///
+    /// Invariant: as long as there is one, the mailbox is shut.
+    var predecessor: SubscriptionNode?
     var misses = Misses()
   }
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
     options: SubscriptionOptions?, subscriberType: any AnyObject.Type, site: Site, priority: Int,
-    serial: Int
+    serial: Int, inPlaceOf predecessor: SubscriptionNode? = nil
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
-    contents = Lock(Contents(mailbox: mailbox, options: options))
+    contents = Lock(Contents(mailbox: mailbox, options: options, predecessor: predecessor))
     self.subscriberType = subscriberType
     self.site = site
     self.priority = Atomic(priority)
@@ -126,9 +132,11 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the inbox's lock and the succession's.
   ///
+  /// - Parameter isSucceeded: whether another subscription takes its id.
   /// - Returns: whether a worker attends the mailbox; if so, ``releaseHeld()`` is called when it leaves.
-  func beginTermination() -> Bool {
-    let word = state.bitwiseOr(Bits.terminated, ordering: .sequentiallyConsistent).oldValue
+  func beginTermination(isSucceeded: Bool = false) -> Bool {
+    let bits = isSucceeded ? Bits.terminated | Bits.succeeded : Bits.terminated
+    let word = state.bitwiseOr(bits, ordering: .sequentiallyConsistent).oldValue
     return word & Bits.attended != 0
   }
 
@@ -139,6 +147,7 @@ final class SubscriptionNode: Sendable {
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> Remains {
     let (pending, options, account, left) = contents.withLock { contents in
+      if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let left = leaveIfSent(&contents.mailbox)
       markAccountedFor(contents.mailbox)

@@ -172,13 +172,20 @@ struct TopicIndex: Sendable {
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
   /// starts on it.
   ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - isSucceeded: whether another one takes its id.
   /// - Returns: what is left of its entry; `nil` if it was not open.
-  mutating func terminate(_ node: SubscriptionNode) -> TerminatedEntry? {
+  mutating func terminate(
+    _ node: SubscriptionNode, isSucceeded: Bool = false
+  ) -> TerminatedEntry? {
     guard node.isOpen else { return nil }
     if members[node.address] === node { members[node.address] = nil }
     let entry = TerminatedEntry(end: posted, options: removeOptions(of: node))
     // In one lock section: who leaves the mailbox looks for the entry.
-    topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
+    topic.succession.withLock {
+      if node.beginTermination(isSucceeded: isSucceeded) { $0.remember(node) }
+    }
     changes.terminated += 1
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {

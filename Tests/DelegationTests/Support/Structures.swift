@@ -34,13 +34,14 @@ enum Structures {
   /// An open subscription that no topicIndex knows of.
   static func node(
     of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
-    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil
+    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil,
+    inPlaceOf predecessor: SubscriptionNode? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
       mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
       options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
-      site: Site(file: #fileID, line: #line), priority: 0, serial: serial)
+      site: Site(file: #fileID, line: #line), priority: 0, serial: serial, inPlaceOf: predecessor)
   }
 
   /// A subscription made through an inbox.
@@ -86,12 +87,14 @@ extension Inbox {
   /// Begins the termination of a subscription, and leaves it to the test to finish it.
   ///
   /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
-  func beginTermination(on node: SubscriptionNode) -> Int? {
+  func beginTermination(
+    on node: SubscriptionNode, as termination: Termination = .cancelled
+  ) -> Int? {
     state.withLock { state -> Int? in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
       var effects = Effects()
       change(at: place, &state) {
-        terminate(node, as: .cancelled, at: place, &$0, &effects)
+        terminate(node, as: termination, at: place, &$0, &effects)
       }
       return effects.subscriptions?.terminated.first?.end
     }
@@ -215,9 +218,7 @@ extension Mailbox {
     guard var end = next else { return nil }
     for _ in position..<published { end = end.next ?? end }
     var successor = Mailbox(at: end, number: published, policy: policy, flags: .awaitingHandOver)
-    guard let handedOver = handOver(),
-      case .kept = successor.takeOver(handedOver, published: published)
-    else { return nil }
+    successor.takeOver(from: &self)
     return successor
   }
 
