@@ -3,57 +3,23 @@ extension Inbox {
   struct Effects: Sendable {
     /// Whether a wake has been requested and not claimed.
     fileprivate var isWakeDue = false
-    /// What concerns subscriptions; `nil` if nothing does, as in most sections, which post.
-    var subscriptions: SubscriptionEffects?
+    /// What concerns subscriptions; nothing in most sections, which post.
+    fileprivate(set) var all: [Effect] = []
 
-    /// Adds a change of a mailbox.
-    mutating func add(_ change: Change) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.changes.append(change)
-    }
-
-    /// Adds a subscription whose termination has begun and is to be finished.
-    ///
-    /// - Parameters:
-    ///   - terminated: the subscription.
-    ///   - options: its options, to be released.
-    mutating func add(_ terminated: Terminated, releasing options: SubscriptionOptions?) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.terminated.append(terminated)
-      if let options { release(options) }
-    }
-
-    /// Adds options to be released.
-    mutating func release(_ options: SubscriptionOptions) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.released.append(options)
-    }
+    mutating func add(_ effect: Effect) { all.append(effect) }
   }
 
-  /// The effects that concern subscriptions.
-  struct SubscriptionEffects: Sendable {
-    var changes: [Change] = []
-    var terminated: [Terminated] = []
-    var released: [SubscriptionOptions] = []
-  }
-
-  /// A change of a mailbox.
-  enum Change: Sendable {
-    /// Applies options to a subscription.
+  /// What has to be done with a subscription.
+  enum Effect: Sendable {
+    /// Applies options to it.
     case setOptions(SubscriptionNode, SubscriptionOptions)
-    /// Has a subscription take over what is pending for its predecessor, and counts off what was counted for
-    /// that.
+    /// Has it take over what is pending for its predecessor, and counts off what was counted for that.
     case takeOver(SubscriptionNode)
-  }
-
-  /// A subscription whose termination has begun.
-  struct Terminated: Sendable {
-    let node: SubscriptionNode
-    /// How many notifications had been posted by then.
-    let end: Int
-    let termination: Termination
-    /// The call that found the subscriber dead, if one did.
-    let call: CallKind?
+    /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
+    /// found the subscriber dead, if one did.
+    case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
+    /// Releases options.
+    case release(SubscriptionOptions)
   }
 
   /// Runs a lock section, then carries out its effects: wakes first, because user code that is run by a
@@ -93,9 +59,11 @@ extension Inbox {
 
   private func carryOut(_ effects: Effects) {
     if effects.isWakeDue { sendWake() }
-    guard let subscriptions = effects.subscriptions else { return }
-    for change in subscriptions.changes {
-      switch change {
+    if effects.all.isEmpty { return }
+    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
+    var remains: [(pending: PendingNotifications, options: SubscriptionOptions?)] = []
+    for effect in effects.all {
+      switch effect {
       case .setOptions(let node, let options): node.setOptions(options)
       case .takeOver(let successor):
         successor.resume()
@@ -103,13 +71,12 @@ extension Inbox {
         let goals = WaitGraph.shared.withLock { $0.goals(ifAwaiting: successor.topic) }
         for goal in goals { goal.reconsider() }
         activity.end()
+      case .finish(let node, let end, let termination, let call):
+        remains.append(node.finishTermination(at: end, as: termination, in: call))
+      case .release: break
       }
     }
-    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var remains = subscriptions.terminated.reversed().map { ended in
-      ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
-    }
-    for one in remains { one.passReceipts() }
+    remains.reverse()
     while let next = remains.popLast() { withExtendedLifetime(next) {} }
   }
 }

@@ -85,7 +85,7 @@ extension Inbox {
     if let newer = request.options {
       let (options, former) = state.indexes.values[place].change(node, by: newer)
       effects.add(.setOptions(node, options))
-      if let former { effects.release(former) }
+      if let former { effects.add(.release(former)) }
     }
     if let priority = request.priority { state.indexes.values[place].rank(node, priority) }
   }
@@ -144,7 +144,7 @@ extension Inbox {
       mailbox: Mailbox(at: Notification(), number: 0), options: nil, subscriberType: request.type,
       site: request.site, priority: 0, serial: 0)
     _ = node.beginTermination()
-    node.finishTermination(at: 0, as: .expired).release()
+    node.finishTermination(at: 0, as: .expired)
     return node
   }
 }

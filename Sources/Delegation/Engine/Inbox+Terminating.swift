@@ -103,8 +103,7 @@ extension Inbox {
   ) {
     let entry = state.indexes.values[place].terminate(node, isSucceeded: termination == .succeeded)
     guard let entry else { return }
-    effects.add(
-      Terminated(node: node, end: entry.end, termination: termination, call: call),
-      releasing: entry.options)
+    effects.add(.finish(node, at: entry.end, as: termination, in: call))
+    if let options = entry.options { effects.add(.release(options)) }
   }
 }

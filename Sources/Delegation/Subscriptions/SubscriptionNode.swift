@@ -140,12 +140,13 @@ final class SubscriptionNode: Sendable {
     return word & Bits.attended != 0
   }
 
-  /// The second half of a termination: accounts for the pending notifications.
+  /// The second half of a termination: accounts for the pending notifications, and passes their receipts.
   ///
-  /// - Returns: what is to be released.
+  /// - Returns: what is to be released, which may run user code: not under a lock, nor on the hub's actor.
+  @discardableResult
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
-  ) -> Remains {
+  ) -> (pending: PendingNotifications, options: SubscriptionOptions?) {
     let (pending, options, account, left) = contents.withLock { contents in
       if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
@@ -157,27 +158,8 @@ final class SubscriptionNode: Sendable {
     if let left { finishLeaving(left) }
     if termination == .expired { reportIfUnheard(account, in: call, id: options?.id) }
     if hasExecutor { topic.noteEnded(self) }
-    return Remains(topic: topic, pending: pending, options: options)
-  }
-
-  /// What is left of a terminated subscription.
-  struct Remains {
-    fileprivate let topic: Topic
-    fileprivate let pending: PendingNotifications
-    fileprivate let options: SubscriptionOptions?
-
-    /// Passes the receipts of what was pending, and releases all of it.
-    ///
-    /// That may run user code, in `deinit`s: must not be called under a lock or on the hub's actor.
-    consuming func release() {
-      pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-      withExtendedLifetime(options) {}
-    }
-
-    /// Passes the receipts of what was pending; what is left is to be released, outside of all locks.
-    func passReceipts() {
-      pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
-    }
+    pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
+    return (pending, options)
   }
 
   /// Sets `accountedFor` if the mailbox says so.

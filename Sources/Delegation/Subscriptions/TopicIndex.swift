@@ -161,27 +161,20 @@ struct TopicIndex: Sendable {
     changes.ranked.append((node, rank))
   }
 
-  /// What is left of the entry of a terminated subscription.
-  struct TerminatedEntry: Sendable {
-    /// How many notifications had been posted when the termination began.
-    var end: Int
-    /// For the caller to release outside the lock.
-    var options: SubscriptionOptions?
-  }
-
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
   /// starts on it.
   ///
   /// - Parameters:
   ///   - node: the subscription.
   ///   - isSucceeded: whether another one takes its id.
-  /// - Returns: what is left of its entry; `nil` if it was not open.
+  /// - Returns: how many notifications had been posted, and its options, for the caller to release outside the
+  ///   lock; `nil` if it was not open.
   mutating func terminate(
     _ node: SubscriptionNode, isSucceeded: Bool = false
-  ) -> TerminatedEntry? {
+  ) -> (end: Int, options: SubscriptionOptions?)? {
     guard node.isOpen else { return nil }
     if members[node.address] === node { members[node.address] = nil }
-    let entry = TerminatedEntry(end: posted, options: removeOptions(of: node))
+    let options = removeOptions(of: node)
     // In one lock section: who leaves the mailbox looks for the entry.
     topic.succession.withLock {
       if node.beginTermination(isSucceeded: isSucceeded) { $0.remember(node) }
@@ -191,7 +184,7 @@ struct TopicIndex: Sendable {
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
-    return entry
+    return (posted, options)
   }
 
   private mutating func set(_ options: SubscriptionOptions, of node: SubscriptionNode) {

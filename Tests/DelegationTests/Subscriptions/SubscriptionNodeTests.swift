@@ -28,7 +28,7 @@ struct SubscriptionNodeTests {
     #expect(node.attend())
     let end = try #require(inbox.beginTermination(on: node))
     #expect(node.proceed().isDone)
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
   }
 
@@ -39,7 +39,7 @@ struct SubscriptionNodeTests {
     // Its mailbox does not know yet.
     let isAttended = node.contents.withLock { node.attend(&$0.mailbox, end) }
     #expect(!isAttended)
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
     #expect(node.isIdle)
   }

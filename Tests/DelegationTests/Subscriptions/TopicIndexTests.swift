@@ -263,7 +263,7 @@ private struct LedgerRun {
   /// Closes all that have been removed: then the accounts add up to what was addressed.
   func finishTerminations() -> String? {
     for member in members {
-      if let end = member.end { member.node.finishTermination(at: end, as: .cancelled).release() }
+      if let end = member.end { member.node.finishTermination(at: end, as: .cancelled) }
     }
     var account = Account()
     for member in members { account += member.node.account }

@@ -96,7 +96,8 @@ extension Inbox {
       change(at: place, &state) {
         terminate(node, as: termination, at: place, &$0, &effects)
       }
-      return effects.subscriptions?.terminated.first?.end
+      for case .finish(_, let end, _, _) in effects.all { return end }
+      return nil
     }
   }
 
@@ -198,7 +199,7 @@ extension SubscriptionNode {
 extension PendingNotifications {
   /// Releases what waited, of which any may have a receipt.
   consuming func discard() {
-    discard(withReceiptsUpTo: .max)
+    passReceipts(upTo: .max)
   }
 }
 
