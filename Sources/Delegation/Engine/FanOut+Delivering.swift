@@ -97,9 +97,7 @@ extension FanOut {
           fate = run(handle, on: node, node.reference, in: call)
         case .asynchronous(let handle):
           fate = await run(handle, on: node, node.reference, in: call, as: &worker)
-        case .onMainActor(let handle):
-          fate = await run(handle, on: node, node.reference, in: call, as: &worker)
-          if fate == .skipped, node.giveBack(.onMainActor(handle), with: receipt) { receipt = nil }
+          if fate == .skipped, node.giveBack(.asynchronous(handle), with: receipt) { receipt = nil }
         case .narrowed(let narrowed):
           fate = await run(narrowed, on: node, in: call, as: &worker)
           if fate == .skipped, node.giveBack(.narrowed(narrowed), with: receipt) { receipt = nil }
@@ -141,7 +139,7 @@ extension FanOut {
     switch narrowed.handler {
     case .synchronous(let handle):
       return run(handle, on: node, reference, in: call)
-    case .asynchronous(let handle), .onMainActor(let handle):
+    case .asynchronous(let handle):
       return await run(handle, on: node, reference, in: call, as: &worker)
     case .narrowed(let further):
       return await run(further, on: node, in: call, as: &worker)

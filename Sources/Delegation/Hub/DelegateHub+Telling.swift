@@ -183,7 +183,10 @@ extension DelegateHub {
   nonisolated func onMainActor<P, E>(
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
   ) -> Notification.Handler {
-    .onMainActor { reference in try await Self.call(body, on: reference) }
+    .asynchronous { reference in
+      HandlerContext.poise()
+      return try await Self.call(body, on: reference)
+    }
   }
 
   @inlinable

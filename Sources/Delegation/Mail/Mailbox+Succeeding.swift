@@ -22,6 +22,13 @@ extension Mailbox {
     next = nil
   }
 
+  /// Notes that the handler of the notification that was taken waits for the main actor, and has not begun.
+  ///
+  /// If the mailbox has been taken over before, that handler counts as begun.
+  mutating func poise() {
+    if !hasEnded { flags.insert(.poised) }
+  }
+
   /// Puts back the notification that was taken, if its handler has not begun, for a successor to handle.
   ///
   /// - Returns: whether it did: not if the handler has begun, or if nothing may be pending any more.

@@ -206,13 +206,6 @@ struct Mailbox: Sendable {
   private mutating func take() -> Notification.Content? {
     budget -= 1
     flags.insert(.handling)
-    let content = takeFirst()
-    if let content, content.handler.beginsLater { flags.insert(.poised) }
-    return content
-  }
-
-  @inline(__always)
-  private mutating func takeFirst() -> Notification.Content? {
     guard !backlog.isEmpty else { return takeFromChain() }
     if let first = backlog[0].popFirst() { return first }
     backlog[0].latest = position

@@ -20,8 +20,6 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// Begins when the main actor is free, with ``SubscriptionNode/beginHandling()``, and not when it is taken.
-    case onMainActor(Asynchronous)
     /// For subscribers that conform to a further protocol only.
     case narrowed(Narrowed)
   }
@@ -80,15 +78,6 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
-  /// Whether it may be given back after it was taken, because it has not begun.
-  var beginsLater: Bool {
-    switch self {
-    case .synchronous, .asynchronous: false
-    case .onMainActor: true
-    case .narrowed(let narrowed): narrowed.handler.beginsLater
-    }
-  }
-
   /// The handler for subscribers that conform to a further protocol only.
   @inlinable
   @inline(__always)
@@ -105,9 +94,6 @@ extension Notification.Handler {
         .synchronous { subscriber in try captured.bind { try handle(subscriber) } }
       case .asynchronous(let handle):
         .asynchronous { subscriber in try await captured.bindAsync { try await handle(subscriber) }
-        }
-      case .onMainActor(let handle):
-        .onMainActor { subscriber in try await captured.bindAsync { try await handle(subscriber) }
         }
       case .narrowed(let narrowed):
         narrowed.handler.binding([captured]).narrowed(by: narrowed.narrowing)

@@ -78,13 +78,17 @@ extension SubscriptionNode {
       != Bits.terminated
   }
 
+  /// Notes that the handler of the notification that was taken waits for the main actor.
+  func poise() {
+    contents.withLock { $0.mailbox.poise() }
+  }
+
   /// Begins a handler that had to wait for the main actor after its notification was taken.
   ///
   /// - Returns: whether it may; if not, a successor may be waiting for the notification.
   func beginHandling() -> Bool {
     contents.withLock { contents in
-      // Read once: what is begun is not given back.
-      guard isOpen else { return false }
+      guard isOpen else { return !contents.mailbox.flags.contains(.poised) && mayHandle }
       contents.mailbox.flags.remove(.poised)
       return true
     }

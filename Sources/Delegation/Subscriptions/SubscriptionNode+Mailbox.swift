@@ -24,7 +24,7 @@ extension SubscriptionNode {
     while true {
       let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, [Notification.Content], Int) in
-        inherit(&contents)
+        if contents.predecessor != nil { inherit(&contents) }
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true

@@ -172,7 +172,7 @@ struct MailboxTests {
       let notification = Notification()
       notification.fill(
         with: Notification.Content(
-          handler: .onMainActor { _ in
+          handler: .asynchronous { _ in
             handled.record(number)
             return true
           }), followedBy: chain)
@@ -181,6 +181,7 @@ struct MailboxTests {
     var mailbox = Mailbox(at: chain, number: 0, policy: policy)
     let begun = mailbox.begin(published: 3)
     let taken = try #require(begun)
+    mailbox.poise()
     #expect(mailbox.flags.contains(.poised))
     #expect(mailbox.giveBack(taken) == true)
     #expect(mailbox.giveBack(taken) == false)
@@ -205,10 +206,11 @@ struct MailboxTests {
     let end = Notification()
     let last = Notification()
     last.fill(
-      with: Notification.Content(handler: .onMainActor { _ in true }), followedBy: end)
+      with: Notification.Content(handler: .asynchronous { _ in true }), followedBy: end)
     var ended = Mailbox(at: last, number: 0)
     let next = ended.begin(published: 1)
     let taken = try #require(next)
+    ended.poise()
     ended.terminate(at: 1, as: .cancelled).discard()
     #expect(ended.giveBack(taken) == false)
     #expect(ended.advance(after: .skipped, published: nil).isDone == true)

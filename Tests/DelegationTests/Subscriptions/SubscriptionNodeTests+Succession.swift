@@ -115,10 +115,11 @@ extension SubscriptionNodeTests {
   /// A subscription that has taken a notification for the main actor, before another one.
   private func poised(_ subscriber: Nobody) throws -> SubscriptionNode {
     let node = Structures.subscribe(subscriber, in: inbox, identity: Identity("a"))
-    let content = Notification.Content(handler: .onMainActor { _ in true })
+    let content = Notification.Content(handler: .asynchronous { _ in true })
     inbox.post(content, to: Structures.key)
     inbox.post(Structures.content(), to: Structures.key)
     #expect(node.begin() != nil)
+    node.poise()
     return node
   }
 
@@ -136,14 +137,14 @@ extension SubscriptionNodeTests {
     #expect(wakes.count == 0)
     #expect(!heirs[1].attend())
     #expect(!former.beginHandling())
-    #expect(former.giveBack(.onMainActor { _ in true }, with: nil))
+    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .skipped).isDone)
     #expect(wakes.count == 1)
     let due = inbox.takeUpdates(asWake: true).pendingWork.due
     #expect(due.map(ObjectIdentifier.init) == [ObjectIdentifier(heirs[1])])
     #expect([former, heirs[0]].map(\.account) == [Account(), Account()])
     #expect(heirs[1].account == Account(waiting: 2))
-    guard case .onMainActor = try #require(heirs[1].begin()).handler else {
+    guard case .asynchronous = try #require(heirs[1].begin()).handler else {
       Issue.record("in another order")
       return
     }
@@ -161,7 +162,7 @@ extension SubscriptionNodeTests {
       Structures.subscribe($0, in: inbox, identity: Identity("a"))
     }
     #expect(heirs.dropLast().allSatisfy { $0.isIdle && $0.account == Account() })
-    #expect(former.giveBack(.onMainActor { _ in true }, with: nil))
+    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .skipped).isDone)
     #expect(heirs.last?.account == Account(waiting: 2))
   }
@@ -176,7 +177,10 @@ extension SubscriptionNodeTests {
     #expect(heir.account == Account(waiting: 1))
     #expect(heir.begin() != nil)
     #expect(former.mayHandle)
-    #expect(!former.giveBack(.onMainActor { _ in true }, with: nil))
+    // Not even if it says so only now.
+    former.poise()
+    #expect(former.beginHandling())
+    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .handled).isDone)
     #expect(heir.advance(after: .handled).isDone)
     #expect([former, heir].map(\.account) == [Account(handled: 1), Account(handled: 1)])
@@ -192,7 +196,7 @@ extension SubscriptionNodeTests {
     #expect(heir.account == Account(cancelled: 1))
     #expect(heir.isIdle && !former.isIdle)
     #expect(!former.beginHandling())
-    #expect(!former.giveBack(.onMainActor { _ in true }, with: nil))
+    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .skipped).isDone)
     #expect(former.account == Account(cancelled: 1))
     #expect(former.isIdle)
