@@ -15,8 +15,7 @@ extension DelegateHub {
   ///
   /// **Order.** As with other subscribers: the next notification is sent when the actor has
   /// answered the one before. Subscribe each actor once. A second proxy takes the first one's
-  /// place: a notification that the first one was about to handle is cancelled, and the second one
-  /// may be called while a handler still runs on the first.
+  /// place, and may be called while a handler still runs on the first.
   ///
   /// **Isolation.** Works from any thread and without waiting, even if a local actor is busy.
   ///

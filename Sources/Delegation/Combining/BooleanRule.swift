@@ -49,7 +49,9 @@ public struct BooleanRule: Combiner {
 
   /// Limits a number to 2^29, which is more than a hub has subscribers, so that sums do not overflow.
   @inlinable
-  static func clamped(_ number: Int) -> Int32 { Int32(truncatingIfNeeded: Swift.min(number, 1 << 29)) }
+  static func clamped(_ number: Int) -> Int32 {
+    Int32(truncatingIfNeeded: Swift.min(number, 1 << 29))
+  }
 
   /// Decides if the number of subscribers fixes the outcome.
   @inlinable

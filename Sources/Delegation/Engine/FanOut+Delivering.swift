@@ -89,7 +89,7 @@ extension FanOut {
       // contended.
       switch consume step {
       case .handle(let content):
-        let receipt = content.receipt
+        var receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate: Mailbox.Fate
         switch (consume content).handler {
@@ -97,8 +97,10 @@ extension FanOut {
           fate = run(handle, on: node, node.reference, in: call)
         case .asynchronous(let handle):
           fate = await run(handle, on: node, node.reference, in: call, as: &worker)
+          if fate == .skipped, node.giveBack(.asynchronous(handle), with: receipt) { receipt = nil }
         case .narrowed(let narrowed):
           fate = await run(narrowed, on: node, in: call, as: &worker)
+          if fate == .skipped, node.giveBack(.narrowed(narrowed), with: receipt) { receipt = nil }
         }
         // A handler has cancelled this worker's task: the next handler must run in another task.
         if Task.isCancelled { node.relocate() }
@@ -130,15 +132,15 @@ extension FanOut {
     _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
     as worker: inout Worker?
   ) async -> Mailbox.Fate {
-    guard node.isOpen else { return .skipped }
-    guard let shared = node.reference(as: narrowed.narrowing, for: call) else {
+    guard node.mayHandle else { return .skipped }
+    guard let reference = node.reference(as: narrowed.narrowing, for: call) else {
       return fate(of: node.reference.isAlive, on: node, in: call)
     }
     switch narrowed.handler {
     case .synchronous(let handle):
-      return run(handle, on: node, shared.reference, in: call)
+      return run(handle, on: node, reference, in: call)
     case .asynchronous(let handle):
-      return await run(handle, on: node, shared.reference, in: call, as: &worker)
+      return await run(handle, on: node, reference, in: call, as: &worker)
     case .narrowed(let further):
       return await run(further, on: node, in: call, as: &worker)
     }
@@ -151,7 +153,7 @@ extension FanOut {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
-    guard node.isOpen else { return .skipped }
+    guard node.mayHandle else { return .skipped }
     node.noteHeard(by: reference)
     do {
       return try fate(of: handle(reference), on: node, in: call)
@@ -169,7 +171,7 @@ extension FanOut {
     present = worker
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
-    guard node.isOpen else { return .skipped }
+    guard node.mayHandle else { return .skipped }
     node.noteHeard(by: reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }

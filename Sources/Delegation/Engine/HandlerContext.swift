@@ -166,11 +166,15 @@ struct HandlerContext: Sendable {
     }
   }
 
-  /// Whether the subscription whose handler the current task runs in has not ended.
-  ///
-  /// For handlers of notifications.
+  /// Notes that the handler of a notification waits for the main actor.
   @usableFromInline
-  static var isSubscriptionOpen: Bool { current?.node?.isOpen ?? true }
+  static func poise() { current?.node?.poise() }
+
+  /// Begins the handler of a notification that has waited for the main actor.
+  ///
+  /// - Returns: whether it may: not if its subscription has ended.
+  @usableFromInline
+  static func beginHandling() -> Bool { current?.node?.beginHandling() ?? true }
 
   let worker: Worker
   /// The number of the worker's call; 0 for the one that is running.

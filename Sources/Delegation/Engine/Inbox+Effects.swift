@@ -3,57 +3,23 @@ extension Inbox {
   struct Effects: Sendable {
     /// Whether a wake has been requested and not claimed.
     fileprivate var isWakeDue = false
-    /// What concerns subscriptions; `nil` if nothing does, as in most sections, which post.
-    var subscriptions: SubscriptionEffects?
+    /// What concerns subscriptions; nothing in most sections, which post.
+    fileprivate(set) var all: [Effect] = []
 
-    /// Adds a change of a mailbox.
-    mutating func add(_ change: Change) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.changes.append(change)
-    }
-
-    /// Adds a subscription whose termination has begun and is to be finished.
-    ///
-    /// - Parameters:
-    ///   - terminated: the subscription.
-    ///   - identity: its id, to be released.
-    mutating func add(_ terminated: Terminated, releasing identity: Identity?) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.terminated.append(terminated)
-      if let identity { release(identity) }
-    }
-
-    /// Adds an id to be released.
-    mutating func release(_ identity: Identity) {
-      subscriptions = subscriptions ?? SubscriptionEffects()
-      subscriptions?.released.append(identity)
-    }
+    mutating func add(_ effect: Effect) { all.append(effect) }
   }
 
-  /// The effects that concern subscriptions.
-  struct SubscriptionEffects: Sendable {
-    var changes: [Change] = []
-    var terminated: [Terminated] = []
-    var released: [Identity] = []
-  }
-
-  /// A change of a mailbox.
-  enum Change: Sendable {
-    /// Applies options to a subscription.
-    case setOptions(SubscriptionNode, SubscriptionOptions, version: Int)
-    /// Hands the pending notifications of a subscription over to its successor, and counts off what was
-    /// counted for that.
-    case handOver(from: SubscriptionNode, to: SubscriptionNode)
-  }
-
-  /// A subscription whose termination has begun.
-  struct Terminated: Sendable {
-    let node: SubscriptionNode
-    /// How many notifications had been posted by then.
-    let end: Int
-    let termination: Termination
-    /// The call that found the subscriber dead, if one did.
-    let call: CallKind?
+  /// What has to be done with a subscription.
+  enum Effect: Sendable {
+    /// Applies options to it.
+    case setOptions(SubscriptionNode, SubscriptionOptions)
+    /// Has it take over what is pending for its predecessor, and counts off what was counted for that.
+    case takeOver(SubscriptionNode)
+    /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
+    /// found the subscriber dead, if one did.
+    case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
+    /// Releases options.
+    case release(SubscriptionOptions)
   }
 
   /// Runs a lock section, then carries out its effects: wakes first, because user code that is run by a
@@ -93,24 +59,24 @@ extension Inbox {
 
   private func carryOut(_ effects: Effects) {
     if effects.isWakeDue { sendWake() }
-    guard let subscriptions = effects.subscriptions else { return }
-    for change in subscriptions.changes {
-      switch change {
-      case .setOptions(let node, let options, let version):
-        node.setOptions(options, version: version)
-      case .handOver(let predecessor, let successor):
-        predecessor.handOver(to: successor)
+    if effects.all.isEmpty { return }
+    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
+    var remains: [(pending: PendingNotifications, options: SubscriptionOptions?)] = []
+    for effect in effects.all {
+      switch effect {
+      case .setOptions(let node, let options): node.setOptions(options)
+      case .takeOver(let successor):
+        successor.resume()
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.
         let waits = WaitGraph.shared.withLock { $0.waits }
         for wait in waits { wait.goal.update { $0.reconsider() } }
         activity.end()
+      case .finish(let node, let end, let termination, let call):
+        remains.append(node.finishTermination(at: end, as: termination, in: call))
+      case .release: break
       }
     }
-    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var remains = subscriptions.terminated.reversed().map { ended in
-      ended.node.finishTermination(at: ended.end, as: ended.termination, in: ended.call)
-    }
-    for one in remains { one.passReceipts() }
+    remains.reverse()
     while let next = remains.popLast() { withExtendedLifetime(next) {} }
   }
 }

@@ -4,8 +4,7 @@ extension Inbox {
 
   /// Whether an open subscription of a protocol meets a condition.
   ///
-  /// It goes through them in small pieces, with one lock section for each; it may miss some of those that
-  /// are added or terminated meanwhile.
+  /// It goes through those that are open when it begins, and leaves out those that are added meanwhile.
   ///
   /// - Parameters:
   ///   - key: what the protocol is known by.
@@ -16,21 +15,22 @@ extension Inbox {
     of key: ObjectIdentifier, lookingAtMost most: Int = .max,
     where condition: (SubscriptionNode) -> Bool
   ) -> Bool {
-    guard mayReach(key) else { return false }
-    var place = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
+    guard mayReach(key), let members = members(of: key) else { return false }
     var looks = 0
-    while true {
-      let piece = state.withLock { state -> [SubscriptionNode]? in
-        guard let index = state.indexes.index(forKey: key),
-          state.indexes.values[index].population > 0
-        else { return nil }
-        return state.indexes.values[index].members.values(at: &place)
-      }
-      guard let piece else { return false }
-      for node in piece {
-        looks += 1
-        if looks > most || condition(node) { return true }
-      }
+    for node in members.values {
+      looks += 1
+      if looks > most || condition(node) { return true }
+    }
+    return false
+  }
+
+  /// The open subscriptions of a protocol.
+  ///
+  /// As long as somebody keeps them, a change copies the part that it is in.
+  func members(of key: ObjectIdentifier) -> Shards<SubscriptionNode>? {
+    state.withLock { state in
+      // By its place: reading the index as a value would copy it.
+      state.indexes.index(forKey: key).map { state.indexes.values[$0].members }
     }
   }
 }

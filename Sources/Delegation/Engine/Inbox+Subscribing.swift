@@ -4,7 +4,8 @@ internal import Synchronization
 struct SubscriptionRequest {
   let object: AnyObject
   let type: any AnyObject.Type
-  let options: SubscriptionOptions
+  let options: SubscriptionOptions?
+  let priority: Int?
   let site: Site
 }
 
@@ -19,7 +20,7 @@ extension Inbox {
       return makeEnded(request, reference: reference, of: type)
     }
     let key = ObjectIdentifier(type)
-    let identity = request.options.id
+    let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {
       let bucket = identity.map { identity in
@@ -81,17 +82,12 @@ extension Inbox {
     _ state: inout State,
     _ effects: inout Effects
   ) {
-    let options = request.options
-    if let identity = options.id,
-      let former = state.indexes.values[place].rename(node, to: identity)
-    {
-      effects.release(former)
+    if let newer = request.options {
+      let (options, former) = state.indexes.values[place].change(node, by: newer)
+      effects.add(.setOptions(node, options))
+      if let former { effects.add(.release(former)) }
     }
-    if options.namesAttachmentsOrPolicy {
-      state.lastVersion += 1
-      effects.add(.setOptions(node, options, version: state.lastVersion))
-    }
-    if let priority = options.priority { state.indexes.values[place].rank(node, priority) }
+    if let priority = request.priority { state.indexes.values[place].rank(node, priority) }
   }
 
   /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
@@ -107,11 +103,12 @@ extension Inbox {
       // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
       // counted, and the hub is not at rest.
       activity.begin()
-      terminate(predecessor, as: .cancelled, at: place, &state, &effects)
+      terminate(predecessor, as: .succeeded, at: place, &state, &effects)
       serial = predecessor.serial
       flags.insert(.awaitingHandOver)
     }
     state.lastSerial = max(state.lastSerial, serial)
+    let former = flags.contains(.awaitingHandOver) ? predecessor : nil
     // `holds` and `setHeld` are in one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
       guard let reference = reference.take() else {
@@ -122,19 +119,14 @@ extension Inbox {
       let node = SubscriptionNode(
         reference: reference, topic: topic,
         mailbox: state.indexes.values[place].makeMailbox(
-          request.options.policy ?? .unbounded, flags: flags),
-        attachments: Attachments(request.options), subscriberType: request.type,
-        site: request.site, priority: request.options.priority ?? 0, serial: serial)
+          request.options?.policy ?? .unbounded, flags: flags),
+        options: request.options, subscriberType: request.type, site: request.site,
+        priority: request.priority ?? 0, serial: serial, inPlaceOf: former)
       if isHeld { succession.setHeld(node) }
       return node
     }
-    if let predecessor, flags.contains(.awaitingHandOver) {
-      effects.add(.handOver(from: predecessor, to: node))
-      state.indexes.values[place]
-        .insert(node, as: request.options.id, inPlaceOf: predecessor)
-    } else {
-      state.indexes.values[place].insert(node, as: request.options.id)
-    }
+    if former != nil { effects.add(.takeOver(node)) }
+    state.indexes.values[place].insert(node, with: request.options, inPlaceOf: former)
     if state.indexes.values[place].takeSweep() {
       state.pendingWork.sweeps.append(topic)
       askForWake()
@@ -149,10 +141,10 @@ extension Inbox {
     let topic = state.withLock { $0.indexes[ObjectIdentifier(type)]?.topic }
     let node = SubscriptionNode(
       reference: reference, topic: topic ?? Topic(type, owner: self),
-      mailbox: Mailbox(at: Notification(), number: 0), attachments: Attachments(),
-      subscriberType: request.type, site: request.site, priority: 0, serial: 0)
+      mailbox: Mailbox(at: Notification(), number: 0), options: nil, subscriberType: request.type,
+      site: request.site, priority: 0, serial: 0)
     _ = node.beginTermination()
-    node.finishTermination(at: 0, as: .expired).release()
+    node.finishTermination(at: 0, as: .expired)
     return node
   }
 }

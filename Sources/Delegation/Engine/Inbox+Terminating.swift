@@ -54,26 +54,27 @@ extension Inbox {
     }
   }
 
+  /// How many subscriptions are ended in one section.
+  private static var endedAtOnce: Int { 16 }
+
   /// Cancels all subscriptions of a protocol, or of all protocols, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
-    var keys = keys(key)[...]
-    var bucket = GradualTable<ObjectIdentifier, SubscriptionNode>.Place()
-    var counts: [ObjectIdentifier: Int] = [:]
+    let groups = keys(key).map { key in
+      (key: key, nodes: members(of: key).map { Array($0.values) } ?? [])
+    }
+    var pieces = groups.flatMap { key, nodes in
+      stride(from: 0, to: nodes.count, by: Self.endedAtOnce)
+        .map { (key: key, nodes: nodes[$0...].prefix(Self.endedAtOnce)) }
+    }[...]
     updateInSections { state, effects in
-      guard let key = keys.first else { return true }
-      guard let place = state.indexes.index(forKey: key),
-        let nodes = state.indexes.values[place].members.values(at: &bucket)
-      else {
-        (keys, bucket) = (keys.dropFirst(), .init())
-        return false
-      }
+      guard let piece = pieces.popFirst() else { return true }
+      guard let place = state.indexes.index(forKey: piece.key) else { return false }
       change(at: place, &state) { state in
-        for node in nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
+        for node in piece.nodes { terminate(node, as: .cancelled, at: place, &state, &effects) }
       }
-      counts[key, default: 0] += nodes.count
       return false
     }
-    for (key, count) in counts where count >= TopicIndex.smallestSweep { review(key) }
+    for (key, nodes) in groups where nodes.count >= TopicIndex.smallestSweep { review(key) }
   }
 
   /// Has the actor look once more at the subscriptions of a protocol that are finishing.
@@ -100,9 +101,9 @@ extension Inbox {
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     at place: Place, _ state: inout State, _ effects: inout Effects
   ) {
-    guard let entry = state.indexes.values[place].terminate(node) else { return }
-    effects.add(
-      Terminated(node: node, end: entry.end, termination: termination, call: call),
-      releasing: entry.identity)
+    let entry = state.indexes.values[place].terminate(node, isSucceeded: termination == .succeeded)
+    guard let entry else { return }
+    effects.add(.finish(node, at: entry.end, as: termination, in: call))
+    if let options = entry.options { effects.add(.release(options)) }
   }
 }

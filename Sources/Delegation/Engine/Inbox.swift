@@ -35,7 +35,6 @@ final class Inbox: SubscriptionOwner {
     /// How many wakes have been answered, which is also the number of the next one.
     var wakes = 0
     var lastSerial = 0
-    var lastVersion = 0
     /// How many protocols with subscribers there are for each bit of `interest`.
     var interested = [Int32](repeating: 0, count: 64)
   }

@@ -70,7 +70,7 @@ extension DelegateHub {
     await subscriptions(of: audience.key).compactMap { node in
       guard node.isOpen else { return nil }
       guard let narrowing = audience.narrowing else { return node.reference.load(as: P.self) }
-      return node.reference(as: narrowing)?.reference.load(as: P.self)
+      return node.reference(as: narrowing)?.load(as: P.self)
     }
   }
 

@@ -28,8 +28,8 @@ extension DelegateHub {
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
   ///     with an equal id, it takes the place of the older one, with its pending notifications, but
-  ///     not with its priority, mailbox policy, hold or executor. A notification that the older one
-  ///     was about to handle is counted as cancelled. The older one is not told. If the same object
+  ///     not with its priority, mailbox policy, hold or executor. That includes a notification that
+  ///     the older one has not begun to handle. The older one is not told. If the same object
   ///     subscribes again with another id, its one subscription has the new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
@@ -48,9 +48,10 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     let options = SubscriptionOptions(
-      subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
-      policy: mailbox, executor: handlerExecutor(for: executor))
-    return add(subscriber, to: `protocol`, options, at: Site(file: fileID, line: line))
+      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      executor: handlerExecutor(for: executor))
+    return add(
+      subscriber, to: `protocol`, options, priority: priority, at: Site(file: fileID, line: line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
@@ -90,9 +91,7 @@ extension DelegateHub {
       names.append("\(type)")
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
-        self.add(
-          conforming, to: type, SubscriptionOptions(subscriber: subscriber),
-          at: Site(file: fileID, line: line)))
+        self.add(conforming, to: type, nil, at: Site(file: fileID, line: line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -112,10 +111,12 @@ extension DelegateHub {
   ///   - subscriber: the subscriber as a value of that type.
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
+  ///   - priority: its priority, if one was given.
   ///   - site: where it subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
-    _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions, at site: Site
+    _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
+    at site: Site
   ) -> Subscription {
     guard let subscriberType = Swift.type(of: subscriber as Any) as? any AnyObject.Type else {
       fatalError(
@@ -133,7 +134,7 @@ extension DelegateHub {
         the subscriber as `P`.
         """)
     }
-    if let limit = options.policy?.limit, limit < 1 {
+    if let limit = options?.policy?.limit, limit < 1 {
       fatalError(
         """
         DelegateHub.subscribe(_:to:) at \(site): a mailbox with a limit of \(limit) could hold nothing. \
@@ -141,8 +142,8 @@ extension DelegateHub {
         """)
     }
     let request = SubscriptionRequest(
-      object: Self.object(of: subscriber), type: subscriberType,
-      options: options, site: site)
+      object: Self.object(of: subscriber), type: subscriberType, options: options,
+      priority: priority, site: site)
     let node = inbox.subscribe(
       request, reference: WeakReference(subscriber, object: request.object), to: type)
     return Subscription(node: node)

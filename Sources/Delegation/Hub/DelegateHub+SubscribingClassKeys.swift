@@ -34,8 +34,6 @@ extension DelegateHub {
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
-    add(
-      subscriber, to: `protocol`, SubscriptionOptions(subscriber: subscriber),
-      at: Site(file: fileID, line: line))
+    add(subscriber, to: `protocol`, nil, at: Site(file: fileID, line: line))
   }
 }

@@ -182,7 +182,10 @@ extension DelegateHub {
   nonisolated func onMainActor<P, E>(
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
   ) -> Notification.Handler {
-    .asynchronous { reference in try await Self.call(body, on: reference) }
+    .asynchronous { reference in
+      HandlerContext.poise()
+      return try await Self.call(body, on: reference)
+    }
   }
 
   @inlinable
@@ -190,7 +193,7 @@ extension DelegateHub {
   static func call<P, E>(
     _ body: @MainActor @Sendable (P) throws(E) -> Void, on reference: borrowing WeakReference
   ) throws(E) -> Bool {
-    guard HandlerContext.isSubscriptionOpen, let subscriber = reference.load(as: P.self) else {
+    guard HandlerContext.beginHandling(), let subscriber = reference.load(as: P.self) else {
       return false
     }
     try body(subscriber)

@@ -42,9 +42,9 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     add(
       subscriber,
       SubscriptionOptions(
-        subscriber: subscriber, priority: priority, id: id.map(Identity.init), hold: hold,
-        policy: mailbox, executor: handlerExecutor(for: executor)),
-      at: Site(file: fileID, line: line))
+        of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+        executor: handlerExecutor(for: executor)),
+      priority: priority, at: Site(file: fileID, line: line))
   }
 
   #if canImport(Dispatch)
@@ -98,9 +98,11 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   }
 
   private func add(
-    _ subscriber: P, _ options: SubscriptionOptions, at site: Site
+    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at site: Site
   ) -> DelegateHub.Subscription {
-    if base == P.self { return hub.add(subscriber, to: P.self, options, at: site) }
+    if base == P.self {
+      return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
+    }
     func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
       guard let conforming = subscriber as? Base else {
         fatalError(
@@ -110,7 +112,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
           to both.
           """)
       }
-      return hub.add(conforming, to: type, options, at: site)
+      return hub.add(conforming, to: type, options, priority: priority, at: site)
     }
     return _openExistential(base, do: add)
   }

@@ -123,7 +123,8 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     let misses = node.misses
     self.init(
       name: node.name, subscription: .init(node: node), running: node.runningCalls,
-      counts: .init(account: account), questions: .init(failed: misses.failed, late: misses.late))
+      counts: .init(account: account),
+      questions: .init(failed: Int(misses.failed), late: Int(misses.late)))
   }
 }
 

@@ -3,7 +3,7 @@
 /// Such a mailbox takes notifications out of the chain as they are posted, so that it does not keep the
 /// chain. A mailbox that once had a limit keeps its backlog, and the count of what it dropped.
 ///
-/// Invariant: `stored` has no more elements than the limit. What was dropped is in `overflow` until it is
+/// Invariant: `stored` has no more elements than the limit, and one that was put back. What was dropped is in `overflow` until it is
 /// released, and counted in `dropped` for good.
 struct Backlog: Sendable {
   /// A pending notification.
@@ -52,6 +52,14 @@ struct Backlog: Sendable {
     guard let first = stored.popFirst() else { return nil }
     latest = first.number
     return first.content
+  }
+
+  /// Puts back the notification that was taken last.
+  ///
+  /// - Complexity: O(*n*) in the number of pending ones.
+  mutating func putBack(_ content: Notification.Content, number: Int) {
+    let rest = stored.takeAll()
+    for one in [Stored(number: number, content: content)] + rest { stored.append(one) }
   }
 
   /// - Complexity: O(log *n*) in the number of pending ones.

@@ -1,3 +1,14 @@
+/// How a subscription is terminated.
+@usableFromInline
+enum Termination: Sendable {
+  /// It was cancelled, unsubscribed, or its hub was released.
+  case cancelled
+  /// Its subscriber died.
+  case expired
+  /// Another subscription has taken its id, and takes over what is pending.
+  case succeeded
+}
+
 /// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
@@ -54,8 +65,8 @@ struct Mailbox: Sendable {
     static let held = Flags(rawValue: 16)
     /// Shut until the predecessor's pending notifications have been handed over.
     static let awaitingHandOver = Flags(rawValue: 32)
-    /// It got a successor before it got its predecessor's notifications, which go to the successor, too.
-    static let forwarding = Flags(rawValue: 64)
+    /// The handler of the notification that was taken has not begun: it waits for the main actor.
+    static let poised = Flags(rawValue: 64)
     /// It is attended, and sent to another worker, on its executor, which has not begun with it.
     static let sent = Flags(rawValue: 128)
 
@@ -87,14 +98,17 @@ struct Mailbox: Sendable {
   var isHandling: Bool { flags.contains(.handling) }
 
   /// The number of the notification whose handler is running, if one is.
-  private var handledNumber: Int? {
+  var handledNumber: Int? {
     guard isHandling else { return nil }
     return backlog.isEmpty ? position - 1 : backlog[0].latest
   }
 
   /// Whether everything that was addressed to the subscription is accounted for, except what is being
   /// handled.
-  var isAccountedFor: Bool { termination != nil && !flags.contains(.awaitingHandOver) }
+  var isAccountedFor: Bool { hasEnded && !flags.contains(.awaitingHandOver) }
+
+  /// Whether nothing is pending any more, because it was discarded or handed over.
+  var hasEnded: Bool { termination != nil && next == nil }
 
   /// Makes a mailbox at the end of the chain: what was posted before is not addressed to it.
   ///
@@ -154,7 +168,7 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Fate, published: Int?) -> Step {
-    flags.remove(.handling)
+    flags.subtract([.handling, .poised])
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
@@ -220,6 +234,8 @@ struct Mailbox: Sendable {
   mutating func terminate(at number: Int, as reason: Termination) -> PendingNotifications {
     guard termination == nil else { return PendingNotifications() }
     termination = reason
+    // The successor has yet to take over what is pending.
+    if reason == .succeeded { return PendingNotifications() }
     defer { next = nil }
     let length = max(0, number - position)
     start -= length
@@ -233,7 +249,7 @@ struct Mailbox: Sendable {
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
-    guard termination == nil else { return false }
+    guard !hasEnded else { return false }
     // It may be among those that will be handed over.
     return flags.contains(.awaitingHandOver) || number >= position
       || !backlog.isEmpty && backlog[0].contains(number)
@@ -250,14 +266,11 @@ struct Mailbox: Sendable {
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
     account.handling = isHandling ? 1 : 0
     let accounted = handled + failed + account.dropped + account.handling
-    guard let termination else {
-      account.waiting = published - start - accounted
-      return account
-    }
     let lost = position - start - accounted
     switch termination {
-    case .cancelled: account.cancelled = lost
+    case _ where !hasEnded: account.waiting = published - start - accounted
     case .expired: account.expired = lost
+    case .cancelled, .succeeded, nil: account.cancelled = lost
     }
     return account
   }

@@ -9,7 +9,7 @@ extension SubscriptionNode {
     guard isOpen else { return .done }
     let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32?) in
       guard attend(&contents.mailbox, published) else { return (.done, nil) }
-      if contents.attachments.executor != nil {
+      if contents.options?.executor != nil {
         return (.relocate, leave(after: .relocate, &contents.mailbox))
       }
       let step = contents.mailbox.proceed(published: published)
@@ -68,6 +68,39 @@ extension SubscriptionNode {
       return (step, leave(after: step, &contents.mailbox))
     }
     return finishUpdate(step, word)
+  }
+
+  /// Whether the handler of a notification that was taken may begin.
+  ///
+  /// If another subscription has taken the id since, it may: the notification is not the successor's.
+  var mayHandle: Bool {
+    state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
+      != Bits.terminated
+  }
+
+  /// Notes that the handler of the notification that was taken waits for the main actor.
+  func poise() {
+    contents.withLock { $0.mailbox.poise() }
+  }
+
+  /// Begins a handler that had to wait for the main actor after its notification was taken.
+  ///
+  /// - Returns: whether it may; if not, a successor may be waiting for the notification.
+  func beginHandling() -> Bool {
+    contents.withLock { contents in
+      guard isOpen else { return !contents.mailbox.flags.contains(.poised) && mayHandle }
+      contents.mailbox.flags.remove(.poised)
+      return true
+    }
+  }
+
+  /// Puts back a notification that was taken and whose handler has not begun.
+  ///
+  /// - Returns: whether it did; then its receipt is not passed.
+  func giveBack(_ handler: Notification.Handler, with receipt: Receipt?) -> Bool {
+    contents.withLock { contents in
+      contents.mailbox.giveBack(Notification.Content(handler: handler, receipt: receipt))
+    }
   }
 
   /// Notes that another worker is to go on with the mailbox, instead of the one that attends it.

@@ -1,5 +1,25 @@
 public import Synchronization
 
+/// How often a subscriber gave no answer to a question.
+struct Misses: Sendable, Hashable {
+  /// Its handler threw.
+  var failed: Int32 = 0
+  /// It had not answered at a deadline.
+  var late: Int32 = 0
+}
+
+/// The name of a subscriber, for people; its text is made each time it is read.
+struct SubscriberName: Sendable, CustomStringConvertible {
+  let type: any AnyObject.Type
+  /// The id, if one was given.
+  let id: Identity?
+
+  var description: String {
+    let type = String(reflecting: type)
+    return id.map { "\(type) (\($0))" } ?? type
+  }
+}
+
 extension SubscriptionNode {
   /// Reports an incident of this subscription.
   ///
@@ -9,7 +29,7 @@ extension SubscriptionNode {
   }
 
   /// How often the subscriber gave no answer to a question.
-  var misses: Misses { contents.withLock { $0.attachments.misses } }
+  var misses: Misses { contents.withLock { $0.misses } }
 
   /// Notes that the handler of a question threw an error that its caller receives.
   ///
@@ -17,7 +37,7 @@ extension SubscriptionNode {
   @usableFromInline
   func noteFailure() {
     guard !Task.isCancelled else { return }
-    contents.withLock { $0.attachments.misses.failed += 1 }
+    contents.withLock { $0.misses.failed += 1 }
   }
 
   /// Notes that the handler of a question threw an error that its caller does not receive.
@@ -34,7 +54,7 @@ extension SubscriptionNode {
   @usableFromInline
   func noteLate(in call: CallKind) {
     guard isOpen else { return }
-    contents.withLock { $0.attachments.misses.late += 1 }
+    contents.withLock { $0.misses.late += 1 }
     report(.late, in: call)
   }
 

@@ -16,13 +16,15 @@ extension SubscriptionNode {
   /// How many notifications are moved into a mailbox with a limit in one lock section.
   private static var storedAtOnce: Int { 1024 }
 
-  /// Changes the contents, after a mailbox with a limit has stored what was posted.
+  /// Changes the contents, after they have what is the predecessor's and a mailbox with a limit has stored what
+  /// was posted.
   ///
   /// It reports and releases what was dropped, outside the lock.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     while true {
       let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, [Notification.Content], Int) in
+        if contents.predecessor != nil { inherit(&contents) }
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true

@@ -1,47 +1,50 @@
 extension SubscriptionNode {
-  /// Terminates the mailbox, and hands its pending notifications over to a successor, which awaits them.
+  /// Takes over what is pending for the predecessor, if there is one, whose worker may first give back the
+  /// notification that it has taken.
   ///
-  /// Must not be called under a lock.
-  func handOver(to successor: SubscriptionNode) {
-    let handedOver = contents.withLock { contents in
-      let handedOver = contents.mailbox.handOver()
-      if handedOver == nil {
-        topic.succession.withLock { $0.forward(handOverTo: self, to: successor) }
+  /// Called under the lock of the contents, by all who look for what is pending. It takes the predecessor's lock
+  /// within, so that what is pending is always in one mailbox. There is no circle: of two locks, that of the newer
+  /// subscription is taken first. No more have to be taken over at once than threads are in `subscribe`.
+  ///
+  /// - Parameters:
+  ///   - contents: the contents.
+  ///   - isEnding: whether this subscription has ended: what is not given back yet counts as cancelled then.
+  ///   - heir: who is to be told when the predecessor's worker has left.
+  func inherit(
+    _ contents: inout Contents, evenIfPoised isEnding: Bool = false,
+    for heir: SubscriptionNode? = nil
+  ) {
+    guard let predecessor = contents.predecessor else { return }
+    let heir = heir ?? self
+    contents.predecessor = predecessor.contents.withLock { former in
+      predecessor.inherit(&former, evenIfPoised: isEnding, for: heir)
+      if !isEnding, former.mailbox.flags.contains(.poised) {
+        topic.succession.withLock { $0.setHeir(heir, of: predecessor) }
+        return predecessor
       }
-      return handedOver
+      defer { predecessor.markAccountedFor(former.mailbox) }
+      if let further = former.predecessor.take() {
+        // It still waits: from now on only this one does, so that a row of them does not grow.
+        former.mailbox.stepAside()
+        return further
+      }
+      contents.mailbox.takeOver(from: &former.mailbox)
+      return nil
     }
-    guard let handedOver else { return }
-    // A loop: each may have been succeeded meanwhile.
-    var recipient: SubscriptionNode? = successor
-    while let next = recipient { recipient = next.takeOver(handedOver) }
   }
 
-  /// Takes over the predecessor's pending notifications.
-  ///
-  /// - Returns: who is to have them instead; `nil` if nobody.
-  private func takeOver(_ handedOver: Mailbox.HandOver) -> SubscriptionNode? {
-    let reception = contents.withLock { contents in
-      defer { markAccountedFor(contents.mailbox) }
-      return contents.mailbox.takeOver(handedOver, published: publishedWhileOpen)
-    }
-    switch reception {
-    case .kept(let needsWorker):
-      // Applies this mailbox's limit.
-      touch { _, _ in }
-      if needsWorker { topic.owner.requestWorker(for: self) }
-    case .discarded(let pending):
-      pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-    case .forwarded:
-      return topic.succession.withLock { $0.takeRecipient(of: self) }
-    }
-    return nil
+  /// Requests a worker, unless nothing is pending or the mailbox is shut.
+  func resume() {
+    // Applies this mailbox's limit to what was taken over.
+    if touch({ $0.mailbox.needsWorker($1) }) { topic.owner.requestWorker(for: self) }
   }
 
-  /// Opens the subscription that was held for this one, which no worker attends any more.
+  /// Opens the subscriptions that wait for this one's worker, which has left.
   func releaseHeld() {
-    guard let held = topic.succession.withLock({ $0.forget(self) }) else { return }
-    let needsWorker = held.contents.withLock { $0.mailbox.open(published: held.publishedWhileOpen) }
-    if needsWorker { topic.owner.requestWorker(for: held) }
+    guard let left = topic.succession.withLock({ $0.forget(self) }) else { return }
+    left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
+    left.held?.resume()
+    left.heir?.resume()
   }
 
   /// The subscription that is held for this one.

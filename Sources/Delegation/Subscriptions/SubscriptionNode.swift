@@ -1,10 +1,24 @@
 public import Synchronization
 
+/// Where in the source a subscription was made.
+struct Site: Sendable, CustomStringConvertible {
+  private let file: StaticString
+  /// 32 bits, because each subscription keeps one.
+  private let line: UInt32
+
+  init(file: StaticString, line: UInt) {
+    self.file = file
+    self.line = UInt32(clamping: line)
+  }
+
+  var description: String { "\(file):\(line)" }
+}
+
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start
 /// and how many questions are being answered. `contents` is under a lock of its own, and has the mailbox
-/// and the attachments. Neither this lock nor the inbox's is ever taken under the other: posters wait for
+/// and the options. Neither this lock nor the inbox's is ever taken under the other: posters wait for
 /// the inbox's, and changes of a mailbox may take long.
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
@@ -21,7 +35,7 @@ final class SubscriptionNode: Sendable {
     /// A task waits for this subscription's handlers to end.
     @inlinable
     static var awaited: UInt32 { 2 }
-    /// There is an executor among the attachments.
+    /// There is an executor among the options.
     ///
     /// Written under the lock of the contents.
     @inlinable
@@ -38,9 +52,11 @@ final class SubscriptionNode: Sendable {
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt32 { 32 }
+    /// It ended because another subscription has taken its id; set together with `terminated`.
+    static var succeeded: UInt32 { 64 }
     /// One running question; the rest of the word counts them.
     @inlinable
-    static var call: UInt32 { 64 }
+    static var call: UInt32 { 128 }
   }
 
   @usableFromInline
@@ -61,18 +77,24 @@ final class SubscriptionNode: Sendable {
   /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
-    var attachments: Attachments
+    /// The options that the user named; `nil` if there are none, and from the end on.
+    var options: SubscriptionOptions?
+    /// The subscription whose id it has taken, until what was pending there has been taken over.
+    ///
+    /// Invariant: as long as there is one, the mailbox is shut.
+    var predecessor: SubscriptionNode?
+    var misses = Misses()
   }
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    attachments: Attachments, subscriberType: any AnyObject.Type, site: Site, priority: Int,
-    serial: Int
+    options: SubscriptionOptions?, subscriberType: any AnyObject.Type, site: Site, priority: Int,
+    serial: Int, inPlaceOf predecessor: SubscriptionNode? = nil
   ) {
     self.reference = reference
     self.topic = topic
-    state = Atomic(attachments.executor == nil ? 0 : Bits.hasExecutor)
-    contents = Lock(Contents(mailbox: mailbox, attachments: attachments))
+    state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
+    contents = Lock(Contents(mailbox: mailbox, options: options, predecessor: predecessor))
     self.subscriberType = subscriberType
     self.site = site
     self.priority = Atomic(priority)
@@ -80,6 +102,9 @@ final class SubscriptionNode: Sendable {
   }
 
   // MARK: Life
+
+  /// The subscriber's address, by which indexes know the subscription.
+  var address: Int { Int(bitPattern: reference.identity) }
 
   /// Whether calls may still start, and the subscriber is alive.
   ///
@@ -107,48 +132,33 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called under the inbox's lock and the succession's.
   ///
+  /// - Parameter isSucceeded: whether another subscription takes its id.
   /// - Returns: whether a worker attends the mailbox; if so, ``releaseHeld()`` is called when it leaves.
-  func beginTermination() -> Bool {
-    let word = state.bitwiseOr(Bits.terminated, ordering: .sequentiallyConsistent).oldValue
+  func beginTermination(isSucceeded: Bool = false) -> Bool {
+    let bits = isSucceeded ? Bits.terminated | Bits.succeeded : Bits.terminated
+    let word = state.bitwiseOr(bits, ordering: .sequentiallyConsistent).oldValue
     return word & Bits.attended != 0
   }
 
-  /// The second half of a termination: accounts for the pending notifications.
+  /// The second half of a termination: accounts for the pending notifications, and passes their receipts.
   ///
-  /// - Returns: what is to be released.
+  /// - Returns: what is to be released, which may run user code: not under a lock, nor on the hub's actor.
+  @discardableResult
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
-  ) -> Remains {
-    let (pending, attachments, account, left) = contents.withLock { contents in
+  ) -> (pending: PendingNotifications, options: SubscriptionOptions?) {
+    let (pending, options, account, left) = contents.withLock { contents in
+      if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let left = leaveIfSent(&contents.mailbox)
-      defer { contents.attachments = Attachments(misses: contents.attachments.misses) }
       markAccountedFor(contents.mailbox)
-      return (pending, contents.attachments, contents.mailbox.account(published: end), left)
+      let account = contents.mailbox.account(published: end)
+      return (pending, contents.options.take(), account, left)
     }
     if let left { finishLeaving(left) }
-    if termination == .expired { reportIfUnheard(account, in: call, id: attachments.id) }
-    return Remains(topic: topic, pending: pending, attachments: attachments)
-  }
-
-  /// What is left of a terminated subscription.
-  struct Remains {
-    fileprivate let topic: Topic
-    fileprivate let pending: PendingNotifications
-    fileprivate let attachments: Attachments
-
-    /// Passes the receipts of what was pending, and releases all of it.
-    ///
-    /// That may run user code, in `deinit`s: must not be called under a lock or on the hub's actor.
-    consuming func release() {
-      pending.discard(withReceiptsUpTo: topic.lastReceipt.load(ordering: .acquiring))
-      withExtendedLifetime(attachments) {}
-    }
-
-    /// Passes the receipts of what was pending; what is left is to be released, outside of all locks.
-    func passReceipts() {
-      pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
-    }
+    if termination == .expired { reportIfUnheard(account, in: call, id: options?.id) }
+    pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
+    return (pending, options)
   }
 
   /// Sets `accountedFor` if the mailbox says so.
@@ -174,20 +184,18 @@ final class SubscriptionNode: Sendable {
     return nil
   }
 
-  /// Applies options, unless the subscription was terminated.
+  /// Applies options, unless the subscription was terminated, or newer ones have been applied before.
   ///
-  /// Options that are not named, or that a newer version has changed, stay as they are.
-  ///
-  /// - Parameters:
-  ///   - options: the options of a repeated subscription.
-  ///   - version: its position in the order in which options were given; they may be applied in another.
-  func setOptions(_ options: SubscriptionOptions, version: Int) {
-    let former = contents.withLock { contents -> Attachments? in
-      guard contents.mailbox.termination == nil else { return nil }
-      let former = contents.attachments
-      let newest = contents.attachments.change(by: options, version: version)
-      if let policy = newest.policy { contents.mailbox.setPolicy(policy) }
-      if former.executor !== contents.attachments.executor {
+  /// - Parameter options: all that the subscription has now.
+  func setOptions(_ options: SubscriptionOptions) {
+    let former = contents.withLock { contents -> SubscriptionOptions? in
+      let former = contents.options
+      guard contents.mailbox.termination == nil, options.number > former?.number ?? 0 else {
+        return nil
+      }
+      contents.options = options
+      if let policy = options.policy { contents.mailbox.setPolicy(policy) }
+      if former?.executor !== options.executor {
         contents.mailbox.relocate()
         state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
       }
@@ -200,17 +208,17 @@ final class SubscriptionNode: Sendable {
 
   /// The subscriber's type and the id, if one was given.
   var name: SubscriberName {
-    SubscriberName(type: subscriberType, id: contents.withLock { $0.attachments.id })
+    SubscriberName(type: subscriberType, id: contents.withLock { $0.options?.id })
   }
 
-  /// Whether there is an executor among the attachments.
+  /// Whether there is an executor among the options.
   @inlinable
   var hasExecutor: Bool { state.load(ordering: .relaxed) & Bits.hasExecutor != 0 }
 
   /// The executor of its handlers, if one was named.
   var executor: (any TaskExecutor)? {
     // The bit spares most subscriptions the lock.
-    hasExecutor ? contents.withLock { $0.attachments.executor } : nil
+    hasExecutor ? contents.withLock { $0.options?.executor } : nil
   }
 
   // MARK: Calls

@@ -38,11 +38,11 @@ struct TopicIndex: Sendable {
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
-  private(set) var members = GradualTable<ObjectIdentifier, SubscriptionNode>()
-  /// The ids, of the subscriptions that have one, by the subscriber's address.
-  private var identities = GradualTable<ObjectIdentifier, Identity>()
+  private(set) var members = Shards<SubscriptionNode>()
+  /// The options of the subscriptions that have some, by the subscriber's address.
+  private var options = Shards<SubscriptionOptions>()
   /// The subscriptions with ids, by the ids' hashes.
-  private var named = GradualTable<Int, [Named]>()
+  private var named = Shards<[Named]>()
   private(set) var posted = 0
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
@@ -111,25 +111,28 @@ struct TopicIndex: Sendable {
   }
 
   /// The subscription of the object at an address, which may be dead.
-  func subscription(at address: ObjectIdentifier) -> SubscriptionNode? { members[address] }
+  func subscription(at address: ObjectIdentifier) -> SubscriptionNode? {
+    members[Int(bitPattern: address)]
+  }
 
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
 
   /// The id that an open subscription has.
-  func identity(of node: SubscriptionNode) -> Identity? { identities[node.reference.identity] }
+  func identity(of node: SubscriptionNode) -> Identity? { options[node.address]?.id }
 
   /// Adds a subscription, at whose address there must be none.
   ///
   /// - Parameters:
   ///   - node: the subscription.
-  ///   - identity: its id.
+  ///   - options: its options, if it has any.
   ///   - former: the subscription that was just terminated and whose place it takes.
   mutating func insert(
-    _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
+    _ node: SubscriptionNode, with options: SubscriptionOptions?,
+    inPlaceOf former: SubscriptionNode? = nil
   ) {
-    members[node.reference.identity] = node
-    if let identity { name(node, identity) }
+    members[node.address] = node
+    if let options { set(options, of: node) }
     if let former {
       changes.terminated -= 1
       changes.replaced.append((former, node))
@@ -138,13 +141,19 @@ struct TopicIndex: Sendable {
     }
   }
 
-  /// Gives an open subscription another id.
+  /// Changes the options of an open subscription.
   ///
-  /// - Returns: the former one, for the caller to release outside the lock.
-  mutating func rename(_ node: SubscriptionNode, to identity: Identity) -> Identity? {
-    let former = unname(node)
-    name(node, identity)
-    return former
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - newer: the options that are named.
+  /// - Returns: all that it has now, and those that it had, for the caller to release outside the lock.
+  mutating func change(
+    _ node: SubscriptionNode, by newer: SubscriptionOptions
+  ) -> (present: SubscriptionOptions, former: SubscriptionOptions?) {
+    let former = removeOptions(of: node)
+    let present = SubscriptionOptions(newer, over: former)
+    set(present, of: node)
+    return (present, former)
   }
 
   /// Notes that a subscription has another priority.
@@ -152,45 +161,46 @@ struct TopicIndex: Sendable {
     changes.ranked.append((node, rank))
   }
 
-  /// What is left of the entry of a terminated subscription.
-  struct TerminatedEntry: Sendable {
-    /// How many notifications had been posted when the termination began.
-    var end: Int
-    /// For the caller to release outside the lock.
-    var identity: Identity?
-  }
-
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
   /// starts on it.
   ///
-  /// - Returns: what is left of its entry; `nil` if it was not open.
-  mutating func terminate(_ node: SubscriptionNode) -> TerminatedEntry? {
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - isSucceeded: whether another one takes its id.
+  /// - Returns: how many notifications had been posted, and its options, for the caller to release outside the
+  ///   lock; `nil` if it was not open.
+  mutating func terminate(
+    _ node: SubscriptionNode, isSucceeded: Bool = false
+  ) -> (end: Int, options: SubscriptionOptions?)? {
     guard node.isOpen else { return nil }
-    let address = node.reference.identity
-    if members[address] === node { members[address] = nil }
-    let entry = TerminatedEntry(end: posted, identity: unname(node))
+    if members[node.address] === node { members[node.address] = nil }
+    let options = removeOptions(of: node)
     // In one lock section: who leaves the mailbox looks for the entry.
-    topic.succession.withLock { if node.beginTermination() { $0.remember(node) } }
+    topic.succession.withLock {
+      if node.beginTermination(isSucceeded: isSucceeded) { $0.remember(node) }
+    }
     changes.terminated += 1
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
-    return entry
+    return (posted, options)
   }
 
-  private mutating func name(_ node: SubscriptionNode, _ identity: Identity) {
-    identities[node.reference.identity] = identity
-    named.update(identity.hash) { $0 = ($0 ?? []) + [Named(node: node, identity: identity)] }
+  private mutating func set(_ options: SubscriptionOptions, of node: SubscriptionNode) {
+    self.options[node.address] = options
+    guard let identity = options.id else { return }
+    named[identity.hash] = named(identity.hash) + [Named(node: node, identity: identity)]
   }
 
-  private mutating func unname(_ node: SubscriptionNode) -> Identity? {
-    guard let identity = identities.removeValue(forKey: node.reference.identity) else { return nil }
-    named.update(identity.hash) { bucket in
-      bucket?.removeAll { $0.node === node }
-      if bucket?.isEmpty == true { bucket = nil }
+  private mutating func removeOptions(of node: SubscriptionNode) -> SubscriptionOptions? {
+    guard let former = options[node.address] else { return nil }
+    options[node.address] = nil
+    if let hash = former.id?.hash {
+      let others = named(hash).filter { $0.node !== node }
+      named[hash] = others.isEmpty ? nil : others
     }
-    return identity
+    return former
   }
 
   // MARK: For the hub's actor

@@ -17,7 +17,16 @@
     /// An executor keeps its queue and removes its entry when it dies, so a key is never the address of
     /// another queue. A reference that is taken out under the lock is released outside of it, because it
     /// may be the last.
-    private static let all = Lock<[ObjectIdentifier: SharedReference]>([:])
+    private static let all = Lock<[ObjectIdentifier: Entry]>([:])
+
+    /// An object: a dictionary of structs with weak references crashes in Swift 6.3.
+    private final class Entry: Sendable {
+      let reference: WeakReference
+
+      init(_ executor: DispatchQueueTaskExecutor) {
+        reference = WeakReference(executor, object: executor)
+      }
+    }
 
     /// The executor of a queue.
     static func shared(on queue: DispatchQueue) -> DispatchQueueTaskExecutor {
@@ -26,7 +35,7 @@
         let present = entries[ObjectIdentifier(queue)]?.reference.load(
           as: DispatchQueueTaskExecutor.self)
         if let present { return present }
-        entries[ObjectIdentifier(queue)] = SharedReference(WeakReference(new, object: new))
+        entries[ObjectIdentifier(queue)] = Entry(new)
         return new
       }
     }

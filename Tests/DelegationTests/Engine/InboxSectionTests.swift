@@ -82,19 +82,6 @@ struct InboxSectionTests {
     #expect(mailbox.account(published: 100) == Account(dropped: 99, waiting: 1))
   }
 
-  @Test("who subscribes again and again with different options has the last ones, in every order")
-  func versions() {
-    let subscriber = Nobody()
-    let executors = (0..<3).map { _ in ManualExecutor() }
-    for order in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
-      let node = Structures.node(of: subscriber)
-      for version in order {
-        node.setOptions(SubscriptionOptions(executor: executors[version - 1]), version: version)
-      }
-      #expect(node.executor === executors[2], "\(order)")
-    }
-  }
-
   @Test("options that come after the end are given back")
   func optionsAfterTheEnd() {
     let inbox = Inbox()
@@ -103,8 +90,9 @@ struct InboxSectionTests {
     let lifetimes = Lifetimes()
     let node = Structures.subscribe(subscriber, in: inbox)
     node.terminate(as: .cancelled)
-    node.setOptions(
-      SubscriptionOptions(subscriber: lifetimes.make(), hold: .strongly), version: .max)
+    if let newer = SubscriptionOptions(of: lifetimes.make(), hold: .strongly) {
+      node.setOptions(SubscriptionOptions(newer, over: nil))
+    }
     #expect(lifetimes.alive == 0)
   }
 

@@ -109,8 +109,9 @@ struct InboxSparingTests {
       inbox.subscribe(
         SubscriptionRequest(
           object: subscriber, type: Nobody.self,
-          attachments: .init(subscriber: DeathNotice { seen.record(wakes.count) }),
-          priority: 0, policy: .unbounded, site: Site(file: #fileID, line: #line)),
+          options: SubscriptionOptions(
+            of: DeathNotice { seen.record(wakes.count) }, hold: .strongly),
+          priority: 0, site: Site(file: #fileID, line: #line)),
         reference: WeakReference(subscriber, object: subscriber), to: Nobody.self
       ).terminate(as: .cancelled)
     }

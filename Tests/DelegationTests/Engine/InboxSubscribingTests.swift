@@ -13,8 +13,8 @@ struct InboxSubscribingTests {
     for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
     let node = inbox.subscribe(
       SubscriptionRequest(
-        object: dying, type: Nobody.self, attachments: .init(id: nil), priority: 0,
-        policy: .unbounded, site: Site(file: #fileID, line: #line)),
+        object: dying, type: Nobody.self, options: nil, priority: nil,
+        site: Site(file: #fileID, line: #line)),
       // Not to the one that subscribes, as no weak reference is any more when it dies.
       reference: WeakReference(subscriber, object: subscriber), to: Nobody.self)
     #expect(!node.isOpen)

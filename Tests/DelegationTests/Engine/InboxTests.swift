@@ -198,7 +198,7 @@ struct InboxTests {
     #expect(node.isTerminated)
     // From here the hub's actor may collect it, if it is idle: its account has to be final.
     #expect(!node.isIdle || node.account.waiting == 0)
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.isIdle)
     #expect(node.account == Account(cancelled: 1))
   }

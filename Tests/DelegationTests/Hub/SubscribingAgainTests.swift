@@ -64,49 +64,6 @@ struct SubscribingAgainTests {
     #expect(!hub.hasSubscribers(of: Listener.self))
   }
 
-  @Test("options that come in another order than they were given leave the newest of each")
-  func outOfOrder() {
-    let (old, new) = (ManualExecutor(), ManualExecutor())
-    let probe = Probe()
-    func options(
-      _ policy: DelegateHub.MailboxPolicy?, _ executor: ManualExecutor?
-    ) -> SubscriptionOptions {
-      SubscriptionOptions(subscriber: probe, policy: policy, executor: executor)
-    }
-    var attachments = Attachments()
-    #expect(attachments.change(by: options(nil, new), version: 5).executor === new)
-    let late = attachments.change(by: options(.latest, old), version: 4)
-    #expect(late.policy == .latest)
-    #expect(late.executor == nil)
-    #expect(attachments.executor === new)
-    #expect(attachments.change(by: options(.unbounded, nil), version: 3).policy == nil)
-  }
-
-  @Test("nor does an id or a hold come after a newer one")
-  func outOfOrderNames() {
-    let probe = Probe()
-    var attachments = Attachments()
-    let newest = SubscriptionOptions(subscriber: probe, id: Identity("new"), hold: .strongly)
-    #expect(attachments.change(by: newest, version: 2).id != nil)
-    let older = SubscriptionOptions(subscriber: probe, id: Identity("old"), hold: .weakly)
-    let applied = attachments.change(by: older, version: 1)
-    #expect(applied.id == nil && applied.hold == nil)
-    #expect(attachments.id?.matches(Identity("new")) == true)
-    #expect(attachments.subscriber != nil)
-  }
-
-  @Test("the first change of each is newer than what the subscription began with")
-  func firstChange() {
-    let (probe, executor) = (Probe(), ManualExecutor())
-    var options = SubscriptionOptions(subscriber: probe, id: Identity("new"), hold: .strongly)
-    options.policy = .latest
-    options.executor = executor
-    var attachments = Attachments()
-    let applied = attachments.change(by: options, version: 1)
-    #expect(applied.id != nil && applied.hold == .strongly)
-    #expect(applied.policy == .latest && applied.executor === executor)
-  }
-
   @Test("an id that is named alone is the subscription's from then on")
   func idAlone() {
     let probe = Probe()

@@ -32,25 +32,6 @@ struct MailboxEndTests {
     #expect(scene.passes == [1, 1, 1])
   }
 
-  @Test("what waits is let go one by one, each before the next one's receipt is passed")
-  func oneByOne() {
-    var scene = EndScene(posts: 4, policy: .unbounded)
-    let alive = Recorder<Int>()
-    let lifetimes = scene.lifetimes
-    for receipt in scene.receipts {
-      // Two are to pass, and somebody waits who excuses one: that is looked into at once, and at the first pass.
-      receipt.open(number: 0, to: 0, addressees: 2)
-      let waiter = Waiter {
-        alive.record(lifetimes.alive)
-        return 1
-      }
-      receipt.outstanding.update { $0.add(waiter) }
-    }
-    scene.mailbox.terminate(at: 4, as: .expired).discard()
-    #expect(alive.history.suffix(4) == [4, 3, 2, 1])
-    #expect(lifetimes.alive == 0)
-  }
-
   @Test("a successor takes over what was dropped and not released yet")
   func refuseHandedOver() {
     var scene = EndScene(posts: 3, policy: .latest)

@@ -121,59 +121,100 @@ struct MailboxTests {
     }
   }
 
-  @Test("one that awaits a hand-over is kept shut, and forwards what comes too late")
+  @Test("one that awaits a hand-over is kept shut until it has taken over")
   func inheritingLate() {
     let end = Structures.chain(of: 0)
     var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
     var second = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
-    var third = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
     #expect(second.attend(published: 3) == false)
-    let handedOver = first.handOver()
-    // It is succeeded before it has what the first one left.
-    #expect(second.handOver() == nil)
-    #expect(!second.isAccountedFor)
-    guard let handedOver, case .forwarded(let passed) = second.takeOver(handedOver, published: 3),
-      case .kept(needsWorker: true) = third.takeOver(passed, published: 3)
-    else {
-      Issue.record("not passed on")
-      return
-    }
-    #expect(first.isFinal && second.isFinal)
-    #expect([first, second].map { $0.account(published: 3) } == [Account(), Account()])
-    #expect(third.account(published: 3) == Account(waiting: 3))
-    #expect(third.begin(published: 3) != nil)
+    #expect(second.hasPending(0))
+    second.takeOver(from: &first)
+    #expect(first.isFinal)
+    #expect(first.account(published: 3) == Account())
+    #expect(second.account(published: 3) == Account(waiting: 3))
+    #expect(second.needsWorker(3))
+    #expect(second.begin(published: 3) != nil)
   }
 
-  @Test("one that stays shut, or has ended, needs no worker when it is opened")
-  func opened() {
-    var open = Mailbox(at: Structures.chain(of: 1), number: 0, flags: .held)
-    #expect(open.open(published: 1) == true)
-    var shut = Mailbox(
-      at: Structures.chain(of: 1), number: 0, flags: [.held, .awaitingHandOver])
-    #expect(shut.open(published: 1) == false)
-    var ended = Mailbox(at: Structures.chain(of: 1), number: 0, flags: .held)
-    ended.terminate(at: 1, as: .cancelled).discard()
-    #expect(ended.open(published: 1) == false)
-  }
-
-  @Test("what comes after the end counts as the end says, and is given back")
-  func inheritingAfterTheEnd() {
+  @Test("one that was succeeded is not final before its successor has taken over")
+  func succeeded() {
     let end = Structures.chain(of: 0)
-    var first = Mailbox(
-      at: Structures.chain(of: 3, before: end), number: 0, policy: .dropOldest(limit: 2))
-    first.store(upTo: 2)
+    var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
+    first.terminate(at: 3, as: .succeeded).discard()
+    #expect(!first.isFinal)
+    #expect(first.account(published: 3) == Account(waiting: 3))
     var second = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
-    second.terminate(at: 3, as: .expired).discard()
-    #expect(!second.isAccountedFor)
-    guard let handedOver = first.handOver(),
-      case .discarded(let pending) = second.takeOver(handedOver, published: nil)
-    else {
-      Issue.record("not discarded")
-      return
+    second.takeOver(from: &first)
+    #expect(first.isFinal)
+    #expect(second.account(published: 3) == Account(waiting: 3))
+  }
+
+  @Test("one that is shut, or has ended, needs no worker")
+  func needsWorker() {
+    let open = Mailbox(at: Structures.chain(of: 1), number: 0)
+    #expect(open.needsWorker(1))
+    #expect(!open.needsWorker(nil))
+    for flags in [Mailbox.Flags.held, .awaitingHandOver] {
+      #expect(!Mailbox(at: Structures.chain(of: 1), number: 0, flags: flags).needsWorker(1))
     }
-    #expect(pending.stored.count == 2 && pending.length == 1)
-    #expect(second.isFinal)
-    #expect(second.account(published: 3) == Account(expired: 3))
+    var ended = Mailbox(at: Structures.chain(of: 1), number: 0)
+    ended.terminate(at: 1, as: .cancelled).discard()
+    #expect(!ended.needsWorker(1))
+  }
+
+  @Test(
+    "what was taken and not begun is put back before all that waits, for a successor to handle",
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 4)])
+  func givenBack(policy: DelegateHub.MailboxPolicy) throws {
+    let handled = Recorder<Int>()
+    var chain = Notification()
+    for number in (0..<3).reversed() {
+      let notification = Notification()
+      notification.fill(
+        with: Notification.Content(
+          handler: .asynchronous { _ in
+            handled.record(number)
+            return true
+          }), followedBy: chain)
+      chain = notification
+    }
+    var mailbox = Mailbox(at: chain, number: 0, policy: policy)
+    let begun = mailbox.begin(published: 3)
+    let taken = try #require(begun)
+    mailbox.poise()
+    #expect(mailbox.flags.contains(.poised))
+    #expect(mailbox.giveBack(taken) == true)
+    #expect(mailbox.giveBack(taken) == false)
+    #expect(mailbox.advance(after: .skipped, published: nil).isDone == true)
+    #expect(mailbox.account(published: 3) == Account(waiting: 3))
+    #expect((0..<3).allSatisfy { mailbox.hasPending($0) })
+    let heir = mailbox.handOver(policy: .unbounded, published: 3)
+    var successor = try #require(heir)
+    #expect(mailbox.account(published: 3) == Account())
+    #expect(successor.account(published: 3) == Account(waiting: 3))
+    handleAll(in: &successor, published: 3)
+    #expect(successor.account(published: 3) == Account(handled: 3))
+  }
+
+  @Test("what has begun, or was discarded, is not put back")
+  func notGivenBack() throws {
+    var begun = Mailbox(at: Structures.chain(of: 2), number: 0)
+    let first = begun.begin(published: 2)
+    let content = try #require(first)
+    #expect(begun.giveBack(content) == false)
+    #expect(begun.account(published: 2) == Account(waiting: 1, handling: 1))
+    let end = Notification()
+    let last = Notification()
+    last.fill(
+      with: Notification.Content(handler: .asynchronous { _ in true }), followedBy: end)
+    var ended = Mailbox(at: last, number: 0)
+    let next = ended.begin(published: 1)
+    let taken = try #require(next)
+    ended.poise()
+    ended.terminate(at: 1, as: .cancelled).discard()
+    #expect(ended.giveBack(taken) == false)
+    #expect(ended.advance(after: .skipped, published: nil).isDone == true)
+    #expect(ended.account(published: 1) == Account(cancelled: 1))
   }
 
   @Test("what was posted before the subscription began is never owed")

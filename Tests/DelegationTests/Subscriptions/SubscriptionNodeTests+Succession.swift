@@ -4,6 +4,18 @@ import Testing
 
 /// What comes after it.
 extension SubscriptionNodeTests {
+  /// A subscription that takes the place of another, from the number on at which that one ended.
+  private func successor(
+    of former: SubscriptionNode, at end: Int, for subscriber: Nobody,
+    policy: DelegateHub.MailboxPolicy = .unbounded, flags: Mailbox.Flags = []
+  ) -> SubscriptionNode {
+    Structures.node(
+      of: subscriber, in: former.topic,
+      mailbox: Mailbox(
+        at: Notification(), number: end, policy: policy, flags: flags.union(.awaitingHandOver)),
+      inPlaceOf: former)
+  }
+
   @Test("a worker that attends when its successor subscribes leaves to it all that is stored")
   func succeeded() throws {
     defer { inbox.clear() }
@@ -13,18 +25,17 @@ extension SubscriptionNodeTests {
     for _ in 0..<4 { inbox.post(Structures.content(), to: Structures.key) }
     #expect(limited.begin() != nil)
     // What a take-over does first; the worker comes by before it goes on.
-    let end = try #require(inbox.beginTermination(on: limited))
+    let end = try #require(inbox.beginTermination(on: limited, as: .succeeded))
     #expect(limited.advance(after: .handled).isDone)
-    let successor = Structures.node(
-      of: second, in: limited.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    limited.handOver(to: successor)
-    limited.finishTermination(at: end, as: .cancelled).release()
-    #expect(limited.account == Account(handled: 1))
+    let successor = successor(of: limited, at: end, for: second)
+    limited.finishTermination(at: end, as: .succeeded)
+    #expect(!limited.isIdle)
     #expect(successor.account.waiting == 3)
+    #expect(limited.account == Account(handled: 1))
+    #expect(limited.isIdle)
   }
 
-  @Test("a successor that has ended before anything is handed to it passes that over")
+  @Test("a successor that has ended before it has taken over passes what waited")
   func succeededByOneThatHasEnded() throws {
     defer { inbox.clear() }
     let (first, second) = (Nobody(), Nobody())
@@ -33,38 +44,35 @@ extension SubscriptionNodeTests {
     var content = Structures.content()
     content.receipt = receipt
     inbox.post(content, to: Structures.key)
-    let end = try #require(inbox.beginTermination(on: former))
-    let successor = Structures.node(
-      of: second, in: former.topic,
-      mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    successor.finishTermination(at: end, as: .cancelled).release()
+    let end = try #require(inbox.beginTermination(on: former, as: .succeeded))
+    let successor = successor(of: former, at: end, for: second)
     // The first subscription, which nobody serves, and this one.
     #expect(receipt.outstanding.value == 2)
-    former.handOver(to: successor)
+    _ = successor.beginTermination()
+    successor.finishTermination(at: end, as: .cancelled)
     #expect(receipt.outstanding.value == 1)
+    former.finishTermination(at: end, as: .succeeded)
+    #expect(former.account == Account())
     #expect(successor.account == Account(cancelled: 1))
-    #expect(successor.isIdle)
+    #expect(successor.isIdle && former.isIdle)
   }
 
-  @Test("a successor that is succeeded before anything is handed to it passes that on")
+  @Test("a successor that is succeeded before it has taken over leaves that to its own successor")
   func succeededInARow() throws {
     defer { inbox.clear() }
     let subscribers = [Nobody(), Nobody()]
-    let end = try #require(inbox.beginTermination(on: node))
-    let successors = subscribers.map {
-      Structures.node(
-        of: $0, in: node.topic,
-        mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-    }
-    _ = successors[0].beginTermination()
-    successors[0].handOver(to: successors[1])
-    node.handOver(to: successors[0])
-    node.finishTermination(at: end, as: .cancelled).release()
-    #expect(node.account == Account())
-    #expect(successors.map(\.account) == [Account(), Account(waiting: 1)])
+    let end = try #require(inbox.beginTermination(on: node, as: .succeeded))
+    let first = successor(of: node, at: end, for: subscribers[0])
+    _ = first.beginTermination(isSucceeded: true)
+    let second = successor(of: first, at: end, for: subscribers[1])
+    first.finishTermination(at: end, as: .succeeded)
+    #expect(second.account == Account(waiting: 1))
+    node.finishTermination(at: end, as: .succeeded)
+    #expect([node, first].map(\.account) == [Account(), Account()])
+    #expect(node.isIdle && first.isIdle)
   }
 
-  @Test("what a successor's limit leaves no room for is dropped as soon as it is handed over")
+  @Test("what a successor's limit leaves no room for is dropped as soon as it has taken over")
   func succeededUnderALimit() throws {
     defer { inbox.clear() }
     let receipts = [Receipt(), Receipt()]
@@ -73,13 +81,10 @@ extension SubscriptionNodeTests {
       content.receipt = receipt
       inbox.post(content, to: Structures.key)
     }
-    let end = try #require(inbox.beginTermination(on: node))
+    let end = try #require(inbox.beginTermination(on: node, as: .succeeded))
     let second = Nobody()
-    let successor = Structures.node(
-      of: second, in: node.topic,
-      mailbox: Mailbox(
-        at: Notification(), number: end, policy: .latest, flags: [.awaitingHandOver, .held]))
-    node.handOver(to: successor)
+    let successor = successor(of: node, at: end, for: second, policy: .latest, flags: .held)
+    successor.resume()
     #expect(receipts.map { $0.outstanding.value } == [0, 1])
     #expect(successor.account == Account(dropped: 2, waiting: 1))
   }
@@ -87,7 +92,7 @@ extension SubscriptionNodeTests {
   @Test("what is held for one that waits for its executor is counted before that is counted off")
   func heldForOneThatIsSent() throws {
     defer { inbox.clear() }
-    node.setOptions(SubscriptionOptions(executor: ManualExecutor()), version: 1)
+    node.setOptions(SubscriptionOptions(executor: ManualExecutor()))
     _ = node.attendAndProceed()
     #expect(node.isSent)
     let end = try #require(inbox.beginTermination(on: node))
@@ -99,35 +104,101 @@ extension SubscriptionNodeTests {
     inbox.activity.end()
     let drain = Waiter()
     inbox.activity.workers.update { $0.add(drain) }
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(!node.isSent)
     #expect(drain.outcome == nil)
     #expect(successor.account == Account(waiting: 1))
   }
 
-  @Test("a row of successors, however long, takes no more of the stack than one")
-  func succeededInALongRow() async {
-    // The suite's own; the row is in another process.
+  // MARK: Handlers that have not begun
+
+  /// A subscription that has taken a notification for the main actor, before another one.
+  private func poised(_ subscriber: Nobody) throws -> SubscriptionNode {
+    let node = Structures.subscribe(subscriber, in: inbox, identity: Identity("a"))
+    let content = Notification.Content(handler: .asynchronous { _ in true })
+    inbox.post(content, to: Structures.key)
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(node.begin() != nil)
+    node.poise()
+    return node
+  }
+
+  @Test("a successor waits until what has not begun is given back, and takes it over first")
+  func givenBack() throws {
     defer { inbox.clear() }
-    await #expect(processExitsWith: .success) {
-      let (inbox, subscriber) = (Inbox(), Nobody())
-      let node = Structures.subscribe(subscriber, in: inbox)
-      inbox.post(Structures.content(), to: Structures.key)
-      let end = try #require(inbox.beginTermination(on: node))
-      let row = (0..<100_000).map { _ in
-        Structures.node(
-          of: subscriber, in: node.topic,
-          mailbox: Mailbox(at: Notification(), number: end, flags: .awaitingHandOver))
-      }
-      for (former, successor) in zip(row, row.dropFirst()) {
-        _ = former.beginTermination()
-        former.handOver(to: successor)
-      }
-      node.handOver(to: row[0])
-      node.finishTermination(at: end, as: .cancelled).release()
-      #expect(row[row.count - 2].account == Account())
-      #expect(row[row.count - 1].account == Account(waiting: 1))
-      inbox.clear()
+    let subscribers = (0..<3).map { _ in Nobody() }
+    let former = try poised(subscribers[0])
+    let wakes = Wakes(of: inbox)
+    _ = inbox.takeUpdates(asWake: true)
+    // The second one is succeeded while it waits.
+    let heirs = subscribers.dropFirst().map {
+      Structures.subscribe($0, in: inbox, identity: Identity("a"))
     }
+    #expect(wakes.count == 0)
+    #expect(!heirs[1].attend())
+    #expect(!former.beginHandling())
+    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
+    #expect(former.advance(after: .skipped).isDone)
+    #expect(wakes.count == 1)
+    let due = inbox.takeUpdates(asWake: true).pendingWork.due
+    #expect(due.map(ObjectIdentifier.init) == [ObjectIdentifier(heirs[1])])
+    #expect([former, heirs[0]].map(\.account) == [Account(), Account()])
+    #expect(heirs[1].account == Account(waiting: 2))
+    guard case .asynchronous = try #require(heirs[1].begin()).handler else {
+      Issue.record("in another order")
+      return
+    }
+    #expect(heirs[1].advance(after: .handled).isDone == false)
+    #expect(heirs[1].advance(after: .handled).isDone)
+    #expect(former.isIdle && heirs[0].isIdle)
+  }
+
+  @Test("a row of successors that wait, however long, takes no more of the stack than one")
+  func longRow() throws {
+    defer { inbox.clear() }
+    let subscribers = (0..<30_000).map { _ in Nobody() }
+    let former = try poised(subscribers[0])
+    let heirs = subscribers.dropFirst().map {
+      Structures.subscribe($0, in: inbox, identity: Identity("a"))
+    }
+    #expect(heirs.dropLast().allSatisfy { $0.isIdle && $0.account == Account() })
+    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
+    #expect(former.advance(after: .skipped).isDone)
+    #expect(heirs.last?.account == Account(waiting: 2))
+  }
+
+  @Test("what has begun is not given back, and its successor does not wait for it")
+  func begun() throws {
+    defer { inbox.clear() }
+    let subscribers = (0..<2).map { _ in Nobody() }
+    let former = try poised(subscribers[0])
+    #expect(former.beginHandling())
+    let heir = Structures.subscribe(subscribers[1], in: inbox, identity: Identity("a"))
+    #expect(heir.account == Account(waiting: 1))
+    #expect(heir.begin() != nil)
+    #expect(former.mayHandle)
+    // Not even if it says so only now.
+    former.poise()
+    #expect(former.beginHandling())
+    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
+    #expect(former.advance(after: .handled).isDone)
+    #expect(heir.advance(after: .handled).isDone)
+    #expect([former, heir].map(\.account) == [Account(handled: 1), Account(handled: 1)])
+  }
+
+  @Test("if the successor ends meanwhile, what has not begun is cancelled")
+  func endedMeanwhile() throws {
+    defer { inbox.clear() }
+    let subscribers = (0..<2).map { _ in Nobody() }
+    let former = try poised(subscribers[0])
+    let heir = Structures.subscribe(subscribers[1], in: inbox, identity: Identity("a"))
+    heir.terminate(as: .cancelled)
+    #expect(heir.account == Account(cancelled: 1))
+    #expect(heir.isIdle && !former.isIdle)
+    #expect(!former.beginHandling())
+    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
+    #expect(former.advance(after: .skipped).isDone)
+    #expect(former.account == Account(cancelled: 1))
+    #expect(former.isIdle)
   }
 }

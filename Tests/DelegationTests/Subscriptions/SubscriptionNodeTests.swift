@@ -28,7 +28,7 @@ struct SubscriptionNodeTests {
     #expect(node.attend())
     let end = try #require(inbox.beginTermination(on: node))
     #expect(node.proceed().isDone)
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
   }
 
@@ -39,7 +39,7 @@ struct SubscriptionNodeTests {
     // Its mailbox does not know yet.
     let isAttended = node.contents.withLock { node.attend(&$0.mailbox, end) }
     #expect(!isAttended)
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
     #expect(node.isIdle)
   }
@@ -150,6 +150,20 @@ struct SubscriptionNodeTests {
       #expect(node.hasExecutor == (own != nil))
       #expect(node.executor === own)
     }
+  }
+
+  @Test("options that are applied late replace no newer ones, which have all that was named")
+  func lateOptions() throws {
+    defer { inbox.clear() }
+    let (old, new) = (ManualExecutor(), ManualExecutor())
+    let first = SubscriptionOptions(executor: old)
+    let named = try #require(SubscriptionOptions(of: 0, id: Identity("a"), policy: .latest))
+    let second = SubscriptionOptions(named, over: first)
+    let third = SubscriptionOptions(SubscriptionOptions(executor: new), over: second)
+    for options in [third, first, second] { node.setOptions(options) }
+    #expect(node.executor === new)
+    #expect(node.name.id === second.id)
+    #expect(node.contents.withLock { $0.options } === third)
   }
 
   @Test("it is not idle as long as a call runs, however often somebody asks")

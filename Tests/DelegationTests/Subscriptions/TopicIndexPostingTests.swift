@@ -111,7 +111,7 @@ struct TopicIndexPostingTests {
   }
 
   @Test("one that is given another id, or the same again, is found by it, and by its address")
-  func renaming() {
+  func renaming() throws {
     let identities = [nil, Identity("a"), Identity("b")]
     for former in identities {
       for identity in [Identity("a"), Identity("b")] {
@@ -120,7 +120,10 @@ struct TopicIndexPostingTests {
         let node = Structures.node(of: subscriber, in: topicIndex.topic, identity: former)
         topicIndex.insert(node, as: former)
         // What is no longer used is released by the caller.
-        #expect(topicIndex.rename(node, to: identity) === former)
+        let newer = try #require(SubscriptionOptions(id: identity))
+        let (present, replaced) = topicIndex.change(node, by: newer)
+        #expect(present.id === identity)
+        #expect(replaced?.id === former)
         #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
         #expect(topicIndex.identity(of: node) === identity)
         #expect(topicIndex.population == 1)

@@ -70,7 +70,7 @@ struct TopicIndexTests {
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
       #expect(topicIndex.identity(of: node) === identity)
       // The id is for the caller to release.
-      #expect(topicIndex.terminate(node)?.identity === identity)
+      #expect(topicIndex.terminate(node)?.options?.id === identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
     }
     #expect(topicIndex.subscription(at: ObjectIdentifier(topicIndex.topic)) === nil)
@@ -263,7 +263,7 @@ private struct LedgerRun {
   /// Closes all that have been removed: then the accounts add up to what was addressed.
   func finishTerminations() -> String? {
     for member in members {
-      if let end = member.end { member.node.finishTermination(at: end, as: .cancelled).release() }
+      if let end = member.end { member.node.finishTermination(at: end, as: .cancelled) }
     }
     var account = Account()
     for member in members { account += member.node.account }

@@ -131,7 +131,7 @@ private final class TopicRosterScene {
   /// Ends a subscription and releases it.
   func end(_ index: Int) {
     guard let node = nodes[index], let end = topicIndex.terminate(node)?.end else { return }
-    node.finishTermination(at: end, as: .cancelled).release()
+    node.finishTermination(at: end, as: .cancelled)
     nodes[index] = nil
   }
 }

@@ -34,13 +34,14 @@ enum Structures {
   /// An open subscription that no topicIndex knows of.
   static func node(
     of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
-    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil
+    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil,
+    inPlaceOf predecessor: SubscriptionNode? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
-      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0), attachments: .init(id: identity),
-      subscriberType: Nobody.self, site: Site(file: #fileID, line: #line), priority: 0,
-      serial: serial)
+      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
+      options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
+      site: Site(file: #fileID, line: #line), priority: 0, serial: serial, inPlaceOf: predecessor)
   }
 
   /// A subscription made through an inbox.
@@ -52,8 +53,8 @@ enum Structures {
     inbox.subscribe(
       SubscriptionRequest(
         object: subscriber, type: Nobody.self,
-        attachments: .init(subscriber: 0, id: identity, executor: executor),
-        priority: priority, policy: policy, site: Site(file: #fileID, line: #line)),
+        options: SubscriptionOptions(of: 0, id: identity, policy: policy, executor: executor),
+        priority: priority, site: Site(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber), to: type)
   }
 
@@ -86,14 +87,17 @@ extension Inbox {
   /// Begins the termination of a subscription, and leaves it to the test to finish it.
   ///
   /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
-  func beginTermination(on node: SubscriptionNode) -> Int? {
+  func beginTermination(
+    on node: SubscriptionNode, as termination: Termination = .cancelled
+  ) -> Int? {
     state.withLock { state -> Int? in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
       var effects = Effects()
       change(at: place, &state) {
-        terminate(node, as: .cancelled, at: place, &$0, &effects)
+        terminate(node, as: termination, at: place, &$0, &effects)
       }
-      return effects.subscriptions?.terminated.first?.end
+      for case .finish(_, let end, _, _) in effects.all { return end }
+      return nil
     }
   }
 
@@ -101,24 +105,21 @@ extension Inbox {
   func index(of key: ObjectIdentifier) -> TopicIndex? { state.withLock { $0.indexes[key] } }
 }
 
-extension GradualTable {
-  /// All values, in unspecified order.
-  var values: [Value] {
-    var place = Place()
-    var all: [Value] = []
-    while let values = values(at: &place) { all += values }
-    return all
-  }
-}
-
 extension TopicIndex {
   /// All subscriptions.
-  var all: [SubscriptionNode] { members.values }
+  var all: [SubscriptionNode] { Array(members.values) }
 
   /// For how many hashes of ids something is kept; `nil` if that cannot be seen.
   var buckets: Int? {
     let stored = Mirror(reflecting: self).children.first { $0.label == "named" }?.value
-    return (stored as? GradualTable<Int, [Named]>)?.count
+    return (stored as? Shards<[Named]>)?.count
+  }
+
+  /// Adds a subscription with an id.
+  mutating func insert(
+    _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
+  ) {
+    insert(node, with: SubscriptionOptions(id: identity), inPlaceOf: former)
   }
 
   /// Ends all subscriptions.
@@ -198,7 +199,7 @@ extension SubscriptionNode {
 extension PendingNotifications {
   /// Releases what waited, of which any may have a receipt.
   consuming func discard() {
-    discard(withReceiptsUpTo: .max)
+    passReceipts(upTo: .max)
   }
 }
 
@@ -218,9 +219,7 @@ extension Mailbox {
     guard var end = next else { return nil }
     for _ in position..<published { end = end.next ?? end }
     var successor = Mailbox(at: end, number: published, policy: policy, flags: .awaitingHandOver)
-    guard let handedOver = handOver(),
-      case .kept = successor.takeOver(handedOver, published: published)
-    else { return nil }
+    successor.takeOver(from: &self)
     return successor
   }
 
