@@ -1,7 +1,8 @@
 /// How one subscriber is asked, and what counts if it is late.
 ///
 /// It is a type, and not a closure, so that it is inlined into the workers' loop: a closure would be one more level of
-/// asynchronous calls, which is 600 instructions a voter.
+/// asynchronous calls, which is 600 instructions a voter. Each type awaits the user's closure itself: behind a function
+/// that does, even if it is inlined, a task looks for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
   associatedtype Response: Sendable
@@ -36,8 +37,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
-      node.noteFailure()
-      return .failure(error)
+      return node.failure(error, in: .vote)
     }
   }
 
@@ -73,7 +73,12 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
-    await node.answer(in: audience, for: call, absent: absence, body)
+    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+    do throws(Failure) {
+      return .response(try await body(subscriber))
+    } catch {
+      return node.failure(error, absent: absence, in: call)
+    }
   }
 
   @inlinable
@@ -103,12 +108,12 @@ struct AskingForReply<P, R: Sendable>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode) async -> Answer<DelegateHub.Reply<R>, Never> {
-    let answer = await node.answer(in: audience, for: .collect, body)
-    switch answer {
-    case .response(let response), .substitute(let response):
-      return reply(of: node, .success(response))
-    case .failure(let error): return reply(of: node, .failure(error))
-    case .absence: return .absence
+    guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
+    do {
+      return reply(of: node, .success(try await body(subscriber)))
+    } catch {
+      node.noteFailure()
+      return reply(of: node, .failure(error))
     }
   }
 

@@ -165,32 +165,23 @@ extension DelegateHub {
 }
 
 extension SubscriptionNode {
-  /// Asks the subscriber.
+  /// What a subscriber contributes whose handler threw.
   ///
   /// - Parameters:
-  ///   - audience: who is asked.
+  ///   - error: what it threw.
+  ///   - absence: what counts in its place; `nil` if the error fails the call.
   ///   - call: the kind of call.
-  ///   - absence: what counts if it throws; `nil` if that fails the call.
-  ///   - body: the question.
   /// - Returns: what it contributes.
   @inlinable
-  @inline(__always)
-  func answer<P, Response, E>(
-    in audience: Audience<P>, for call: CallKind,
-    absent absence: DelegateHub.Absence<Response>? = nil,
-    _ body: nonisolated(nonsending) (P) async throws(E) -> Response
-  ) async -> Answer<Response, E> {
-    guard let subscriber = subscriber(in: audience, for: call) else { return .absence }
-    do throws(E) {
-      return .response(try await body(subscriber))
-    } catch {
-      guard let absence else {
-        noteFailure()
-        return .failure(error)
-      }
-      noteFailure(error, in: call)
-      return absence.answer()
+  func failure<Response, E>(
+    _ error: E, absent absence: DelegateHub.Absence<Response>? = nil, in call: CallKind
+  ) -> Answer<Response, E> {
+    guard let absence else {
+      noteFailure()
+      return .failure(error)
     }
+    noteFailure(error, in: call)
+    return absence.answer()
   }
 }
 

@@ -10,7 +10,12 @@ extension DelegateHub {
     await inTurn(
       among: audience, in: .askInTurn, within: limits, absent: absence, startingWith: nil
     ) { node, _ in
-      await node.answer(in: audience, for: .askInTurn, absent: absence, body)
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return .absence }
+      do throws(E) {
+        return .response(try await body(subscriber))
+      } catch {
+        return node.failure(error, absent: absence, in: .askInTurn)
+      }
     }
   }
 
@@ -24,9 +29,13 @@ extension DelegateHub {
     await inTurn(
       among: audience, in: .pass, within: limits, absent: absence, startingWith: value
     ) { node, value in
-      guard let value else { return .absence }
-      return await node.answer(in: audience, for: .pass, absent: absence) {
-        subscriber async throws(E) in try await body(subscriber, value)
+      guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
+        return .absence
+      }
+      do throws(E) {
+        return .response(try await body(subscriber, value))
+      } catch {
+        return node.failure(error, absent: absence, in: .pass)
       }
     }
   }
@@ -63,10 +72,9 @@ extension DelegateHub {
       let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
       defer { worker.end() }
       return await HandlerContext.binding.withValue(context) {
-        await takeTurns(of: &cursor, in: call, startingWith: value) { node, value in
-          await self.askInTime(
-            node, of: audience, in: call, within: limits, absent: absence, at: value, ask)
-        }
+        await askInTime(
+          &cursor, of: audience, in: call, within: limits, absent: absence, startingWith: value, ask
+        )
       }
     }
     guard let executor, cursor.unclaimed > 0 else {
@@ -88,45 +96,40 @@ extension DelegateHub {
     in call: CallKind, startingWith value: Value?,
     _ ask: @escaping @Sendable (SubscriptionNode, Value?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
-    await takeTurns(of: &cursor, in: call, startingWith: value) { node, value in
-      guard node.hasExecutor else {
-        let answer = await worker.ask(node, in: call, watchedBy: slowWatch, absence: .absence) {
-          await ask($0, value)
+    var value = value
+    while let claim = cursor.claim() {
+      if claim.isLast { _ = cursor.release() }
+      let present = value
+      var answer: Answer<Value?, E>?
+      if claim.node.hasExecutor {
+        answer = await askElsewhere(claim.node, conformingTo: narrowing, as: worker, in: call) {
+          await ask($0, present)
         }
-        return (answer, false)
+      } else {
+        answer = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: nil) {
+          await ask($0, present)
+        }
       }
-      let answer = await askElsewhere(node, conformingTo: narrowing, as: worker, in: call) {
-        await ask($0, value)
-      }
-      return (answer ?? .absence, false)
+      if let result = answer?.end(of: call, passing: &value) { return result }
     }
+    return .success(value)
   }
 
-  /// Takes turn after turn, up to the one that decides.
-  ///
-  /// - Parameters:
-  ///   - cursor: those that are left.
-  ///   - call: the kind of call.
-  ///   - value: the initial value.
-  ///   - ask: asks one subscriber, with the value so far; also returns whether that is the last turn.
-  /// - Returns: the result of the last turn.
+  /// Asks those that are left, each within a time.
   @inlinable
-  @inline(__always)
-  nonisolated func takeTurns<Value: Sendable, E>(
-    of cursor: inout Cursor, in call: CallKind, startingWith value: Value?,
-    _ ask: (SubscriptionNode, Value?) async -> (Answer<Value?, E>, isLast: Bool)
+  nonisolated func askInTime<P, Value: Sendable, E>(
+    _ cursor: inout Cursor, of audience: Audience<P>, in call: CallKind,
+    within limits: TurnLimits, absent absence: Absence<Value?>?, startingWith value: Value?,
+    _ ask: @escaping @Sendable (SubscriptionNode, Value?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     var value = value
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
-      let (answer, isLast) = await ask(claim.node, value)
-      switch answer {
-      case .response(let next), .substitute(let next):
-        if isLast || (next == nil) == (call == .pass) { return .success(next) }
-        value = next
-      case .absence: if isLast { return .success(value) }
-      case .failure(let error): return .failure(error)
-      }
+      let (answer, isLast) = await askInTime(
+        claim.node, of: audience, in: call, within: limits, absent: absence, at: value, ask)
+      let result = answer.end(of: call, passing: &value)
+      if let result { return result }
+      if isLast { break }
     }
     return .success(value)
   }
@@ -181,6 +184,28 @@ extension DelegateHub {
     let slowWatch = slowWatch
     return await Task.runAttached(on: executor) {
       await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)
+    }
+  }
+}
+
+extension Answer {
+  /// The outcome of a question that is asked in turn, if this answer ends it.
+  ///
+  /// - Parameters:
+  ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
+  ///   - value: the value of the next turn, if there is one.
+  /// - Returns: the outcome.
+  @inlinable
+  func end<Value>(
+    of call: CallKind, passing value: inout Value?
+  ) -> Result<Value?, Failure>? where Response == Value? {
+    switch self {
+    case .response(let next), .substitute(let next):
+      if (next == nil) == (call == .pass) { return .success(next) }
+      value = next
+      return nil
+    case .absence: return nil
+    case .failure(let error): return .failure(error)
     }
   }
 }
