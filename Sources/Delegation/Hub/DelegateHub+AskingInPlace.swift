@@ -140,11 +140,6 @@ extension DelegateHub {
     among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ question: SynchronousQuestion<P, C.Response, E>
   ) async throws(E) -> C.Outcome {
-    guard mayAskInPlace else {
-      return try await ask(among: audience, combining: combiner, in: call) {
-        subscriber async throws(E) in try question.body(subscriber)
-      }.get()
-    }
     // Not by `subscriptions(of:)`: behind an `await`, even of what is inlined, a task looks for its executor.
     let nodes: [SubscriptionNode]
     if let published = publishedSnapshot(of: audience.key) {
@@ -155,16 +150,18 @@ extension DelegateHub {
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     var position = 0
-    beginLoop()
-    let decision = question.ask(
-      nodes, from: &position, among: audience, in: call, counting: &combiner)
-    endLoop()
-    if let decision { return try decision.get() }
+    if mayAskInPlace || nodes.isEmpty {
+      beginLoop()
+      let decision = question.ask(
+        nodes, from: &position, among: audience, in: call, counting: &combiner)
+      endLoop()
+      if let decision { return try decision.get() }
+    }
     return try await askRest(
       of: nodes, from: position, countedBy: combiner, among: audience, in: call, question)
   }
 
-  /// Asks the subscriptions from the first one on that has an executor: they need more than a loop.
+  /// Asks the subscriptions from a position on: they need more than a loop.
   @inlinable
   @inline(never)
   nonisolated func askRest<P, C: Combiner, E>(
