@@ -76,7 +76,7 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body).get()
+    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body)
   }
 
   /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
@@ -117,8 +117,7 @@ extension DelegateHub {
   ) async -> Bool {
     await ask(
       among: Audience(`protocol`), combining: rule,
-      within: duration, absent: absence, in: .vote, body
-    ).outcome
+      within: duration, absent: absence, in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol, combines the responses, returns by a deadline, and does
@@ -147,20 +146,32 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await ask(
       among: Audience(`protocol`), combining: combiner,
-      within: duration, absent: absence, in: .ask, body
-    ).outcome
+      within: duration, absent: absence, in: .ask, body)
   }
 
   @inlinable
   @inline(__always)
   nonisolated func ask<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, within duration: Duration? = nil,
-    absent absence: Absence<C.Response>? = nil, in call: CallKind,
+    among audience: Audience<P>, combining combiner: C, in call: CallKind,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
-  ) async -> Result<C.Outcome, E> {
+  ) async throws(E) -> C.Outcome {
+    try await decide(
+      audience, by: combiner, in: call,
+      AskingForResponse(audience, in: call, absent: nil, body)
+    ).get()
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func ask<P, C: Combiner>(
+    among audience: Audience<P>, combining combiner: C, within duration: Duration?,
+    absent absence: Absence<C.Response>, in call: CallKind,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+  ) async -> C.Outcome {
     await decide(
       audience, by: combiner, in: call, within: deadline(within: duration),
-      AskingForResponse(audience, in: call, absent: absence, body))
+      AskingForResponse(audience, in: call, absent: absence, body)
+    ).outcome
   }
 }
 

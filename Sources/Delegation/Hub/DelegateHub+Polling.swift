@@ -15,22 +15,17 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - audience: who is asked.
-  ///   - given: their subscriptions, if they are known; otherwise the present ones.
   ///   - combiner: combines the answers.
   ///   - call: the kind of call.
-  ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - asking: asks one subscriber.
   /// - Returns: the decision.
   @inlinable
   @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
-    _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
-    in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
+    _ audience: Audience<P>, by combiner: C, in call: CallKind, _ asking: some Asking<C.Response, E>
   ) async -> Result<C.Outcome, E> {
     let isElsewhere = isCalledOnOtherExecutor
-    if given == nil, deadline == nil,
-      let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere)
-    {
+    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
       var ballot = Ballot<C, E>(asking: 1, combiner: combiner)
       if let decision = ballot.begin() { return decision }
       let worker = beginAsking()
@@ -43,25 +38,49 @@ extension DelegateHub {
     }
     var poll: Poll<Ballot<C, E>>?
     await conduct(
-      audience.key, among: given, conformingTo: audience.narrowing, in: call, by: deadline,
+      audience.key, among: nil, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isElsewhere
+    ) { nodes in
+      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
+      poll = present
+      return present.isDecidedAtOnce() ? nil : Inquiry(asking, to: present)
+    }
+    return Poll.takeDecision(of: poll)
+  }
+
+  /// Asks side by side, and decides by a deadline.
+  ///
+  /// It is apart from ``decide(_:by:in:_:)``, so that a call that can have none does not carry its code.
+  ///
+  /// - Parameters:
+  ///   - audience: who is asked.
+  ///   - given: their subscriptions, if they are known; otherwise the present ones.
+  ///   - combiner: combines the answers.
+  ///   - call: the kind of call.
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - asking: asks one subscriber.
+  /// - Returns: the decision.
+  @inlinable
+  @inline(__always)
+  nonisolated func decide<P, C: Combiner, E>(
+    _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
+    in call: CallKind, within deadline: Deadline?, _ asking: some Asking<C.Response, E>
+  ) async -> Result<C.Outcome, E> {
+    var poll: Poll<Ballot<C, E>>?
+    await conduct(
+      audience.key, among: given, conformingTo: audience.narrowing, in: call, by: deadline,
+      calledElsewhere: isCalledOnOtherExecutor
     ) { nodes in
       let present = Poll(
         Ballot<C, E>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil))
       poll = present
       if present.isDecidedAtOnce() { return nil }
-      var inquiry = Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: present) {
-          await asking.answer(of: $0)
-        }
-      }
-      if deadline != nil {
-        inquiry.expire = { round, isNoting in
-          present.expire(in: round) { position in
-            guard round.isLate(at: position) else { return .absence }
-            if isNoting { nodes[position].noteLate(in: call) }
-            return asking.absence(of: nodes[position])
-          }
+      var inquiry = Inquiry(asking, to: present)
+      inquiry.expire = { round, isNoting in
+        present.expire(in: round) { position in
+          guard round.isLate(at: position) else { return .absence }
+          if isNoting { nodes[position].noteLate(in: call) }
+          return asking.absence(of: nodes[position])
         }
       }
       return inquiry
@@ -161,6 +180,19 @@ extension DelegateHub {
       await round.waitForDecision()
     } onPriorityEscalated: { _, priority in
       round.escalate(to: priority)
+    }
+  }
+}
+
+extension Inquiry {
+  @inlinable
+  @inline(__always)
+  init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
+  where C.Response == A.Response {
+    self.init { round, worker, first, isSingle in
+      await round.run(from: first, as: worker, only: isSingle, to: poll) {
+        await asking.answer(of: $0)
+      }
     }
   }
 }

@@ -36,8 +36,7 @@ extension Delegates {
   ) async -> Bool {
     await hub.ask(
       among: audience, combining: rule,
-      within: duration, absent: absence, in: .vote, body
-    ).outcome
+      within: duration, absent: absence, in: .vote, body)
   }
 
   /// Asks every subscriber, side by side, and combines the responses.
@@ -55,7 +54,7 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.ask(among: audience, combining: combiner, in: .ask, body).get()
+    try await hub.ask(among: audience, combining: combiner, in: .ask, body)
   }
 
   /// Asks every subscriber and combines the responses, in time and without failing.
@@ -77,8 +76,7 @@ extension Delegates {
   ) async -> C.Outcome {
     await hub.ask(
       among: audience, combining: combiner,
-      within: duration, absent: absence, in: .ask, body
-    ).outcome
+      within: duration, absent: absence, in: .ask, body)
   }
 
   /// Asks every subscriber, side by side, and returns each one's own result.
