@@ -7,11 +7,11 @@ extension DelegateHub.Subscription {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that
-  /// handler, nor for handlers that wait for it in turn. A `Task` that the handler has started counts
-  /// as the handler, which might await it; a `Task.detached` waits for the handler, too. So does a
-  /// `Task` that a synchronous handler of a notification has started. If a voter waits for the
-  /// subscription or the hub of the handler that asks it, later waits of that handler and of the other
+  /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler, nor for
+  /// handlers that wait for it in turn. A `Task` that the handler has started counts as the handler, which
+  /// might await it; a `Task.detached` waits for the handler, too. So does a `Task` that a synchronous
+  /// handler of a notification, or of a question that is asked in a loop, has started. If a voter waits for
+  /// the subscription or the hub of the handler that asks it, later waits of that handler and of the other
   /// voters do not wait for this voter.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be

@@ -15,7 +15,8 @@ extension DelegateHub {
   /// caller's task-locals and priority.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when
-  /// they have answered. The handler of a single subscriber runs in the caller's own task if neither
+  /// they have answered. Whoever cancels it runs their cancellation handlers: one that blocks holds up that
+  /// thread, and the call. The handler of a single subscriber runs in the caller's own task if neither
   /// the subscriber nor the hub has an executor. If it cancels that task, it cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.

@@ -11,7 +11,8 @@ extension DelegateHub {
   /// executor or the subscription's, on no actor.
   ///
   /// **Cancellation.** Handlers run in the caller's task, those on the subscription's executor in a child
-  /// task. If the caller's task is cancelled, they see that they are cancelled.
+  /// task. If the caller's task is cancelled, they see that they are cancelled. A handler that cancels the caller's
+  /// task cancels the caller.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///

@@ -84,11 +84,13 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued
-  /// behind it, and not for handlers that wait for it in turn; it returns them as left. The same holds for
-  /// a closure in ``delayingDrain(_:)``. In a `Task` that a synchronous handler of a notification has started, it
-  /// waits for that handler. If a voter waits for the subscription or the hub of the handler that asks
-  /// it, later drains of that handler and of the other voters do not wait for this voter.
+  /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued behind it,
+  /// and not for handlers that wait for it in turn; it returns them as left. The same holds for a closure in
+  /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
+  /// it. In a `Task.detached`, and in a `Task` that a synchronous handler of a notification, or of a question
+  /// that is asked in a loop, has started, it waits for that handler. If a voter waits for the subscription
+  /// or the hub of the handler that asks it, later drains of that handler and of the other voters do not wait
+  /// for this voter.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///

@@ -48,8 +48,8 @@ public struct Delegates<P: Sendable>: Sendable {
   /// They are still subscribers of the first protocol. Notifications that are posted here use its
   /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
   /// conform passes such a notification without being called, and it counts as handled; a question
-  /// is not asked of it, and it counts as absent. If it has an executor of its own, it passes the
-  /// notification there, so ``notifyAndWait(within:_:)`` waits for that executor.
+  /// is not asked of it, and it counts as absent. It passes the notification in its turn, and on its own
+  /// executor if it has one: ``notifyAndWait(within:_:)`` waits for both.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
@@ -57,7 +57,7 @@ public struct Delegates<P: Sendable>: Sendable {
   /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
   ///
-  /// The hub finds out once for each subscription whether its subscriber conforms. The further
+  /// Each call finds out anew whether a subscriber conforms, by a cast. The further
   /// protocol need not refine the first one. Call `conforming(to:)` again for several further
   /// protocols.
   ///
