@@ -109,21 +109,20 @@ extension Inbox {
     }
     state.lastSerial = max(state.lastSerial, serial)
     let former = flags.contains(.awaitingHandOver) ? predecessor : nil
-    // `holds` and `setHeld` are in one lock section, so that the worker cannot leave in between.
+    // In one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
-      guard let reference = reference.take() else {
-        fatalError("Delegation: a subscription was added twice")
+      succession.add(request.object) { isHeld in
+        guard let reference = reference.take() else {
+          fatalError("Delegation: a subscription was added twice")
+        }
+        if isHeld { flags.insert(.held) }
+        return SubscriptionNode(
+          reference: reference, topic: topic,
+          mailbox: state.indexes.values[place].makeMailbox(
+            request.options?.policy ?? .unbounded, flags: flags),
+          options: request.options, subscriberType: request.type, site: request.site,
+          priority: request.priority ?? 0, serial: serial, inPlaceOf: former)
       }
-      let isHeld = succession.holds(request.object)
-      if isHeld { flags.insert(.held) }
-      let node = SubscriptionNode(
-        reference: reference, topic: topic,
-        mailbox: state.indexes.values[place].makeMailbox(
-          request.options?.policy ?? .unbounded, flags: flags),
-        options: request.options, subscriberType: request.type, site: request.site,
-        priority: request.priority ?? 0, serial: serial, inPlaceOf: former)
-      if isHeld { succession.setHeld(node) }
-      return node
     }
     if former != nil { effects.add(.takeOver(node)) }
     state.indexes.values[place].insert(node, with: request.options, inPlaceOf: former)

@@ -150,11 +150,12 @@ extension DelegateHub {
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     var position = 0
+    // Counted until it is decided: a drain has to see what is between the loop and the round as well.
+    beginLoop()
+    defer { endLoop() }
     if mayAskInPlace || nodes.isEmpty {
-      beginLoop()
       let decision = question.ask(
         nodes, from: &position, among: audience, in: call, counting: &combiner)
-      endLoop()
       if let decision { return try decision.get() }
     }
     return try await askRest(

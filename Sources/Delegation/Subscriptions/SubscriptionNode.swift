@@ -125,6 +125,10 @@ final class SubscriptionNode: Sendable {
   ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
   func terminate(as termination: Termination, in call: CallKind? = nil) {
+    // A handler that an object with the same id has left to this one does not begin any more, either.
+    if termination == .cancelled {
+      state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
+    }
     topic.owner.terminate(self, as: termination, in: call)
   }
 

@@ -18,26 +18,28 @@ struct Succession: Sendable {
     var heir: SubscriptionNode?
   }
 
-  /// By the subscriber's address.
-  private var ended = Shards<Entry>()
+  /// By the subscriber's address, which several have if all but the last of their subscribers have died.
+  private var ended = Shards<[Entry]>()
 
   /// Adds a subscription that was terminated and is still attended.
   mutating func remember(_ node: SubscriptionNode) {
-    // A present entry can only be of a dead object: one of the same object would have held this one.
-    ended[node.address] = Entry(node: node)
+    ended[node.address] = (ended[node.address] ?? []) + [Entry(node: node)]
   }
 
-  /// Whether a terminated subscription of an object is still attended.
+  /// Holds a subscription if a terminated one of the same object is still attended.
   ///
-  /// - Parameter object: the object, which the caller keeps alive.
-  /// - Returns: whether one is.
-  func holds(_ object: AnyObject) -> Bool {
-    ended[Int(bitPattern: ObjectIdentifier(object))]?.node.reference.refers(to: object) ?? false
-  }
-
-  /// Sets the subscription that is to be opened when the worker has left the terminated one.
-  mutating func setHeld(_ held: SubscriptionNode) {
-    ended[held.address]?.held = held
+  /// - Parameters:
+  ///   - object: the object, which the caller keeps alive.
+  ///   - make: makes the subscription; it is told whether it is held.
+  /// - Returns: the subscription.
+  mutating func add(
+    _ object: AnyObject, _ make: (_ isHeld: Bool) -> SubscriptionNode
+  ) -> SubscriptionNode {
+    let address = Int(bitPattern: ObjectIdentifier(object))
+    let index = ended[address]?.firstIndex { $0.node.reference.refers(to: object) }
+    let node = make(index != nil)
+    if let index { ended[address]?[index].held = node }
+    return node
   }
 
   /// Sets who is to take over what is pending when the worker has left the terminated one.
@@ -46,25 +48,30 @@ struct Succession: Sendable {
   ///   - heir: the newest that is to have it; if it has ended, a newer one sets itself.
   ///   - node: the terminated one.
   mutating func setHeir(_ heir: SubscriptionNode, of node: SubscriptionNode) {
-    guard heir.isOpen, ended[node.address]?.node === node else { return }
-    ended[node.address]?.heir = heir
+    guard heir.isOpen, let index = index(of: node) else { return }
+    ended[node.address]?[index].heir = heir
   }
 
   /// The subscription that is held for a terminated one.
   func held(for node: SubscriptionNode) -> SubscriptionNode? {
-    guard let entry = ended[node.address], entry.node === node else { return nil }
-    return entry.held
+    index(of: node).flatMap { ended[node.address]?[$0].held }
   }
 
   /// Removes a subscription that is no longer attended.
   ///
   /// - Returns: who waits for that.
   mutating func forget(_ node: SubscriptionNode) -> Entry? {
-    guard let entry = ended[node.address], entry.node === node else { return nil }
-    ended[node.address] = nil
-    return entry
+    guard let index = index(of: node), var entries = ended[node.address] else { return nil }
+    defer { ended[node.address] = entries.isEmpty ? nil : entries }
+    return entries.remove(at: index)
   }
 
-  /// How many terminated subscriptions are still attended.
+  private func index(of node: SubscriptionNode) -> Int? {
+    ended[node.address]?.firstIndex { $0.node === node }
+  }
+
+  /// How many addresses there are.
+  ///
+  /// For tests.
   var count: Int { ended.count }
 }

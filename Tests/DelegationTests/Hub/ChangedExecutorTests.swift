@@ -63,6 +63,22 @@ struct ChangedExecutorTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("a question is counted between its loop and the round of those that have executors")
+  func countedWithinALoop() async {
+    let hub = DelegateHub()
+    let lane = ManualExecutor()
+    let probes = Probe.many(2)
+    hub.subscribe(probes[0], to: Listener.self)
+    hub.subscribe(probes[1], to: Listener.self, on: lane)
+    async let vote = hub.vote(Listener.self) { _ in true }
+    while lane.pending == 0 { await Task.yield() }
+    // The one who is sent there, and the question itself.
+    #expect(hub.inbox.activity.workers.value >= 2)
+    lane.run()
+    #expect(await vote)
+    #expect(await hub.drain().isEmpty)
+  }
+
   @Test("a change to the hub's serves what waits there, and back again")
   func toTheHubs() {
     let scene = Lanes()

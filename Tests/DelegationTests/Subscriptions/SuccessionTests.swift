@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Succession: who waits for the workers of ended subscriptions")
+struct SuccessionTests {
+  private let subscribers = (0..<2).map { _ in Nobody() }
+
+  @Test("an ended one at the address of another one does not take its place")
+  func sameAddress() {
+    // Of one object, as if it had died and another one had its address.
+    let nodes = (0..<2).map { _ in Structures.node(of: subscribers[0]) }
+    let heir = Structures.node(of: subscribers[1])
+    var succession = Succession()
+    succession.remember(nodes[0])
+    succession.setHeir(heir, of: nodes[0])
+    succession.remember(nodes[1])
+    let second = succession.forget(nodes[1])
+    #expect(second?.heir == nil)
+    let first = succession.forget(nodes[0])
+    #expect(first?.heir === heir)
+    #expect(succession.count == 0)
+  }
+
+  @Test("a subscription is held for one of the same object")
+  func held() {
+    let node = Structures.node(of: subscribers[0])
+    var succession = Succession()
+    var isHeld: [Bool] = []
+    func add(_ object: Nobody) -> SubscriptionNode {
+      succession.add(object) { isHeldNow in
+        isHeld.append(isHeldNow)
+        return Structures.node(of: object)
+      }
+    }
+    _ = add(subscribers[0])
+    succession.remember(node)
+    _ = add(subscribers[1])
+    let held = add(subscribers[0])
+    #expect(isHeld == [false, false, true])
+    #expect(succession.held(for: node) === held)
+    let left = succession.forget(node)
+    #expect(left?.held === held)
+  }
+
+  @Test("a handler that was left to an ended subscription does not begin once that is cancelled")
+  func cancelledAfterwards() {
+    let node = Structures.node(of: subscribers[0])
+    _ = node.beginTermination(isSucceeded: true)
+    #expect(node.mayHandle)
+    node.terminate(as: .cancelled)
+    #expect(!node.mayHandle)
+  }
+}
