@@ -68,8 +68,11 @@ extension Inbox {
       case .takeOver(let successor):
         successor.resume()
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.
+        // Those that came before the first such wait have nothing to do with it.
         let waits = WaitGraph.shared.withLock { $0.waits }
-        for wait in waits { wait.goal.update { $0.reconsider() } }
+        for wait in waits.drop(while: { !$0.goal.isPassing(of: successor) }) {
+          wait.goal.update { $0.reconsider() }
+        }
         activity.end()
       case .finish(let node, let end, let termination, let call):
         remains.append(node.finishTermination(at: end, as: termination, in: call))

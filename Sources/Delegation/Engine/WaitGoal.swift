@@ -12,8 +12,13 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let activity): handler.worker.activity === activity
     case .end(let node): handler.isHandler(of: node)
-    case .passing(let receipt): handler.isAttending && handler.node?.hasPending(receipt) ?? false
+    case .passing: handler.isAttending && handler.node.map(isPassing) ?? false
     }
+  }
+
+  /// Whether it is the passing of a notification that is pending for a subscription.
+  func isPassing(of node: SubscriptionNode) -> Bool {
+    if case .passing(let receipt) = self { node.hasPending(receipt) } else { false }
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.

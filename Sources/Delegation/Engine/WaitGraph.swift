@@ -11,7 +11,7 @@
 ///
 /// Invariant: `waits` are in the order of their numbers, which is the order of arrival. What a wait excuses is
 /// chosen from the waits before it, so a later wait changes nothing for it. A hand-over of notifications may:
-/// then all are counted anew.
+/// then the first wait for one of them is counted anew, and all after it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
     let number: Int
@@ -38,12 +38,17 @@ struct WaitGraph: Sendable {
   ///
   /// - Returns: the wait, to be released outside the lock.
   mutating func remove(_ number: Int) -> Wait? {
-    waits.firstIndex { $0.number == number }.map { waits.remove(at: $0) }
+    index(of: number).map { waits.remove(at: $0) }
+  }
+
+  private func index(of number: Int) -> Int? {
+    let index = waits.partitioningIndex { $0.number >= number }
+    return index < waits.count && waits[index].number == number ? index : nil
   }
 
   /// How many of the handlers that a wait's goal counts are excused at the moment.
   func countExcused(by number: Int) -> Int {
-    guard let index = waits.firstIndex(where: { $0.number == number }) else { return 0 }
+    guard let index = index(of: number) else { return 0 }
     // The handlers that cannot go on before the wait ends: its own, and those of earlier waits that wait for one
     // of them.
     var handlers = waits[index].context.chain

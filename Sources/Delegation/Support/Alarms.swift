@@ -1,15 +1,24 @@
-/// The actions of deadlines, and the sleeper that wakes for them.
+/// The actions of deadlines, and the sleepers that wake for them.
 ///
-/// Invariant: while an alarm is set, the sleeper wakes no later than the earliest alarm.
+/// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
+  struct Sleeper: Sendable {
+    /// The number of the alarm that it was started for.
+    let number: Int
+    /// When it wakes.
+    var time: Duration
+    /// `nil` until it is known.
+    var task: Task<Void, Never>?
+  }
+
   /// A binary heap by time, the earliest first.
   ///
   /// Cancelled alarms stay in it until they are more than half of it.
   private var heap: [(time: Duration, number: Int)] = []
   private var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
-  /// The sleeper, by the number of the alarm that it was started for, and when it wakes; `nil` if none is needed.
-  private(set) var sleeper: (number: Int, time: Duration)?
+  /// The earliest last; no two wake at the same time.
+  private(set) var sleepers: [Sleeper] = []
 
   /// How many alarms are in the heap, including cancelled ones.
   ///
@@ -23,7 +32,7 @@ struct Alarms: Sendable {
 
   /// Sets an alarm.
   ///
-  /// - Returns: the alarm's number, and whether a sleeper has to be started for it, in the present one's place.
+  /// - Returns: the alarm's number, and whether a sleeper has to be started for it.
   mutating func add(
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> (number: Int, needsSleeper: Bool) {
@@ -31,9 +40,15 @@ struct Alarms: Sendable {
     actions[lastNumber] = action
     heap.append((time, lastNumber))
     siftUp(heap.count - 1)
-    if let sleeper, sleeper.time <= time { return (lastNumber, false) }
-    sleeper = (lastNumber, time)
+    if wakes(by: time) { return (lastNumber, false) }
+    sleepers.append(Sleeper(number: lastNumber, time: time))
     return (lastNumber, true)
+  }
+
+  /// Notes the task of a sleeper, unless it has ended already.
+  mutating func setTask(_ task: Task<Void, Never>, of number: Int) {
+    guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return }
+    sleepers[index].task = task
   }
 
   /// Cancels an alarm.
@@ -48,13 +63,14 @@ struct Alarms: Sendable {
     return action
   }
 
-  /// Takes out the due actions when a sleeper wakes; one that another has taken the place of finds none.
+  /// Takes out the due actions when a sleeper wakes.
   ///
   /// - Returns: the due actions, and the time until which this sleeper sleeps again; `nil` if it ends.
   mutating func wake(
     _ number: Int, now: Duration
   ) -> (due: [@Sendable () -> Void], next: Duration?) {
-    guard let sleeper, sleeper.number == number else { return ([], nil) }
+    guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return ([], nil) }
+    var sleeper = sleepers.remove(at: index)
     var due: [@Sendable () -> Void] = []
     while let first = heap.first {
       if let action = actions[first.number] {
@@ -64,8 +80,15 @@ struct Alarms: Sendable {
       }
       removeFirst()
     }
-    self.sleeper = heap.first.map { (number, $0.time) }
-    return (due, self.sleeper?.time)
+    guard let next = heap.first?.time, !wakes(by: next) else { return (due, nil) }
+    sleeper.time = next
+    sleepers.append(sleeper)
+    return (due, next)
+  }
+
+  /// Whether a sleeper wakes by a time.
+  private func wakes(by time: Duration) -> Bool {
+    sleepers.last.map { $0.time <= time } ?? false
   }
 
   private mutating func removeFirst() {

@@ -1,30 +1,24 @@
-/// The deadlines of one hub, and the task that sleeps until the next of them.
+/// The deadlines of one hub, and the tasks that sleep until the next of them.
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
-/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, only when another one
-/// starts in its place for an earlier deadline. It does not keep the queue, whose `deinit` cancels it: a
-/// clock that nobody advances any more would keep it for good.
+/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and for an earlier
+/// deadline a second one starts beside it, which ends when it has woken. Sleepers do not keep the queue, whose
+/// `deinit` cancels them: a clock that nobody advances any more would keep them for good.
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.
 @usableFromInline
 final class DeadlineQueue: Sendable {
-  private struct State: Sendable {
-    var alarms = Alarms()
-    /// The task of the sleeper, or of the last one.
-    var task: Task<Void, Never>?
-  }
-
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
   /// Sleeps until a time.
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
-  private let state = Lock(State())
+  private let alarms = Lock(Alarms())
 
   /// - Parameters:
   ///   - clock: the clock of the deadlines.
-  ///   - executor: where the sleeper and the actions run.
+  ///   - executor: where the sleepers and the actions run.
   init(clock: some Clock<Duration>, executor: (any TaskExecutor)?) {
     let start = clock.now
     now = { start.duration(to: clock.now) }
@@ -34,7 +28,7 @@ final class DeadlineQueue: Sendable {
   }
 
   deinit {
-    state.withLock { $0.task }?.cancel()
+    for sleeper in alarms.withLock({ $0.sleepers }) { sleeper.task?.cancel() }
   }
 
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
@@ -46,7 +40,7 @@ final class DeadlineQueue: Sendable {
   /// How many scheduled actions are pending.
   ///
   /// For tests.
-  var pending: Int { state.withLock { $0.alarms.pending } }
+  var pending: Int { alarms.withLock { $0.pending } }
 
   /// Starts an action in a task of its own: it runs user code, and may block.
   func start(_ action: @escaping @Sendable () -> Void) {
@@ -56,11 +50,11 @@ final class DeadlineQueue: Sendable {
   func schedule(
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> @Sendable () -> Void {
-    let (number, needsSleeper) = state.withLock { $0.alarms.add(action, at: time) }
+    let (number, needsSleeper) = alarms.withLock { $0.add(action, at: time) }
     if needsSleeper { startSleeper(number, until: time) }
     return {
       // Released outside the lock.
-      let action = self.state.withLock { $0.alarms.cancel(number) }
+      let action = self.alarms.withLock { $0.cancel(number) }
       withExtendedLifetime(action) {}
     }
   }
@@ -73,13 +67,7 @@ final class DeadlineQueue: Sendable {
         next = self?.wake(number)
       }
     }
-    let superseded = state.withLock { state -> Task<Void, Never>? in
-      // It may have ended already, or another one have taken its place.
-      guard state.alarms.sleeper?.number == number else { return task }
-      defer { state.task = task }
-      return state.task
-    }
-    superseded?.cancel()
+    alarms.withLock { $0.setTask(task, of: number) }
   }
 
   /// Starts the due actions when a sleeper wakes.
@@ -87,7 +75,7 @@ final class DeadlineQueue: Sendable {
   /// - Returns: the time until which it sleeps again; `nil` if it ends.
   private func wake(_ sleeper: Int) -> Duration? {
     let now = now()
-    let (due, next) = state.withLock { $0.alarms.wake(sleeper, now: now) }
+    let (due, next) = alarms.withLock { $0.wake(sleeper, now: now) }
     for action in due { start(action) }
     return next
   }

@@ -40,4 +40,39 @@ struct TakeOverWaitTests {
     #expect(stage.perform { _ in await other.drain() }?.isEmpty == true)
     withExtendedLifetime((former, successor, caller)) {}
   }
+
+  @Test(
+    "Waits are counted anew for a notification that is taken over, from the first that waits for it on",
+    arguments: [false, true])
+  func countedAnew(isAwaited: Bool) {
+    let scenes = (0..<3).map { _ in HandlerScene([.init(node: 0)], subscribers: 1) }
+    let (inbox, former, successor) = (Inbox(), Nobody(), Nobody())
+    defer { inbox.clear() }
+    _ = Structures.subscribe(former, in: inbox, identity: Identity("a"))
+    let receipt = Receipt()
+    var content = Structures.content()
+    content.receipt = receipt
+    inbox.post(content, to: Structures.key)
+    var goals = scenes.map { WaitGoal.rest(of: $0.inbox.activity) }
+    if isAwaited { goals[1] = .passing(of: receipt) }
+    let counts = goals.map { _ in Count() }
+    let waiters = counts.map { count in
+      Waiter {
+        count.add(1)
+        return 0
+      }
+    }
+    let numbers = zip(goals, scenes).map { goal, scene in
+      WaitGraph.shared.withLock { $0.add(goal, in: scene.contexts[0]) }
+    }
+    for (goal, waiter) in zip(goals, waiters) { goal.update { $0.add(waiter) } }
+    #expect(counts.map(\.value) == [1, 1, 1])
+    _ = Structures.subscribe(successor, in: inbox, identity: Identity("a"))
+    #expect(counts.map(\.value) == (isAwaited ? [1, 2, 2] : [1, 1, 1]))
+    for (goal, waiter) in zip(goals, waiters) { goal.update { $0.remove(waiter) } }
+    for number in numbers.compactMap(\.self) {
+      _ = WaitGraph.shared.withLock { $0.remove(number) }
+    }
+    withExtendedLifetime(former) {}
+  }
 }

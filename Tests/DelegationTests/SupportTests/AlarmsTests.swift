@@ -29,12 +29,26 @@ struct AlarmsTests {
     }
     #expect(alarms.pending == set.count)
     for second in stride(from: 99, through: 999, by: 100) {
-      let sleeper = alarms.sleeper?.number ?? 0
+      let sleeper = alarms.sleepers.last?.number ?? 0
       for action in alarms.wake(sleeper, now: .seconds(second)).due { action() }
       #expect(done.history == set.map(\.at).filter { $0 <= second }.sorted())
     }
     #expect(alarms.pending == 0)
     #expect(alarms.size == 0)
+  }
+
+  @Test("one that sleeps until a far time does so once, however many others wake before")
+  func farAndNear() {
+    var alarms = Alarms()
+    let far = alarms.add({}, at: .seconds(3_600)).number
+    for second in 1...1_000 {
+      let (number, needsSleeper) = alarms.add({}, at: .seconds(second))
+      #expect(needsSleeper)
+      let (due, next) = alarms.wake(number, now: .seconds(second))
+      #expect(due.count == 1)
+      #expect(next == nil)
+    }
+    #expect(alarms.sleepers.map(\.number) == [far])
   }
 
   @Test("those that are cancelled are forgotten when they are more than half")
@@ -88,7 +102,7 @@ private struct AlarmsWorld: SmallWorld {
   private var alarms = Alarms()
   private var now = 0
   private var list: [(number: Int, at: Int)] = []
-  /// Those that sleep, by their numbers; all but one have been cancelled.
+  /// Those that sleep, by their numbers.
   private var sleepers: [(number: Int, at: Int)] = []
 
   var steps: [Step] {
@@ -116,24 +130,20 @@ private struct AlarmsWorld: SmallWorld {
     case .passUnnoticed: now += 1
     }
     if alarms.pending != list.count { return "\(alarms.pending) set, expected \(list.count)" }
+    if Set(sleepers.map(\.at)).count < sleepers.count { return "two sleep until the same time" }
     guard let earliest = list.map(\.at).min() else { return nil }
-    let isAwake = sleepers.contains { $0.number == alarms.sleeper?.number && $0.at <= earliest }
-    return isAwake ? nil : "nobody sleeps until \(earliest)"
+    return sleepers.contains { $0.at <= earliest } ? nil : "nobody sleeps until \(earliest)"
   }
 
-  /// Wakes those whose time has come, and those that were cancelled.
+  /// Wakes those whose time has come.
   private mutating func wake() -> String? {
-    while let index = sleepers.firstIndex(where: {
-      $0.at <= now || $0.number != alarms.sleeper?.number
-    }) {
-      let sleeper = sleepers.remove(at: index)
-      let isPresent = sleeper.number == alarms.sleeper?.number
+    while let sleeper = sleepers.filter({ $0.at <= now }).min(by: { $0.at < $1.at }) {
+      sleepers.removeAll { $0.number == sleeper.number }
       let (due, next) = alarms.wake(sleeper.number, now: .seconds(now))
-      let expected = isPresent ? list.count { $0.at <= now } : 0
+      let expected = list.count { $0.at <= now }
       if due.count != expected { return "\(due.count) are due, expected \(expected)" }
-      if isPresent { list.removeAll { $0.at <= now } }
+      list.removeAll { $0.at <= now }
       guard let next else { continue }
-      if !isPresent { return "one that was cancelled sleeps again" }
       sleepers.append((sleeper.number, Int(next.components.seconds)))
     }
     return nil
