@@ -43,13 +43,9 @@ final class Inbox: SubscriptionOwner {
   /// Where a protocol's index is.
   typealias Place = Dictionary<ObjectIdentifier, TopicIndex>.Index
 
-  /// Reports an incident of a subscription to the user, without waiting.
-  typealias Report =
-    @Sendable (IncidentCause, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
-
   let state = Lock(State())
   let activity: Activity
-  private let report: Report
+  private let tell: @Sendable (DelegateHub.Incident) -> Void
   let wake = Wake()
   /// Whether there are changes that the actor has not taken.
   ///
@@ -70,16 +66,18 @@ final class Inbox: SubscriptionOwner {
     let start: @Sendable () -> Void
   }
 
-  init(activity: Activity = Activity(), report: @escaping Report = { _, _, _, _ in }) {
+  /// - Parameters:
+  ///   - activity: the hub's count of workers.
+  ///   - tell: tells the user of an incident, without waiting.
+  init(
+    activity: Activity = Activity(),
+    telling tell: @escaping @Sendable (DelegateHub.Incident) -> Void = { _ in }
+  ) {
     self.activity = activity
-    self.report = report
+    self.tell = tell
   }
 
-  func report(
-    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
-  ) {
-    report(cause, call, node, name)
-  }
+  func report(_ incident: DelegateHub.Incident) { tell(incident) }
 
   /// Sets the closure that sends wakes.
   ///
@@ -138,6 +136,8 @@ final class Inbox: SubscriptionOwner {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
+    // Not lower than the default: others may wait for the same wake.
+    let priority = content.receipt == nil ? nil : max(Task.currentPriority, .medium)
     update { state, _ in
       // By its place and in place: reading the index as a value would copy it.
       guard let place = state.indexes.index(forKey: key), let placeholder = spare.take() else {
@@ -148,6 +148,7 @@ final class Inbox: SubscriptionOwner {
       if state.indexes.values[place].markPending(for: state.wakes) {
         state.pendingWork.pending.append(state.indexes.values[place].topic)
       }
+      if let priority { wake.raise(to: priority) }
       askForWake()
     }
     // What the user gave is not released under the lock.

@@ -72,7 +72,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     ) -> DelegateHub.Subscription {
       subscribe(
         subscriber, priority: priority, id: id, hold: hold, mailbox: mailbox,
-        on: DispatchQueueTaskExecutor.shared(on: queue), fileID: fileID, line: line)
+        on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line)
     }
   #endif
 

@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)`` returned.
+  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)-4l7hx`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {
