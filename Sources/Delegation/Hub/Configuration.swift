@@ -74,6 +74,6 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, by: deadlines) { node, call in node.report(.slow, in: call) }
+    return SlowWatch(after: limit, by: deadlines)
   }
 }
