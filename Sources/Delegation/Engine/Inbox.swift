@@ -136,8 +136,6 @@ final class Inbox: SubscriptionOwner {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    // Not lower than the default: others may wait for the same wake.
-    let priority = content.receipt == nil ? nil : max(Task.currentPriority, .medium)
     update { state, _ in
       // By its place and in place: reading the index as a value would copy it.
       guard let place = state.indexes.index(forKey: key), let placeholder = spare.take() else {
@@ -148,7 +146,6 @@ final class Inbox: SubscriptionOwner {
       if state.indexes.values[place].markPending(for: state.wakes) {
         state.pendingWork.pending.append(state.indexes.values[place].topic)
       }
-      if let priority { wake.raise(to: priority) }
       askForWake()
     }
     // What the user gave is not released under the lock.

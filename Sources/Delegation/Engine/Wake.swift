@@ -18,8 +18,6 @@ struct Wake: ~Copyable, Sendable {
 
   private let stage = Atomic<UInt8>(Stage.none)
   /// The highest priority of those who wait for what its task is to deliver; 0 if nobody does.
-  ///
-  /// Written under the inbox's lock.
   private let raised = Atomic<UInt8>(0)
 
   /// The priority of its task; `nil` for the default.
@@ -30,7 +28,8 @@ struct Wake: ~Copyable, Sendable {
 
   /// Raises the priority of its task, unless that has been started.
   ///
-  /// Called under the inbox's lock.
+  /// Called before the notification is posted, not under the inbox's lock, where it would make every post dearer.
+  /// A wake that is answered in between takes it along, as one does that has been started.
   func raise(to priority: TaskPriority) {
     raised.max(priority.rawValue, ordering: .relaxed)
   }

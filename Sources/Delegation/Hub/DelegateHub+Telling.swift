@@ -183,6 +183,8 @@ extension DelegateHub {
   ) async -> Leftovers {
     let deadline = deadline(within: duration, in: "notifyAndWait(_:within:_:)")
     let receipt = Receipt()
+    // Not lower than the default: others may wait for the same wake.
+    inbox.wake.raise(to: max(Task.currentPriority, .medium))
     post(handler.narrowed(by: audience.narrowing), to: audience.key, receipt: receipt)
     let isPassed = await wait(for: .passing(of: receipt), until: deadline)
     if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }

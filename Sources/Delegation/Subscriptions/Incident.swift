@@ -98,7 +98,8 @@ extension DelegateHub.Incident {
 
   /// The kind of call that an incident happened in; more may be added.
   public struct Call: Sendable, Hashable, CustomStringConvertible {
-    enum Code {
+    @usableFromInline
+    enum Code: Sendable {
       case notify, notifyAndWait, vote, ask, collect, askInTurn, pass
     }
 
@@ -126,4 +127,4 @@ extension DelegateHub.Incident {
 
 /// Which of the hub's calls a handler runs for.
 @usableFromInline
-typealias CallKind = DelegateHub.Incident.Call
+typealias CallKind = DelegateHub.Incident.Call.Code

@@ -10,8 +10,8 @@ extension SubscriptionNode {
   ) {
     topic.owner.report(
       .init(
-        kind: kind, call: call, error: error, dropped: dropped, subscription: .init(node: self),
-        name: name))
+        kind: kind, call: .init(code: call), error: error, dropped: dropped,
+        subscription: .init(node: self), name: name))
   }
 
   /// How often the subscriber gave no answer to a question.
@@ -73,7 +73,7 @@ extension SubscriptionNode {
     else { return }
     topic.owner.report(
       .init(
-        kind: .unheard, call: call ?? .notify, subscription: .init(node: self),
+        kind: .unheard, call: .init(code: call ?? .notify), subscription: .init(node: self),
         name: SubscriberName(type: subscriberType, id: id)))
   }
 }
