@@ -6,6 +6,7 @@
 struct ExecutorBatches {
   struct Batch {
     let executor: any TaskExecutor
+    let place: ObjectIdentifier
     var nodes: [SubscriptionNode]
 
     /// Whether the executor's `enqueue` is known to return at once.
@@ -31,9 +32,10 @@ struct ExecutorBatches {
   ///
   /// - Returns: the batches that are to be sent off now.
   mutating func add(_ node: SubscriptionNode, on executor: any TaskExecutor) -> [Batch] {
-    guard let index = batches.firstIndex(where: { $0.executor === executor }) else {
+    let place = place(of: executor)
+    guard let index = batches.firstIndex(where: { $0.place == place }) else {
       let full = batches.count == Self.mostBatches ? takeAll() : []
-      batches.append(Batch(executor: executor, nodes: [node]))
+      batches.append(Batch(executor: executor, place: place, nodes: [node]))
       return full
     }
     batches[index].nodes.append(node)

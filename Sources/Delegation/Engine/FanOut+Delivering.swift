@@ -43,7 +43,7 @@ extension FanOut {
     let own = isHoldingMore ? nil : others.popLast()
     if !others.isEmpty {
       let others = Array(others)
-      Task.startDetached(on: workplace.executor) { self.sendOff(others) }
+      Task.startDetached(on: workplace.executor, priority: priority) { self.sendOff(others) }
     }
     if let own { sendOff(own.nodes, to: own.executor) }
   }
@@ -57,7 +57,7 @@ extension FanOut {
   ///
   /// It provides for its successor before it claims, as every standby does.
   private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
-    Task.startDetached(on: executor) {
+    Task.startDetached(on: executor, priority: priority) {
       self.cursor.provideForSuccessor { self.requestAttendingWorker(on: executor) }
       guard let first = self.claim() else { return }
       self.activity.begin()
@@ -158,7 +158,7 @@ extension FanOut {
     do {
       return try fate(of: handle(reference), on: node, in: call)
     } catch {
-      node.report(.failed(error), in: call)
+      node.report(.failed, in: call, error: error)
       return .failed
     }
   }
@@ -181,7 +181,7 @@ extension FanOut {
       }
       return fate(of: isAlive, on: node, in: call)
     } catch {
-      node.report(.failed(error), in: call)
+      node.report(.failed, in: call, error: error)
       return .failed
     }
   }

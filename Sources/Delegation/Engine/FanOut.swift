@@ -13,6 +13,8 @@ final class FanOut: Sendable {
   /// The workplace's.
   let activity: Activity
   let slowWatch: SlowWatch?
+  /// That of all its workers, which is higher than the default if a caller waits for what they deliver.
+  let priority = Task.currentPriority
   let cursor: Lock<Cursor>
 
   /// Makes a fan-out of pending notifications.
@@ -30,12 +32,12 @@ final class FanOut: Sendable {
     activity.begin()
     // Not by `startDetached`: its closure would be one allocation more for each suspension.
     if let executor = workplace.executor {
-      Task.detached(executorPreference: executor) {
+      Task.detached(executorPreference: executor, priority: priority) {
         await self.workAsStandby()
         self.activity.end()
       }
     } else {
-      Task.detached {
+      Task.detached(priority: priority) {
         await self.workAsStandby()
         self.activity.end()
       }

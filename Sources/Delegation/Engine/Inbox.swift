@@ -42,13 +42,9 @@ final class Inbox: SubscriptionOwner {
   /// Where a protocol's index is.
   typealias Place = Dictionary<ObjectIdentifier, TopicIndex>.Index
 
-  /// Reports an incident of a subscription to the user, without waiting.
-  typealias Report =
-    @Sendable (IncidentCause, CallKind, _ of: SubscriptionNode, _ named: SubscriberName) -> Void
-
   let state = Lock(State())
   let activity: Activity
-  private let report: Report
+  private let tell: @Sendable (DelegateHub.Incident) -> Void
   let wake = Wake()
   /// Whether there are changes that the actor has not taken.
   ///
@@ -69,16 +65,18 @@ final class Inbox: SubscriptionOwner {
     let start: @Sendable () -> Void
   }
 
-  init(activity: Activity = Activity(), report: @escaping Report = { _, _, _, _ in }) {
+  /// - Parameters:
+  ///   - activity: the hub's count of workers.
+  ///   - tell: tells the user of an incident, without waiting.
+  init(
+    activity: Activity = Activity(),
+    telling tell: @escaping @Sendable (DelegateHub.Incident) -> Void = { _ in }
+  ) {
     self.activity = activity
-    self.report = report
+    self.tell = tell
   }
 
-  func report(
-    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
-  ) {
-    report(cause, call, node, name)
-  }
+  func report(_ incident: DelegateHub.Incident) { tell(incident) }
 
   /// Sets the closure that sends wakes.
   ///

@@ -18,16 +18,11 @@ final class SlowWatch: Sendable {
 
   private let limit: Duration
   private let deadlines: DeadlineQueue
-  private let report: @Sendable (SubscriptionNode, CallKind) -> Void
   private let state = Lock(State())
 
-  init(
-    after limit: Duration, by deadlines: DeadlineQueue,
-    report: @escaping @Sendable (SubscriptionNode, CallKind) -> Void
-  ) {
+  init(after limit: Duration, by deadlines: DeadlineQueue) {
     self.limit = limit
     self.deadlines = deadlines
-    self.report = report
   }
 
   /// Notes that a handler begins.
@@ -62,17 +57,13 @@ final class SlowWatch: Sendable {
       guard let self else { return }
       // By a clock that cannot sleep nobody is slow, and to set the next alarm would be to spin.
       guard deadlines.now() >= time else { return state.withLock { $0.isWatching = false } }
-      reportSlow(upTo: newest)
+      let slow = state.withLock { state in
+        let slow = state.running.filter { $0.key <= newest }
+        for ticket in slow.keys { state.running[ticket] = nil }
+        return slow.sorted { $0.key < $1.key }.map(\.value)
+      }
+      for (node, call) in slow { node.report(.slow, in: call) }
       watch()
     }
-  }
-
-  private func reportSlow(upTo newest: Ticket) {
-    let slow = state.withLock { state in
-      let slow = state.running.filter { $0.key <= newest }
-      for ticket in slow.keys { state.running[ticket] = nil }
-      return slow.sorted { $0.key < $1.key }.map(\.value)
-    }
-    for slow in slow { report(slow.node, slow.call) }
   }
 }

@@ -17,6 +17,22 @@ struct Wake: ~Copyable, Sendable {
   }
 
   private let stage = Atomic<UInt8>(Stage.none)
+  /// The highest priority of those who wait for what its task is to deliver; 0 if nobody does.
+  private let raised = Atomic<UInt8>(0)
+
+  /// The priority of its task; `nil` for the default.
+  var priority: TaskPriority? {
+    let raised = raised.load(ordering: .relaxed)
+    return raised == 0 ? nil : TaskPriority(rawValue: raised)
+  }
+
+  /// Raises the priority of its task, unless that has been started.
+  ///
+  /// Called before the notification is posted, not under the inbox's lock, where it would make every post dearer.
+  /// A wake that is answered in between takes it along, as one does that has been started.
+  func raise(to priority: TaskPriority) {
+    raised.max(priority.rawValue, ordering: .relaxed)
+  }
 
   /// Requests a wake, unless one has been requested or the hub is released.
   ///
@@ -39,6 +55,7 @@ struct Wake: ~Copyable, Sendable {
   ///
   /// Called under the inbox's lock, so that later changes request another wake.
   func answer() {
+    raised.store(0, ordering: .relaxed)
     if !exchange(Stage.claimed, Stage.none) { _ = exchange(Stage.asked, Stage.none) }
   }
 

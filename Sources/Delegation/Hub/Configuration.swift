@@ -74,16 +74,6 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, by: deadlines) { node, call in node.report(.slow, in: call) }
-  }
-
-  /// Where a configuration's deadlines and its watch for slow handlers run; `nil` for the default.
-  ///
-  /// In real time they do not run on the hub's executor, which may be busy. Any other clock is assumed
-  /// to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
-  static func deadlinesExecutor(of configuration: Configuration) -> (any TaskExecutor)? {
-    let clock = configuration.clock
-    if clock is ContinuousClock || clock is SuspendingClock { return nil }
-    return handlerExecutor(for: configuration.executor)
+    return SlowWatch(after: limit, by: deadlines)
   }
 }

@@ -26,20 +26,7 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
-    notify(among: Audience(`protocol`), body)
-  }
-
-  @inlinable
-  nonisolated func notify<P>(
-    among audience: Audience<P>, _ body: @escaping @Sendable (P) throws -> Void
-  ) {
-    guard inbox.mayReach(audience.key) else { return }
-    let handler = Notification.Handler.synchronous { reference in
-      guard let subscriber = reference.load(as: P.self) else { return false }
-      try body(subscriber)
-      return true
-    }
-    post(handler.narrowed(by: audience.narrowing), to: audience.key)
+    post(.calling(body), to: Audience(`protocol`))
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
@@ -63,16 +50,7 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
-    notify(among: Audience(`protocol`), body)
-  }
-
-  @inlinable
-  nonisolated func notify<P>(
-    among audience: Audience<P>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) {
-    guard inbox.mayReach(audience.key) else { return }
-    post(asynchronous(body).narrowed(by: audience.narrowing), to: audience.key)
+    post(.awaiting(body), to: Audience(`protocol`))
   }
 
   /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
@@ -100,15 +78,7 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable, E>(
     _ protocol: P.Type, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
   ) {
-    notifyOnMainActor(among: Audience(`protocol`), body)
-  }
-
-  @inlinable
-  nonisolated func notifyOnMainActor<P, E>(
-    among audience: Audience<P>, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
-  ) {
-    guard inbox.mayReach(audience.key) else { return }
-    post(onMainActor(body).narrowed(by: audience.narrowing), to: audience.key)
+    post(.callingOnMainActor(body), to: Audience(`protocol`))
   }
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
@@ -121,7 +91,8 @@ extension DelegateHub {
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor; not in the
-  /// caller's task.
+  /// caller's task. They have the caller's priority if that is higher than the default, unless a worker
+  /// was under way already.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that
   /// subscriber, which handles nothing else until the handler returns. It does not wait for
@@ -152,23 +123,106 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> Leftovers {
-    await notifyAndWait(
-      among: Audience(`protocol`), by: deadline(within: duration), body)
+    await postAndWait(.awaiting(body), to: Audience(`protocol`), within: duration)
   }
 
+  /// Calls a synchronous handler on every subscriber of a protocol, and waits until all have handled it.
+  ///
+  /// As the asynchronous form, for a closure that awaits nothing.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero or less it does not wait.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
   @inlinable
-  nonisolated func notifyAndWait<P>(
-    among audience: Audience<P>, by deadline: Deadline?,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  @discardableResult
+  public nonisolated func notifyAndWait<P: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: @escaping @Sendable (P) throws -> Void
   ) async -> Leftovers {
-    await postAndWait(
-      asynchronous(body).narrowed(by: audience.narrowing), to: audience.key, until: deadline)
+    await postAndWait(.calling(body), to: Audience(`protocol`), within: duration)
   }
 
+  /// Calls a handler on every subscriber of a protocol on the main actor, and waits until all have handled it.
+  ///
+  /// As the asynchronous form, for a closure that says `@MainActor` and awaits nothing. A subscriber that dies, or whose
+  /// subscription ends, before the main actor is free is not called.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero or less it does not wait.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
   @inlinable
-  nonisolated func asynchronous<P>(
+  @discardableResult
+  public nonisolated func notifyAndWait<P: Sendable, E>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  ) async -> Leftovers {
+    await postAndWait(.callingOnMainActor(body), to: Audience(`protocol`), within: duration)
+  }
+
+  /// Posts a notification; its handler is made only if somebody may be subscribed.
+  @inlinable
+  @inline(__always)
+  nonisolated func post<P>(
+    _ handler: @autoclosure () -> Notification.Handler, to audience: Audience<P>
+  ) {
+    guard inbox.mayReach(audience.key) else { return }
+    post(handler().narrowed(by: audience.narrowing), to: audience.key, receipt: nil)
+  }
+
+  @usableFromInline
+  nonisolated(nonsending) func postAndWait<P>(
+    _ handler: Notification.Handler, to audience: Audience<P>, within duration: Duration?
+  ) async -> Leftovers {
+    let deadline = deadline(within: duration)
+    let receipt = Receipt()
+    // Not lower than the default: others may wait for the same wake.
+    inbox.wake.raise(to: max(Task.currentPriority, .medium))
+    post(handler.narrowed(by: audience.narrowing), to: audience.key, receipt: receipt)
+    let isPassed = await wait(for: .passing(of: receipt), until: deadline)
+    if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
+    return await Leftovers(
+      subscribers: allSubscriptions().filter { $0.topic.key == audience.key }.flatMap(\.nodes)
+        .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
+  }
+
+  @usableFromInline
+  nonisolated func post(
+    _ handler: Notification.Handler, to key: ObjectIdentifier, receipt: Receipt?
+  ) {
+    var content = Notification.Content(handler: handler, receipt: receipt)
+    if !configuration.propagating.isEmpty {
+      content.handler = handler.binding(configuration.propagating.map { $0.capture() })
+    }
+    inbox.post(content, to: key)
+    // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
+    withExtendedLifetime(self) {}
+  }
+}
+
+extension Notification.Handler {
+  /// Calls a closure that awaits nothing.
+  @inlinable
+  static func calling<P>(_ body: @escaping @Sendable (P) throws -> Void) -> Self {
+    .synchronous { reference in
+      guard let subscriber = reference.load(as: P.self) else { return false }
+      try body(subscriber)
+      return true
+    }
+  }
+
+  /// Calls a closure that awaits something.
+  @inlinable
+  static func awaiting<P>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) -> Notification.Handler {
+  ) -> Self {
     .asynchronous { reference in
       guard let subscriber = reference.load(as: P.self) else { return false }
       try await body(subscriber)
@@ -176,15 +230,15 @@ extension DelegateHub {
     }
   }
 
-  /// Makes a handler that begins on the main actor: a subscription that ends, or a subscriber that dies, before
-  /// the actor is free is not called.
+  /// Calls a closure on the main actor: a subscription that ends, or a subscriber that dies, before the actor is free
+  /// is not called.
   @inlinable
-  nonisolated func onMainActor<P, E>(
+  static func callingOnMainActor<P, E>(
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
-  ) -> Notification.Handler {
+  ) -> Self {
     .asynchronous { reference in
       HandlerContext.poise()
-      return try await Self.call(body, on: reference)
+      return try await call(body, on: reference)
     }
   }
 
@@ -198,35 +252,5 @@ extension DelegateHub {
     }
     try body(subscriber)
     return true
-  }
-
-  @usableFromInline
-  nonisolated(nonsending) func postAndWait(
-    _ handler: Notification.Handler, to key: ObjectIdentifier, until deadline: Deadline?
-  ) async -> Leftovers {
-    let receipt = Receipt()
-    post(handler, to: key, receipt: receipt)
-    let isPassed = await wait(for: .passing(of: receipt), until: deadline)
-    if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
-    return await Leftovers(
-      subscribers: allSubscriptions().filter { $0.topic.key == key }.flatMap(\.nodes)
-        .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
-  }
-
-  @usableFromInline
-  nonisolated func post(_ handler: Notification.Handler, to key: ObjectIdentifier) {
-    post(handler, to: key, receipt: nil)
-  }
-
-  private nonisolated func post(
-    _ handler: Notification.Handler, to key: ObjectIdentifier, receipt: Receipt?
-  ) {
-    var content = Notification.Content(handler: handler, receipt: receipt)
-    if !configuration.propagating.isEmpty {
-      content.handler = handler.binding(configuration.propagating.map { $0.capture() })
-    }
-    inbox.post(content, to: key)
-    // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
-    withExtendedLifetime(self) {}
   }
 }

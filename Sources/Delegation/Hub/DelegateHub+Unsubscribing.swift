@@ -11,7 +11,7 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    unsubscribe(Self.object(of: subscriber), from: ObjectIdentifier(`protocol`))
+    inbox.terminate(Self.object(of: subscriber), of: ObjectIdentifier(`protocol`))
   }
 
   /// Ends all subscriptions of an object.
@@ -24,7 +24,7 @@ extension DelegateHub {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
-    unsubscribe(subscriber, from: nil)
+    inbox.terminate(subscriber, of: nil)
   }
 
   /// Ends all subscriptions of an object and waits until none of its handlers is running.
@@ -54,16 +54,11 @@ extension DelegateHub {
     await unsubscribeAndWait(subscriber, from: nil)
   }
 
-  /// Ends an object's subscriptions to a protocol, or to all.
-  nonisolated func unsubscribe(_ subscriber: AnyObject, from key: ObjectIdentifier?) {
-    inbox.terminate(subscriber, of: key)
-  }
-
   /// Ends an object's subscriptions to a protocol, or to all, and waits for its handlers.
   nonisolated func unsubscribeAndWait(
     _ subscriber: AnyObject, from key: ObjectIdentifier?
   ) async {
-    unsubscribe(subscriber, from: key)
+    inbox.terminate(subscriber, of: key)
     // Also subscriptions that had ended before and still have a handler running.
     for overview in await allSubscriptions() where key == nil || overview.topic.key == key {
       for node in overview.nodes where !node.isOpen && node.reference.refers(to: subscriber) {

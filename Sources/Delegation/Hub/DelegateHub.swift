@@ -73,20 +73,21 @@ public actor DelegateHub {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
     self.executor = executor
-    let deadlinesExecutor = Self.deadlinesExecutor(of: configuration)
-    ownExecutor = deadlinesExecutor ?? globalConcurrentExecutor
-    deadlines = DeadlineQueue(clock: configuration.clock, executor: deadlinesExecutor)
+    // In real time deadlines do not run on the hub's executor, which may be busy. Any other clock is assumed
+    // to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
+    let clock = configuration.clock
+    let isRealTime = clock is ContinuousClock || clock is SuspendingClock
+    ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
+    deadlines = DeadlineQueue(clock: clock, executor: isRealTime ? nil : executor)
     slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
     self.reporter = reporter
-    inbox = Inbox(activity: activity) { cause, call, node, name in
-      reporter.report(Incident(cause, in: call, of: node, named: name))
-    }
+    inbox = Inbox(activity: activity) { reporter.report($0) }
     inbox.setWaker { [weak self] in
       // Claimed with a reference to the hub, so that what is claimed is done.
       guard let self, self.inbox.wake.claim() else { return }
-      Task.startDetached(on: executor) { await self.work() }
+      Task.startDetached(on: executor, priority: self.inbox.wake.priority) { await self.work() }
     }
   }
 
@@ -97,11 +98,8 @@ public actor DelegateHub {
 
   // MARK: Applying the inbox's changes
 
-  /// What a wake has to do.
-  struct WakeWork: Sendable {
-    var fanOuts: [[SubscriptionNode]]
-    var sweeps: [(topic: Topic, nodes: [SubscriptionNode])]
-  }
+  /// What a wake has to do: fan-outs, and searches for dead subscribers.
+  typealias Work = (fanOuts: [FanOut], sweeps: [(topic: Topic, nodes: [SubscriptionNode])])
 
   /// The subscriptions of a protocol, in order, if none has changed since a question asked for them.
   @usableFromInline
@@ -126,13 +124,15 @@ public actor DelegateHub {
     return rosters.values[index].snapshot()
   }
 
-  private func takeWork() -> WakeWork {
+  private func takeWork() -> Work {
     let updates = inbox.takeUpdates(asWake: true)
     apply(updates)
-    var fanOuts = updates.pendingWork.pending.map { inOrder($0.key) }
-    if !updates.pendingWork.due.isEmpty { fanOuts.append(updates.pendingWork.due) }
-    return WakeWork(
-      fanOuts: fanOuts, sweeps: updates.pendingWork.sweeps.map { ($0, inOrder($0.key)) })
+    var snapshots = updates.pendingWork.pending.map { inOrder($0.key) }
+    if !updates.pendingWork.due.isEmpty { snapshots.append(updates.pendingWork.due) }
+    return (
+      snapshots.map { FanOut(delivering: $0, for: self) },
+      updates.pendingWork.sweeps.map { ($0, inOrder($0.key)) }
+    )
   }
 
   private func apply(_ updates: Inbox.Updates) {
@@ -162,7 +162,7 @@ public actor DelegateHub {
   /// Begins a wake's work, and keeps nothing of it.
   ///
   /// - Returns: the first fan-out, whose first worker runs in the current task.
-  private nonisolated func begin(_ work: WakeWork) -> FanOut? {
+  private nonisolated func begin(_ work: Work) -> FanOut? {
     for sweep in work.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: executor) {
@@ -171,8 +171,69 @@ public actor DelegateHub {
         self.inbox.activity.end()
       }
     }
-    let fanOuts = work.fanOuts.map { FanOut(delivering: $0, for: self) }
-    for fanOut in fanOuts.dropFirst() { fanOut.requestWorker() }
-    return fanOuts.first
+    for fanOut in work.fanOuts.dropFirst() { fanOut.requestWorker() }
+    return work.fanOuts.first
+  }
+}
+
+extension DelegateHub: Workplace {
+  @usableFromInline
+  nonisolated var activity: Activity { inbox.activity }
+
+  /// Whether the current task prefers an executor that is neither the hub's nor the global one.
+  ///
+  /// The hub's actor would run on that executor, for all callers, and so would handlers without an executor
+  /// of their own. So calls of such a task are made again with ``ownExecutor`` as the preference: if the
+  /// caller's executor is busy, only that caller waits.
+  @usableFromInline
+  nonisolated var isCalledOnOtherExecutor: Bool {
+    withUnsafeCurrentTask { task in
+      guard let preferred = task?.unownedTaskExecutor else { return false }
+      return preferred != globalConcurrentExecutor.asUnownedTaskExecutor()
+        && preferred != executor?.asUnownedTaskExecutor()
+        && preferred != configuration.executor?.asUnownedTaskExecutor()
+    }
+  }
+
+  /// Whether the current task prefers the hub's executor, and so runs there.
+  nonisolated var isCalledOnOwnExecutor: Bool {
+    guard let executor else { return false }
+    return withUnsafeCurrentTask { task in
+      task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
+    }
+  }
+
+  /// The subscriptions of a protocol, in order; the actor is entered only if one has changed.
+  @inlinable
+  @inline(__always)
+  nonisolated func subscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
+    if let published = publishedSnapshot(of: key) { return published }
+    return await changedSubscriptions(of: key)
+  }
+
+  /// Enters the actor, for a caller that may prefer another executor.
+  @usableFromInline
+  nonisolated func changedSubscriptions(of key: ObjectIdentifier) async -> [SubscriptionNode] {
+    guard isCalledOnOtherExecutor else { return await snapshot(of: key) }
+    return await withTaskExecutorPreference(ownExecutor) { await self.snapshot(of: key) }
+  }
+
+  /// Waits for a goal, for a caller that may prefer another executor.
+  ///
+  /// Whoever reaches the goal would call `enqueue` of the caller's executor, which may block or run the
+  /// caller at once.
+  nonisolated(nonsending) func wait(for goal: WaitGoal, until deadline: Deadline?) async -> Bool {
+    guard isCalledOnOtherExecutor else { return await goal.wait(until: deadline) }
+    return await withTaskExecutorPreference(ownExecutor) { @concurrent in
+      await goal.wait(until: deadline)
+    }
+  }
+
+  /// Copies of all rosters, for a caller that may prefer another executor.
+  nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
+    guard isCalledOnOtherExecutor else { return await overview() }
+    return await withTaskExecutorPreference(ownExecutor) {
+      await self.allSubscriptions()
+    }
   }
 }

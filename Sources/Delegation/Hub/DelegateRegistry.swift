@@ -72,7 +72,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     ) -> DelegateHub.Subscription {
       subscribe(
         subscriber, priority: priority, id: id, hold: hold, mailbox: mailbox,
-        on: DispatchQueueTaskExecutor.shared(on: queue), fileID: fileID, line: line)
+        on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line)
     }
   #endif
 
@@ -83,7 +83,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(_ subscriber: P) {
-    hub.unsubscribe(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
+    hub.inbox.terminate(DelegateHub.object(of: subscriber), of: ObjectIdentifier(base))
   }
 
   /// Ends an object's subscription and waits until none of its handlers is running.

@@ -49,7 +49,7 @@ public struct Delegates<P: Sendable>: Sendable {
   /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
   /// conform passes such a notification without being called, and it counts as handled; a question
   /// is not asked of it, and it counts as absent. It passes the notification in its turn, and on its own
-  /// executor if it has one: ``notifyAndWait(within:_:)`` waits for both.
+  /// executor if it has one: ``notifyAndWait(within:_:)-459hr`` waits for both.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
@@ -92,6 +92,95 @@ public struct Delegates<P: Sendable>: Sendable {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] {
     get async { await hub.subscribers(among: audience) }
+  }
+}
+
+extension Delegates {
+  /// Calls a synchronous handler on every subscriber, without waiting for any.
+  ///
+  /// As ``DelegateHub/notify(_:_:)-9yydi``.
+  ///
+  /// - Parameter body: what to do with each subscriber.
+  /// - Complexity: O(1) in the number of subscribers.
+  @inlinable
+  public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
+    hub.post(.calling(body), to: audience)
+  }
+
+  /// Calls an asynchronous handler on every subscriber, without waiting for any.
+  ///
+  /// As ``DelegateHub/notify(_:_:)-2z5cx``.
+  ///
+  /// - Parameter body: what to do with each subscriber.
+  /// - Complexity: O(1) in the number of subscribers.
+  @inlinable
+  public func notify(
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  ) {
+    hub.post(.awaiting(body), to: audience)
+  }
+
+  /// Calls a handler on every subscriber on the main actor, without waiting for any.
+  ///
+  /// As ``DelegateHub/notify(_:_:)-2mdiv``.
+  ///
+  /// - Parameter body: what to do with each subscriber.
+  /// - Complexity: O(1) in the number of subscribers.
+  @inlinable
+  public func notify<E>(_ body: @escaping @MainActor @Sendable (P) throws(E) -> Void) {
+    hub.post(.callingOnMainActor(body), to: audience)
+  }
+
+  /// Calls a handler on every subscriber, and waits until all have handled it.
+  ///
+  /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: the subscribers that had not passed the notification when it returned.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  @discardableResult
+  public func notifyAndWait(
+    within duration: Duration? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+  ) async -> DelegateHub.Leftovers {
+    await hub.postAndWait(.awaiting(body), to: audience, within: duration)
+  }
+
+  /// Calls a synchronous handler on every subscriber, and waits until all have handled it.
+  ///
+  /// As ``DelegateHub/notifyAndWait(_:within:_:)-v9d4``.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: the subscribers that had not passed the notification when it returned.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  @discardableResult
+  public func notifyAndWait(
+    within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
+  ) async -> DelegateHub.Leftovers {
+    await hub.postAndWait(.calling(body), to: audience, within: duration)
+  }
+
+  /// Calls a handler on every subscriber on the main actor, and waits until all have handled it.
+  ///
+  /// As ``DelegateHub/notifyAndWait(_:within:_:)-2o0qo``.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: the subscribers that had not passed the notification when it returned.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  @discardableResult
+  public func notifyAndWait<E>(
+    within duration: Duration? = nil, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  ) async -> DelegateHub.Leftovers {
+    await hub.postAndWait(.callingOnMainActor(body), to: audience, within: duration)
   }
 }
 

@@ -1,29 +1,18 @@
 /// Calls the hook with incidents, one at a time and in order, without delaying any call.
 ///
-/// Code that finds an incident queues it here and goes on. A separate task calls the hook as long as there
+/// Code that finds an incident leaves it here and goes on. A separate task calls the hook as long as there
 /// are any. That task is counted as a worker, so a drained hub has reported them all.
-///
-/// Invariant: while incidents wait, exactly one task is running or started that will report them.
 final class IncidentReporter: Sendable {
   typealias Hook = @Sendable (DelegateHub.Incident) -> Void
 
   private struct State: Sendable {
-    var waiting = Queue<DelegateHub.Incident>()
-    var isTelling = false
-    /// `nil` when the hub is released and all incidents have been reported: the hook may keep incidents, and
-    /// their subscriptions keep this reporter.
-    var recipient: Recipient?
-    var isClosed = false
-
-    mutating func takeRecipientIfDone() -> Recipient? {
-      isClosed && !isTelling ? recipient.take() : nil
-    }
-  }
-
-  /// The user's hook, and where it is called.
-  private struct Recipient: Sendable {
-    let hook: Hook
-    let executor: (any TaskExecutor)?
+    /// What is left for the task that calls the hook; `nil` while there is no such task.
+    var waiting: [DelegateHub.Incident]?
+    /// The user's hook, and where it is called.
+    ///
+    /// `nil` when the hub is released: the hook may keep incidents, and their subscriptions keep this reporter.
+    /// The task that calls it keeps it until it has reported what waits.
+    var recipient: (hook: Hook, executor: (any TaskExecutor)?)?
   }
 
   /// How many may wait; further ones are counted in the last of them.
@@ -33,28 +22,35 @@ final class IncidentReporter: Sendable {
   private let state: Lock<State>
 
   init(_ hook: @escaping Hook, on executor: (any TaskExecutor)?, activity: Activity) {
-    state = Lock(State(recipient: Recipient(hook: hook, executor: executor)))
+    state = Lock(State(recipient: (hook, executor)))
     self.activity = activity
   }
 
   /// Takes an incident and returns at once.
   ///
-  /// Nobody is told of those that are found when the hub is released and all others have been reported.
+  /// Nobody is told of those that are found after the hub was released.
   func report(_ incident: DelegateHub.Incident) {
-    let recipient = state.withLock { state -> Recipient? in
+    let recipient = state.withLock { state -> (hook: Hook, executor: (any TaskExecutor)?)? in
       guard let recipient = state.recipient else { return nil }
-      if state.waiting.count < Self.capacity {
-        state.waiting.append(incident)
-      } else {
-        state.waiting.updateLast { $0.leftOut += 1 }
+      guard let count = state.waiting?.count else {
+        state.waiting = [incident]
+        return recipient
       }
-      defer { state.isTelling = true }
-      return state.isTelling ? nil : recipient
+      if count < Self.capacity {
+        state.waiting?.append(incident)
+      } else {
+        state.waiting?[count - 1].leftOut += 1
+      }
+      return nil
     }
-    guard let recipient else { return }
+    guard let (hook, executor) = recipient else { return }
     activity.begin()
-    Task.startDetached(on: recipient.executor) {
-      await self.tell()
+    Task.startDetached(on: executor) {
+      while let incident = self.next() {
+        hook(incident)
+        // The executor may have other work, and the hook may cause further incidents.
+        await Task.yield()
+      }
       self.activity.end()
     }
   }
@@ -63,30 +59,16 @@ final class IncidentReporter: Sendable {
   ///
   /// Must not be called under a lock.
   func close() {
-    let recipient = state.withLock { state in
-      state.isClosed = true
-      return state.takeRecipientIfDone()
-    }
+    let recipient = state.withLock { $0.recipient.take() }
     withExtendedLifetime(recipient) {}
   }
 
-  private func tell() async {
-    while let (incident, hook) = next() {
-      hook(incident)
-      // The executor may have other work, and the hook may cause further incidents.
-      await Task.yield()
+  /// Takes the next incident, or notes that the task ends.
+  private func next() -> DelegateHub.Incident? {
+    state.withLock { state in
+      if state.waiting?.isEmpty == false { return state.waiting?.removeFirst() }
+      state.waiting = nil
+      return nil
     }
-  }
-
-  private func next() -> (DelegateHub.Incident, Hook)? {
-    let (next, released) = state.withLock { state -> ((DelegateHub.Incident, Hook)?, Recipient?) in
-      if let hook = state.recipient?.hook, let incident = state.waiting.popFirst() {
-        return ((incident, hook), nil)
-      }
-      state.isTelling = false
-      return (nil, state.takeRecipientIfDone())
-    }
-    withExtendedLifetime(released) {}
-    return next
   }
 }

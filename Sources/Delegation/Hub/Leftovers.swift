@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)`` returned.
+  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)-4l7hx`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {
@@ -19,11 +19,11 @@ extension DelegateHub {
     public let subscribers: [Subscriber]
 
     /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
-    public let delays: Int
+    public internal(set) var delays = 0
 
     /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
     /// incidents that are being told.
-    let ownWork: Int
+    var ownWork = 0
 
     /// Whether nothing was left.
     public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
@@ -38,27 +38,23 @@ extension DelegateHub {
       if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
       return lines.joined(separator: "\n")
     }
+  }
+}
 
-    init(subscribers: [Subscriber], delays: Int = 0, ownWork: Int = 0) {
-      self.subscribers = subscribers
-      self.delays = delays
-      self.ownWork = ownWork
-    }
-
-    /// What is left of a hub that has not come to rest.
-    ///
-    /// It is never empty: with no subscriber to name, all workers are the user's delays or the hub's own.
-    ///
-    /// - Parameters:
-    ///   - workers: how many the hub had when it was found not to be at rest, before anything else was
-    ///     looked at; at least one.
-    ///   - subscribers: those with work left.
-    ///   - delays: how many of the workers delay the drain.
-    init(of workers: Int, subscribers: [Subscriber], delays: Int) {
-      // What waits for a subscriber is one worker's, until its handlers run.
-      let explained = subscribers.reduce(delays) { $0 + max(1, $1.running) }
-      self.init(subscribers: subscribers, delays: delays, ownWork: max(0, workers - explained))
-    }
+extension DelegateHub.Leftovers {
+  /// What is left of a hub that has not come to rest.
+  ///
+  /// It is never empty: with no subscriber to name, all workers are the user's delays or the hub's own.
+  ///
+  /// - Parameters:
+  ///   - workers: how many the hub had when it was found not to be at rest, before anything else was
+  ///     looked at; at least one.
+  ///   - subscribers: those with work left.
+  ///   - delays: how many of the workers delay the drain.
+  init(of workers: Int, subscribers: [Subscriber], delays: Int) {
+    // What waits for a subscriber is one worker's, until its handlers run.
+    let explained = subscribers.reduce(delays) { $0 + max(1, $1.running) }
+    self.init(subscribers: subscribers, delays: delays, ownWork: max(0, workers - explained))
   }
 }
 

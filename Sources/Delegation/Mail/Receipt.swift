@@ -4,6 +4,7 @@ internal import Synchronization
 ///
 /// A subscription passes it once: when its handler has returned or thrown, or when the notification is
 /// dropped or discarded.
+@usableFromInline
 final class Receipt: Sendable {
   /// The notification that this is for.
   struct Place: Sendable {

@@ -24,8 +24,14 @@ extension SubscriptionNode {
   /// Reports an incident of this subscription.
   ///
   /// Takes the lock of the contents; must not be called under a lock.
-  func report(_ cause: IncidentCause, in call: CallKind) {
-    topic.owner.report(cause, in: call, of: self, named: name)
+  func report(
+    _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil,
+    dropped: Int = 0
+  ) {
+    topic.owner.report(
+      .init(
+        kind: kind, call: .init(code: call), error: error, dropped: dropped,
+        subscription: .init(node: self), name: name))
   }
 
   /// How often the subscriber gave no answer to a question.
@@ -47,7 +53,7 @@ extension SubscriptionNode {
   func noteFailure(_ error: any Error, in call: CallKind) {
     guard !Task.isCancelled else { return }
     noteFailure()
-    report(.failed(error), in: call)
+    report(.failed, in: call, error: error)
   }
 
   /// Notes that the subscriber had not answered at a question's deadline, unless it was removed.
@@ -86,7 +92,8 @@ extension SubscriptionNode {
       call != nil || account.handling == 0 && account.expired > 0
     else { return }
     topic.owner.report(
-      .unheard, in: call ?? .notify, of: self,
-      named: SubscriberName(type: subscriberType, id: id))
+      .init(
+        kind: .unheard, call: .init(code: call ?? .notify), subscription: .init(node: self),
+        name: SubscriberName(type: subscriberType, id: id)))
   }
 }

@@ -33,7 +33,7 @@ extension SubscriptionNode {
           contents.mailbox.takeUnreportedDrops()
         )
       }
-      if dropped > 0 { report(.dropped(dropped), in: .notify) }
+      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped) }
       for content in overflow { content.receipt?.pass() }
       if let result { return result }
     }

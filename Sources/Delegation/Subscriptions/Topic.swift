@@ -12,12 +12,10 @@ protocol SubscriptionOwner: AnyObject, Sendable {
   ///   - call: the call that found the subscriber dead, if one did.
   func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?)
 
-  /// Reports an incident of a subscription to the user, without waiting.
+  /// Reports an incident to the user, without waiting.
   ///
   /// Must not be called under a lock.
-  func report(
-    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
-  )
+  func report(_ incident: DelegateHub.Incident)
 
   /// Requests a worker for a subscription that has pending notifications.
   func requestWorker(for node: SubscriptionNode)

@@ -23,7 +23,7 @@
     /// - Parameter queue: the queue that everything runs on.
     public init(_ queue: DispatchQueue) {
       self.queue = queue
-      tasks = .shared(on: queue)
+      tasks = DispatchQueueTaskExecutor(queue)
     }
 
     /// Runs a job on the queue, after those that were enqueued before.
@@ -49,6 +49,24 @@
       UnownedSerialExecutor(ordinary: self)
     }
   }
+
+  /// Runs handlers on a dispatch queue.
+  ///
+  /// It is not ``DispatchQueueExecutor``, because that one isolates its jobs to the queue, as an actor needs.
+  /// A task would leave that isolation, and so the queue, at each call of a nonisolated function, and come
+  /// back to it with one more job each time.
+  final class DispatchQueueTaskExecutor: TaskExecutor {
+    let queue: DispatchQueue
+
+    init(_ queue: DispatchQueue) {
+      self.queue = queue
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
 #endif
 
 /// The executor that runs the handlers of a subscription.
@@ -60,4 +78,16 @@ func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
     if let executor = executor as? DispatchQueueExecutor { return executor.tasks }
   #endif
   return executor
+}
+
+/// Where an executor runs its jobs: it is the same for all executors of one dispatch queue.
+///
+/// To be compared while the executors are alive.
+func place(of executor: any TaskExecutor) -> ObjectIdentifier {
+  #if canImport(Dispatch)
+    if let executor = executor as? DispatchQueueTaskExecutor {
+      return ObjectIdentifier(executor.queue)
+    }
+  #endif
+  return ObjectIdentifier(executor)
 }

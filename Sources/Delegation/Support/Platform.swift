@@ -24,8 +24,9 @@
 /// What else differs between platforms is whether there is a Dispatch: all that needs it is left out where
 /// there is none.
 package enum Platform {
-  /// Writes to standard error, with one call.
-  static func writeToStandardError(_ bytes: [UInt8]) {
+  /// Writes to standard error, with one call, so that lines of several threads do not mix.
+  static func writeToStandardError(_ text: String) {
+    let bytes = Array(text.utf8)
     // The result is ignored: an error here could not be reported anywhere.
     #if canImport(WinSDK)
       _ = _write(2, bytes, UInt32(bytes.count))

@@ -24,13 +24,6 @@ struct Queue<Element> {
     elements.append(element)
   }
 
-  /// Changes the element that was appended last, if it is still there.
-  mutating func updateLast(_ change: (inout Element) -> Void) {
-    guard !isEmpty, var last = elements[elements.count - 1] else { return }
-    change(&last)
-    elements[elements.count - 1] = last
-  }
-
   /// - Complexity: O(1), amortised.
   @inlinable
   mutating func popFirst() -> Element? {
@@ -75,3 +68,19 @@ struct Queue<Element> {
 }
 
 extension Queue: Sendable where Element: Sendable {}
+
+extension RandomAccessCollection {
+  /// The first index from which on a condition holds; the end if it holds nowhere.
+  ///
+  /// - Parameter condition: holds for no element before one for which it does not hold.
+  /// - Returns: the index.
+  /// - Complexity: O(log *n*).
+  func partitioningIndex(where condition: (Element) -> Bool) -> Index {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = index(low, offsetBy: distance(from: low, to: high) / 2)
+      if condition(self[middle]) { high = middle } else { low = index(after: middle) }
+    }
+    return low
+  }
+}

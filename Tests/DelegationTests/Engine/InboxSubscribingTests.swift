@@ -26,7 +26,7 @@ struct InboxSubscribingTests {
   @Test("one whose place is taken has not died unheard, though it has dropped what was posted")
   func dropped() {
     let causes = Recorder<String>()
-    let inbox = Inbox { cause, _, _, _ in causes.record("\(cause)") }
+    let inbox = Inbox { causes.record("\($0.kind) \($0.dropped)") }
     defer { inbox.clear() }
     let (former, latter) = (Nobody(), Nobody())
     let node = Structures.subscribe(
@@ -35,7 +35,7 @@ struct InboxSubscribingTests {
     #expect(node.account == Account(dropped: 1, waiting: 1))
     _ = Structures.subscribe(latter, in: inbox, identity: Identity("a"))
     #expect(!node.isOpen)
-    #expect(causes.history == ["dropped(1)"])
+    #expect(causes.history == ["dropped 1"])
   }
 
   @Test("from the moment at which one ends whose place is taken, the hub has something to do")

@@ -4,20 +4,21 @@ import Testing
 
 @Suite("SlowWatch: whom it reports, and when it stops")
 struct SlowWatchTests {
-  private let inbox = Inbox()
+  private let inbox: Inbox
   private let subscribers = [Nobody(), Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
   private let executor = ManualExecutor()
   private let clock = FickleClock()
-  private let reported = Recorder<ObjectIdentifier>()
+  private let reported: Recorder<ObjectIdentifier>
   private let watch: SlowWatch
 
   init() {
+    let reported = Recorder<ObjectIdentifier>()
+    self.reported = reported
+    inbox = Inbox { reported.record(ObjectIdentifier($0.subscription.node)) }
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
     let deadlines = DeadlineQueue(clock: clock, executor: executor)
-    watch = SlowWatch(after: .seconds(1), by: deadlines) { [reported] node, _ in
-      reported.record(ObjectIdentifier(node))
-    }
+    watch = SlowWatch(after: .seconds(1), by: deadlines)
   }
 
   private func pass(_ seconds: Int) {

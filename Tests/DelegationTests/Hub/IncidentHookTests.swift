@@ -68,7 +68,7 @@ struct IncidentHookTests {
           $0.onIncident = { told.record($0) }
         }
         let node = hub.subscribe(probe, to: Listener.self).node
-        for _ in 0..<2 { node.report(.failed(Refusal(reason: "1")), in: .notify) }
+        for _ in 0..<2 { node.report(.failed, in: .notify, error: Refusal(reason: "1")) }
       }
       #expect(told.history.isEmpty)
       executor.run()
@@ -87,7 +87,7 @@ struct IncidentHookTests {
     // As the hook's documentation says.
     #expect(capacity == 256)
     for number in 0..<(capacity + more) {
-      node.report(.failed(Refusal(reason: "\(number)")), in: .notify)
+      node.report(.failed, in: .notify, error: Refusal(reason: "\(number)"))
     }
     stage.run()
     #expect(told.history.map(\.reason) == (0..<capacity).map { "\($0)" })
@@ -98,7 +98,7 @@ struct IncidentHookTests {
         told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
     }
     // There is room again, and what comes now is told.
-    node.report(.failed(Refusal(reason: "next")), in: .notify)
+    node.report(.failed, in: .notify, error: Refusal(reason: "next"))
     stage.run()
     #expect(told.history.last?.reason == "next")
     #expect(told.history.last?.leftOut == 0)
@@ -119,7 +119,7 @@ struct IncidentHookTests {
     let probe = Probe()
     let node = stage.hub.subscribe(probe, to: Listener.self).node
     for reason in ["first", "second"] {
-      node.report(.failed(Refusal(reason: reason)), in: .notify)
+      node.report(.failed, in: .notify, error: Refusal(reason: reason))
     }
     stage.run()
     #expect(events.history == ["first", "other work", "second"])
@@ -127,15 +127,19 @@ struct IncidentHookTests {
   }
 
   @Test("only one about a full mailbox says that notifications were dropped")
-  func droppedByKind() {
+  func droppedByKind() async {
+    let told = Recorder<DelegateHub.Incident>()
+    let hub = DelegateHub(.init(onIncident: { told.record($0) }))
     let probe = Probe()
-    let node = DelegateHub().subscribe(probe, to: Listener.self).node
-    let causes: [IncidentCause] = [.failed(Refusal()), .late, .slow, .dropped(3), .unheard]
-    let incidents = causes.map {
-      DelegateHub.Incident($0, in: .vote, of: node, named: node.name)
-    }
-    #expect(incidents.map(\.kind) == [.failed, .late, .slow, .dropped, .unheard])
-    #expect(incidents.map(\.dropped) == [0, 0, 0, 3, 0])
+    let node = hub.subscribe(probe, to: Listener.self).node
+    node.report(.failed, in: .vote, error: Refusal())
+    node.report(.dropped, in: .notify, dropped: 3)
+    node.report(.late, in: .vote)
+    await hub.drain()
+    #expect(told.history.map(\.kind) == [.failed, .dropped, .late])
+    #expect(told.history.map(\.dropped) == [0, 3, 0])
+    #expect(told.history.map { $0.error != nil } == [true, false, false])
+    #expect(told.history.map(\.call) == [.vote, .notify, .vote])
     withExtendedLifetime(probe) {}
   }
 

@@ -4,42 +4,33 @@ import Testing
 
 @Suite("Incidents on standard error", .inTurn)
 struct IncidentLogTests {
-  private let start = ContinuousClock.now
-
-  /// A number of milliseconds after the first incident.
-  private func at(_ milliseconds: Int) -> ContinuousClock.Instant {
-    start + .milliseconds(milliseconds)
-  }
-
   @Test("there are 20 lines a second, and the rest is counted until the second is over")
   func twentyASecond() {
     var log = IncidentLog()
-    for number in 0..<20 {
-      let step = log.add(1, at: at(40 * number))
-      #expect(step == .write)
+    for second in 0..<2 {
+      for number in 0..<20 {
+        let (isWritten, beginsSecond) = log.add(1)
+        #expect(isWritten, "\(second)")
+        #expect(beginsSecond == (number == 0))
+      }
+      // The last one stands for the ten that were left out before it came here.
+      for count in [1, 11] {
+        let (isWritten, beginsSecond) = log.add(count)
+        #expect(!isWritten && !beginsSecond)
+      }
+      let leftOut = log.endSecond()
+      #expect(leftOut == 12)
     }
-    var steps = [log.add(1, at: at(800))]
-    // It stands for the ten that were left out before it came here.
-    steps.append(log.add(11, at: at(900)))
-    #expect(steps == [.leaveOutUntil(at(1000)), .leaveOut])
-    var counts = [log.takeLeftOut()]
-    counts.append(log.takeLeftOut())
-    #expect(counts == [12, 0])
   }
 
-  @Test("a second begins with its first line")
-  func seconds() {
+  @Test("a second with few lines leaves nothing out")
+  func few() {
     var log = IncidentLog()
-    var steps = (0..<21).map { _ in log.add(1, at: at(0)) }
-    #expect(steps.last == .leaveOutUntil(at(1000)))
-    // The clock is late: what is counted until then is in its line.
-    steps = (0..<21).map { _ in log.add(1, at: at(1500)) }
-    #expect(steps.dropLast() == Array(repeating: .write, count: 20)[...])
-    #expect(steps.last == .leaveOut)
-    #expect(log.takeLeftOut() == 2)
-    let next = log.add(1, at: at(2499))
-    let new = log.add(1, at: at(2500))
-    #expect([next, new] == [.leaveOutUntil(at(2500)), .write])
+    _ = log.add(5)
+    let leftOut = log.endSecond()
+    #expect(leftOut == 0)
+    let next = log.add(1)
+    #expect(next == (true, true))
   }
 
   @Test("by default an incident is one line on standard error, and those beyond 20 one more")

@@ -39,6 +39,43 @@ struct MainActorNotificationTests {
     #expect(await hub.vote(Screen.self) { @MainActor in $0.lines.count == 5 })
   }
 
+  @Test(
+    "notifyAndWait begins there: one that has ended before the main actor is free is not called")
+  func endedBefore() async {
+    let hub = DelegateHub()
+    let (window, ended) = (Window(), Window())
+    hub.subscribe(window, to: Screen.self)
+    for isShort in [false, true] {
+      let subscription = hub.subscribe(ended, to: Screen.self)
+      let left = await Task { @MainActor in
+        async let left =
+          isShort
+          ? hub.delegates(Screen.self).notifyAndWait { @MainActor in $0.lines.append("two") }
+          : hub.notifyAndWait(Screen.self) { @MainActor in $0.lines.append("one") }
+        // The handler waits for the main actor, which this keeps.
+        while subscription.statistics.counts.handling == 0 { Threads.pause() }
+        subscription.cancel()
+        return await left
+      }.value
+      #expect(left.isEmpty)
+    }
+    #expect(await window.lines == ["one", "two"])
+    #expect(await ended.lines == [])
+  }
+
+  @Test("a closure that says nothing, and awaits nothing, runs where the subscriber's handlers do")
+  func unmarked() async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self, on: MarkedQueue.make("own"))
+    let places = Recorder<String>()
+    await hub.notifyAndWait(Listener.self) { _ in places.record(MarkedQueue.current) }
+    await hub.delegates(Listener.self).notifyAndWait { _ in places.record(MarkedQueue.current) }
+    await hub.notifyAndWait(Listener.self) { @MainActor _ in places.record(MarkedQueue.current) }
+    #expect(places.history.map { $0 == "own" } == [true, true, false])
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("one that throws has failed")
   func throwing() async {
     var configuration = DelegateHub.Configuration()

@@ -22,16 +22,24 @@ struct QueueSubscriptionTests {
     #expect(places.history == ["own", "own"])
   }
 
-  @Test("all who subscribe on a queue share one executor, which is gone when nobody needs it")
-  func shared() async {
-    let queue = MarkedQueue.make("shared")
-    let probes = Probe.many(3)
-    let nodes = probes.map { hub.subscribe($0, to: Listener.self, on: queue).node }
-    let executor = nodes[0].executor
-    #expect(executor != nil)
-    #expect(nodes.allSatisfy { $0.executor === executor })
-    #expect(DispatchQueueExecutor(queue).tasks === executor)
-    #expect(DispatchQueueTaskExecutor.shared(on: MarkedQueue.make("other")) !== executor)
+  @Test("all who subscribe on a queue are served together, and apart from those on another queue")
+  func shared() throws {
+    let (queue, other) = (MarkedQueue.make("shared"), MarkedQueue.make("other"))
+    let probes = Probe.many(4)
+    var nodes = probes.dropLast().map { hub.subscribe($0, to: Listener.self, on: queue).node }
+    nodes.append(hub.subscribe(probes[3], to: Listener.self, on: DispatchQueueExecutor(queue)).node)
+    let last = Probe("apart")
+    let apart = hub.subscribe(last, to: Listener.self, on: other).node
+    var batches = ExecutorBatches()
+    for node in nodes + [apart] {
+      let full = batches.add(node, on: try #require(node.executor)).count
+      #expect(full == 0)
+    }
+    let taken = batches.takeAll()
+    #expect(taken.map(\.nodes.count) == [4, 1])
+    #expect(taken.last?.nodes.first === apart)
+    #expect(taken.map(\.isPrompt) == [true, true])
+    withExtendedLifetime((probes, last)) {}
   }
 
   @Test("executors of queues that come and go leave nothing behind")
@@ -45,29 +53,5 @@ struct QueueSubscriptionTests {
       hub.unsubscribe(probe)
     }
     for obituary in weak.history { await obituary.death() }
-  }
-
-  @Test("nor are they listed any more, though their queues go on")
-  func unlisted() {
-    let before = DispatchQueueTaskExecutor.count
-    let queues = (0..<1_000).map { DispatchQueue(label: "\($0)") }
-    for queue in queues { _ = DispatchQueueTaskExecutor.shared(on: queue) }
-    // Tests beside this one have some, but not so many.
-    #expect(DispatchQueueTaskExecutor.count < before + 500)
-    withExtendedLifetime(queues) {}
-  }
-
-  @Test("from several threads at once there is one executor all the same")
-  func race() async {
-    for _ in 0..<200 {
-      let queue = DispatchQueue(label: "contended")
-      let executors = await withTaskGroup(of: DispatchQueueTaskExecutor.self) { group in
-        for _ in 0..<4 { group.addTask { DispatchQueueTaskExecutor.shared(on: queue) } }
-        var all: [DispatchQueueTaskExecutor] = []
-        for await executor in group { all.append(executor) }
-        return all
-      }
-      #expect(executors.allSatisfy { $0 === executors[0] })
-    }
   }
 }

@@ -46,7 +46,8 @@ struct ReleasedHubTests {
     let lifetimes = Lifetimes()
     func report() -> Obituary {
       let node = Structures.node(of: Nobody(), identity: Identity(lifetimes.make()))
-      reporter.report(.init(.slow, in: .notify, of: node, named: node.name))
+      reporter.report(
+        .init(kind: .slow, call: .notify, subscription: .init(node: node), name: node.name))
       return Obituary(of: node)
     }
     for _ in 0..<3 {

@@ -127,7 +127,7 @@ struct SubscriptionNodeTests {
   @Test("who is told that it failed, or was late, finds that counted")
   func misses() {
     let seen = Recorder<Misses>()
-    let telling = Inbox { _, _, node, _ in seen.record(node.misses) }
+    let telling = Inbox { seen.record($0.subscription.node.misses) }
     defer {
       telling.clear()
       inbox.clear()

@@ -17,10 +17,10 @@ extension DelegateHub {
     /// The kind of call in which it went wrong; for ``Kind/unheard`` the call that noticed it.
     public let call: Call
     /// What the handler threw, if the kind is ``Kind/failed``.
-    public let error: (any Error)?
+    public internal(set) var error: (any Error)?
     /// How many notifications the mailbox has dropped since the last such incident, if the kind is
     /// ``Kind/dropped``; otherwise 0.
-    public let dropped: Int
+    public internal(set) var dropped = 0
     /// How many incidents after this one were left out, because too many waited to be reported.
     public internal(set) var leftOut = 0
     /// The subscription, with which you can remove the subscriber.
@@ -58,32 +58,10 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Incident {
-  /// Makes the incident for a cause.
-  init(
-    _ cause: IncidentCause, in call: CallKind, of node: SubscriptionNode, named name: SubscriberName
-  ) {
-    self.call = Call(kind: call)
-    self.name = name
-    subscription = .init(node: node)
-    switch cause {
-    case .failed(let error): (kind, self.error, dropped) = (.failed, error, 0)
-    case .late: (kind, error, dropped) = (.late, nil, 0)
-    case .slow: (kind, error, dropped) = (.slow, nil, 0)
-    case .dropped(let count): (kind, error, dropped) = (.dropped, nil, count)
-    case .unheard: (kind, error, dropped) = (.unheard, nil, 0)
-    }
-  }
-}
-
-extension DelegateHub.Incident {
   /// What went wrong; more kinds may be added.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
     enum Code {
-      case failed
-      case late
-      case slow
-      case dropped
-      case unheard
+      case failed, late, slow, dropped, unheard
     }
 
     let code: Code
@@ -120,24 +98,33 @@ extension DelegateHub.Incident {
 
   /// The kind of call that an incident happened in; more may be added.
   public struct Call: Sendable, Hashable, CustomStringConvertible {
-    let kind: CallKind
+    @usableFromInline
+    enum Code: Sendable {
+      case notify, notifyAndWait, vote, ask, collect, askInTurn, pass
+    }
+
+    let code: Code
 
     /// `notify`.
-    public static let notify = Call(kind: .notify)
+    public static let notify = Call(code: .notify)
     /// `notifyAndWait`.
-    public static let notifyAndWait = Call(kind: .notifyAndWait)
+    public static let notifyAndWait = Call(code: .notifyAndWait)
     /// ``DelegateHub/vote(_:by:_:)-2k4ay``, with `absent:` as well.
-    public static let vote = Call(kind: .vote)
+    public static let vote = Call(code: .vote)
     /// ``DelegateHub/ask(_:combining:_:)-8kxs4``, with `absent:` as well.
-    public static let ask = Call(kind: .ask)
+    public static let ask = Call(code: .ask)
     /// ``DelegateHub/collect(_:within:_:)``.
-    public static let collect = Call(kind: .collect)
+    public static let collect = Call(code: .collect)
     /// ``DelegateHub/askInTurn(_:_:)``.
-    public static let askInTurn = Call(kind: .askInTurn)
+    public static let askInTurn = Call(code: .askInTurn)
     /// ``DelegateHub/pass(_:through:_:)``.
-    public static let pass = Call(kind: .pass)
+    public static let pass = Call(code: .pass)
 
     /// The call's name.
-    public var description: String { "\(kind)" }
+    public var description: String { "\(code)" }
   }
 }
+
+/// Which of the hub's calls a handler runs for.
+@usableFromInline
+typealias CallKind = DelegateHub.Incident.Call.Code
