@@ -40,9 +40,12 @@ extension DelegateHub {
     among audience: Audience<P>, within duration: Duration?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    await decide(
-      audience, by: Reduction.all(), in: .collect, within: deadline(within: duration),
-      AskingForReply(audience, body)
+    let asking = AskingForReply(audience, body)
+    guard let deadline = deadline(within: duration) else {
+      return await decide(audience, by: Reduction.all(), in: .collect, asking).get()
+    }
+    return await decide(
+      audience, by: Reduction.all(), in: .collect, within: deadline, asking
     ).get()
   }
 }
