@@ -128,7 +128,9 @@ extension DelegateHub {
 
   /// Calls a synchronous handler on every subscriber of a protocol, and waits until all have handled it.
   ///
-  /// As the asynchronous form, for a closure that awaits nothing.
+  /// As ``notifyAndWait(_:within:_:)-4l7hx``, for a closure that awaits nothing.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``notifyAndWait(_:within:_:)-4l7hx``.
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
@@ -148,8 +150,12 @@ extension DelegateHub {
 
   /// Calls a handler on every subscriber of a protocol on the main actor, and waits until all have handled it.
   ///
-  /// As the asynchronous form, for a closure that says `@MainActor` and awaits nothing. A subscriber that dies, or whose
-  /// subscription ends, before the main actor is free is not called.
+  /// As ``notifyAndWait(_:within:_:)-4l7hx``, for a closure that says `@MainActor` and awaits nothing. A subscriber that
+  /// dies, or whose subscription ends, before the main actor is free is not called.
+  ///
+  /// **Isolation.** Handlers run on the main actor.
+  ///
+  /// **Order**, **Cancellation** and **Errors.** As with ``notifyAndWait(_:within:_:)-4l7hx``.
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to call.
