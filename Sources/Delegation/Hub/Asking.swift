@@ -9,7 +9,8 @@ protocol Asking<Response, Failure>: Sendable {
   associatedtype Failure: Error
 
   func answer(of node: SubscriptionNode) async -> Answer<Response, Failure>
-  func absence(of late: SubscriptionNode) -> Answer<Response, Failure>
+  /// What counts for a late subscriber; it keeps nothing of the question, for the deadline's alarm keeps it.
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
 }
 
 /// A vote that awaits its voters; it is not ``AskingForResponse``, for which its closure would have to be converted.
@@ -42,7 +43,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
   }
 
   @inlinable
-  func absence(of late: SubscriptionNode) -> Answer<Bool, Failure> { .absence }
+  var late: @Sendable (SubscriptionNode) -> Answer<Bool, Failure> { { _ in .absence } }
 }
 
 /// A question whose responses are combined.
@@ -82,8 +83,8 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 
   @inlinable
-  func absence(of late: SubscriptionNode) -> Answer<Response, Failure> {
-    absence?.answer() ?? .absence
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
+    { [absence] _ in absence?.answer() ?? .absence }
   }
 }
 
@@ -110,20 +111,20 @@ struct AskingForReply<P, R: Sendable>: Asking {
   func answer(of node: SubscriptionNode) async -> Answer<DelegateHub.Reply<R>, Never> {
     guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
     do {
-      return reply(of: node, .success(try await body(subscriber)))
+      return Self.reply(of: node, .success(try await body(subscriber)))
     } catch {
       node.noteFailure()
-      return reply(of: node, .failure(error))
+      return Self.reply(of: node, .failure(error))
     }
   }
 
   @inlinable
-  func absence(of late: SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
-    reply(of: late, .failure(DelegateHub.ReplyError.timedOut))
+  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
+    { Self.reply(of: $0, .failure(DelegateHub.ReplyError.timedOut)) }
   }
 
   @inlinable
-  func reply(
+  static func reply(
     of node: SubscriptionNode, _ result: Result<R, any Error>
   ) -> Answer<DelegateHub.Reply<R>, Never> {
     .response(DelegateHub.Reply(of: node, result: result))
@@ -135,7 +136,7 @@ struct AskingForReply<P, R: Sendable>: Asking {
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
-  let late: Answer<Response, Failure>
+  let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
   @usableFromInline
   let body: @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
 
@@ -144,13 +145,10 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
     late: Answer<Response, Failure> = .absence,
     _ body: @escaping @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
   ) {
-    self.late = late
+    self.late = { _ in late }
     self.body = body
   }
 
   @inlinable
   func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> { await body(node) }
-
-  @inlinable
-  func absence(of late: SubscriptionNode) -> Answer<Response, Failure> { self.late }
 }

@@ -76,11 +76,12 @@ extension DelegateHub {
       poll = present
       if present.isDecidedAtOnce() { return nil }
       var inquiry = Inquiry(asking, to: present)
+      let late = asking.late
       inquiry.expire = { round, isNoting in
         present.expire(in: round) { position in
           guard round.isLate(at: position) else { return .absence }
           if isNoting { nodes[position].noteLate(in: call) }
-          return asking.absence(of: nodes[position])
+          return late(nodes[position])
         }
       }
       return inquiry
