@@ -1,4 +1,4 @@
-/// How questions are asked in turn: by one loop, in the caller's task or, if there is a deadline, in tasks of the turns.
+/// How questions are asked in turn: in the caller's task or, if there is a deadline, in a task for each turn.
 extension DelegateHub {
   @inlinable
   @inline(__always)

@@ -3,8 +3,8 @@
 /// Such a mailbox takes notifications out of the chain as they are posted, so that it does not keep the
 /// chain. A mailbox that once had a limit keeps its backlog, and the count of what it dropped.
 ///
-/// Invariant: `stored` has no more elements than the limit, and one that was put back. What was dropped is in `overflow` until it is
-/// released, and counted in `dropped` for good.
+/// Invariant: `stored` has no more elements than the limit, and one that was put back. What was dropped is in
+/// `overflow` until it is released, and counted in `dropped` for good.
 struct Backlog: Sendable {
   /// A pending notification.
   struct Stored: Sendable {

@@ -199,7 +199,7 @@ final class SubscriptionNode: Sendable {
       }
       contents.options = options
       if let policy = options.policy { contents.mailbox.setPolicy(policy) }
-      if former?.executor !== options.executor {
+      if former?.executor.map(place) != options.executor.map(place) {
         contents.mailbox.relocate()
         state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
       }

@@ -50,6 +50,6 @@ struct WaitList: Sendable {
   }
 
   private mutating func updateLimit() {
-    limit = waiters.map(\.limit).max() ?? -1
+    limit = waiters.lazy.map(\.limit).max() ?? -1
   }
 }

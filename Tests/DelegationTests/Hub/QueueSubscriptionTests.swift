@@ -22,6 +22,21 @@ struct QueueSubscriptionTests {
     #expect(places.history == ["own", "own"])
   }
 
+  @Test("to subscribe again on the same queue sends no worker elsewhere, on another one it does")
+  func again() {
+    let (queue, other) = (MarkedQueue.make("same"), MarkedQueue.make("other"))
+    let probe = Probe()
+    let node = hub.subscribe(probe, to: Listener.self, on: queue).node
+    // As if a worker attended it.
+    node.contents.withLock { _ = $0.mailbox.flags.insert(.attended) }
+    defer { node.contents.withLock { $0.mailbox.flags.subtract([.attended, .relocated]) } }
+    let isRelocated = [queue, other].map { queue in
+      hub.subscribe(probe, to: Listener.self, on: queue)
+      return node.contents.withLock { $0.mailbox.flags.contains(.relocated) }
+    }
+    #expect(isRelocated == [false, true])
+  }
+
   @Test("all who subscribe on a queue are served together, and apart from those on another queue")
   func shared() throws {
     let (queue, other) = (MarkedQueue.make("shared"), MarkedQueue.make("other"))
