@@ -1,7 +1,7 @@
 public import Synchronization
 
 /// Where in the source a subscription was made.
-struct Site: Sendable, CustomStringConvertible {
+struct Site: Sendable, Equatable, CustomStringConvertible {
   private let file: StaticString
   /// 32 bits, because each subscription keeps one.
   private let line: UInt32
@@ -12,6 +12,10 @@ struct Site: Sendable, CustomStringConvertible {
   }
 
   var description: String { "\(file):\(line)" }
+
+  static func == (one: Site, other: Site) -> Bool {
+    one.line == other.line && "\(one.file)" == "\(other.file)"
+  }
 }
 
 /// One subscription: its subscriber, its topic, and its mailbox.
