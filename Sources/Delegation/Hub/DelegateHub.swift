@@ -78,7 +78,8 @@ public actor DelegateHub {
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
-    deadlines = DeadlineQueue(clock: clock, executor: isRealTime ? nil : executor)
+    deadlines = DeadlineQueue(
+      clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
     slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
