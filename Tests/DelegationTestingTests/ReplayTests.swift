@@ -57,6 +57,18 @@ struct ReplayTests {
     if await account.isOverdrawn { throw Refusal(reason: "overdrawn") }
   }
 
+  /// A subscriber that only the hub keeps.
+  private final class Mourned: Listener {
+    let onDeath: Mortal
+
+    init(_ number: Int, in history: Recorder<String>) {
+      onDeath = Mortal { history.record("subscriber \(number) is dead") }
+    }
+
+    func hear(_ number: Int) {}
+    func answer(_ number: Int) async -> Bool { true }
+  }
+
   /// A scenario in which subscriptions end, most of them on executors of their own, while they are called and asked.
   private static func endings(
     _ executor: SeededExecutor, _ history: Recorder<String>
@@ -85,6 +97,9 @@ struct ReplayTests {
       history.record("\(number): \(left)")
     }
     subscribe()
+    for number in 0..<9 {
+      hub.subscribe(Mourned(number, in: history), to: Listener.self, hold: .strongly)
+    }
     await withTaskGroup { group in
       for number in 0..<2 { group.addTask { await call(number) } }
       for number in 0..<3 {
