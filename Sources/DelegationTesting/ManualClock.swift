@@ -100,16 +100,18 @@ public final class ManualClock: Clock {
     let ticket = state.withLock { $0.sleepers.makeTicket() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let (isAsleep, isClosed, ready) = state.withLock { state in
-          if deadline <= state.now || state.isClosed {
-            return (false, state.isClosed, [CheckedContinuation<Void, Never>]())
+        let (isAsleep, isOver, ready) = state.withLock { state in
+          // One that is cancelled is not seen to sleep: it ended before it began.
+          let isOver = state.isClosed || Task.isCancelled
+          if isOver || deadline <= state.now {
+            return (false, isOver, [CheckedContinuation<Void, Never>]())
           }
           state.sleepers.add(continuation, until: deadline, ticket: ticket)
           return (true, false, state.watchers.removeAll(reaching: state.sleepers.count))
         }
         for watcher in ready { watcher.resume() }
         guard isAsleep else {
-          return isClosed
+          return isOver
             ? continuation.resume(throwing: CancellationError()) : continuation.resume()
         }
         // The handler below may have run before the sleeper was added.
@@ -128,6 +130,21 @@ public final class ManualClock: Clock {
   ///
   /// For tests of code that runs on threads of its own: if the clock advances before the code has
   /// gone to sleep, it wakes nothing. With a ``ManualExecutor`` you do not need this.
+  ///
+  /// For each deadline of a hub's calls a task sleeps until the call has returned. So `waitForSleepers(2)` waits for the
+  /// second of two deadlines. One more sleeps while the hub's `slowAfter` watches handlers, and for that long after.
+  ///
+  /// ```swift
+  /// async let alice = hub.vote(
+  ///   DoorDelegate.self, within: .seconds(5), absent: .counts(as: false)
+  /// ) { await $0.mayEnter("Alice") }
+  /// async let bob = hub.vote(
+  ///   DoorDelegate.self, within: .seconds(10), absent: .counts(as: false)
+  /// ) { await $0.mayEnter("Bob") }
+  /// await clock.waitForSleepers(2)
+  /// clock.advance(by: .seconds(5))
+  /// #expect(await !alice)
+  /// ```
   ///
   /// **Cancellation.** If the task is cancelled, it returns at once.
   ///

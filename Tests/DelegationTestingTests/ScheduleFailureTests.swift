@@ -174,6 +174,36 @@ struct ScheduleFailureTests {
         == true)
   }
 
+  /// An error with much to say.
+  private struct Verbose: Error, CustomStringConvertible {
+    var description: String { String(repeating: "no ", count: 1_000) }
+  }
+
+  @Test("it says in a few lines what failed, whatever was thrown and however many steps it took")
+  func brief() {
+    func text(_ scenario: @escaping @Sendable () throws -> Void) -> String {
+      let failure = #expect(throws: ScheduleFailure.self) {
+        try replaySchedule(seed: 3) { _ in
+          for _ in 0..<1_000 { await Task.yield() }
+          try scenario()
+        }
+      }
+      #expect(failure.map { String(reflecting: $0) } == failure.map { "\($0)" })
+      return "\(failure as Any)"
+    }
+    withKnownIssue {
+      let text = text { try #require(Bool(false)) }
+      #expect(text.contains("seed 3: `#require` failed, as its own issue says, after "))
+      #expect(text.count < 200)
+    } matching: {
+      "\($0)".contains("Bool(false)")
+    }
+    let verbose = text { throw Verbose() }
+    #expect(verbose.contains("the scenario threw no no no"))
+    #expect(verbose.contains("…, after "))
+    #expect(verbose.count < 500)
+  }
+
   @Test("a task that is cancelled plays no further schedule")
   func cancellation() async {
     let task = Task { () -> ScheduleFailure? in

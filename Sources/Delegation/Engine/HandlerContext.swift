@@ -8,6 +8,12 @@ final class Caller: Sendable {
   /// The number of nested rounds.
   let depth: Int
 
+  /// Whether it is nested in so few others that the stack is sure to be large enough.
+  ///
+  /// At greater depth nothing is started in the caller's place, nor cancelled in the place of who cancels the caller:
+  /// each nested round would do so within the one before, and use up the stack.
+  var isShallow: Bool { depth < 16 }
+
   /// The caller for code outside of any handler.
   private static let outermost = Caller(nil)
 

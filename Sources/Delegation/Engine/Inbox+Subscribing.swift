@@ -30,6 +30,8 @@ extension Inbox {
       let sameID = identity.flatMap { identity in
         bucket?.first { $0.identity.matches(identity) }?.node
       }
+      // From before the take-over, after which it may be released.
+      let subscriber = sameID?.reference.object
       let node = update { state, effects -> SubscriptionNode? in
         let place = state.place(of: type, in: self)
         if let bucket, let identity {
@@ -40,6 +42,7 @@ extension Inbox {
           subscribe(request, &reference, replacing: sameID, at: place, &state, &effects)
         }
       }
+      if let subscriber { sameID?.keep(subscriber) }
       if let node { return node }
     }
   }

@@ -60,7 +60,8 @@ extension Inbox {
   /// Cancels all subscriptions of a protocol, or of all protocols, one after another.
   func terminateAll(of key: ObjectIdentifier? = nil) {
     let groups = keys(key).map { key in
-      (key: key, nodes: members(of: key).map { Array($0.values) } ?? [])
+      // In order of subscription: that of the index differs from run to run.
+      (key: key, nodes: members(of: key)?.values.sorted { $0.serial < $1.serial } ?? [])
     }
     var pieces = groups.flatMap { key, nodes in
       stride(from: 0, to: nodes.count, by: Self.endedAtOnce)

@@ -176,18 +176,33 @@ extension Round {
   @usableFromInline
   func nextItem() -> PollState.Item? { state.withLock { $0.poll.queue.popFirst() } }
 
-  /// Waits until the poll is decided.
+  /// Waits until the poll is decided, or for the deadline, if that has not been waited for before.
   ///
   /// For one caller.
   func waitForDecision() async {
     await withCheckedContinuation { continuation in
-      let isDecided = state.withLock { state in
-        if !state.poll.isDecided { state.poll.caller = PollState.Caller(continuation) }
-        return state.poll.isDecided
+      let isOver = state.withLock { state in
+        defer { state.poll.isDue = false }
+        if state.poll.isDecided || state.poll.isDue { return true }
+        state.poll.caller = PollState.Caller(continuation)
+        return false
       }
-      if isDecided { continuation.resume() }
+      if isOver { continuation.resume() }
     }
   }
+
+  /// Resumes the caller at the deadline.
+  func noteDeadline() {
+    let waiting = state.withLock { state in
+      let waiting = state.poll.caller.take()
+      state.poll.isDue = waiting == nil
+      return waiting
+    }
+    waiting?.continuation.resume()
+  }
+
+  /// Whether the poll is decided.
+  var isDecided: Bool { state.withLock { $0.poll.isDecided } }
 }
 
 /// The state that a poll's workers and its caller share under a lock.
@@ -212,6 +227,9 @@ struct PollState: Sendable {
   var queue = Queue<Item>()
   @usableFromInline
   var isDecided = false
+  /// Whether the deadline has come before the caller has waited for it.
+  @usableFromInline
+  var isDue = false
   @usableFromInline
   var caller: Caller?
 

@@ -94,10 +94,6 @@ final class Round: @unchecked Sendable {
   @exclusivity(unchecked)
   private var present: UnsafeCurrentTask?
 
-  /// At this depth and beyond, workers are not started in the caller's place, nor cancelled in the place of who
-  /// cancels the caller: each nested round would do so within the one before, and use up the stack.
-  private static let deepest = 16
-
   /// Makes a round of a question that the current task awaits.
   @usableFromInline
   init(
@@ -139,7 +135,7 @@ final class Round: @unchecked Sendable {
   /// - Parameter mayRunInPlace: whether the current task runs on the round's executor.
   /// - Returns: whether the poll is decided.
   func start(inPlace mayRunInPlace: Bool) -> Bool {
-    guard mayRunInPlace, isShallow,
+    guard mayRunInPlace, caller.isShallow,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else {
       requestWorker()
@@ -230,16 +226,16 @@ final class Round: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - isCancelling: whether handlers are running that are to be cancelled.
-  ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline.
+  ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, late, waiting) = state.withLock { state in
+    let (rest, held, hasLate, waiting) = state.withLock { state in
       defer {
         state.held = Held()
         state.poll.isDecided = true
       }
       return (
-        state.cursor.halt(), state.held, state.poll.queue.takeAll(), state.poll.caller.take()
+        state.cursor.halt(), state.held, !state.poll.queue.isEmpty, state.poll.caller.take()
       )
     }
     // The caller does not go on before what the question has captured is released.
@@ -250,7 +246,15 @@ final class Round: @unchecked Sendable {
     if isCancelling {
       cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
     }
+    guard hasLate else { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
+    if worker != nil { return releaseLate() }
+    Task.startDetached(on: executor) { self.releaseLate() }
+  }
+
+  /// Releases the answers that have come too late to be counted.
+  private func releaseLate() {
+    let late = state.withLock { $0.poll.queue.takeAll() }
     withExtendedLifetime(late) {}
   }
 
@@ -262,7 +266,7 @@ final class Round: @unchecked Sendable {
   /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
   ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
   func cancel(inPlace isInPlace: Bool) {
-    let isInPlace = isInPlace && isShallow
+    let isInPlace = isInPlace && caller.isShallow
     // Noted before it is looked whether the first worker is there, which looks the other way round.
     let tasks = tasksToCancel(except: nil, inPlace: isInPlace)
     if usePresence() {
@@ -336,7 +340,4 @@ final class Round: @unchecked Sendable {
     let present = Task.currentPriority
     if present > base { escalate(to: present) }
   }
-
-  /// Whether it is nested in so few others that the stack is sure to be large enough.
-  private var isShallow: Bool { caller.depth < Self.deepest }
 }

@@ -1,7 +1,8 @@
 extension DelegateHub.Subscription {
   /// Ends the subscription and waits until none of its handlers is running.
   ///
-  /// When it returns, no handler of the subscription is running, and none will.
+  /// When it returns, no handler of the subscription is running, and none will. Nor is one of an ended subscription
+  /// of the same object to the same protocol.
   ///
   /// **Order.** No call starts from the moment at which it is called.
   ///
@@ -22,6 +23,6 @@ extension DelegateHub.Subscription {
   /// - Complexity: as ``cancel()``.
   public func cancelAndWait() async {
     cancel()
-    await WaitGoal.end(of: node).wait()
+    for node in node.endedOnes + [node] { await WaitGoal.end(of: node).wait() }
   }
 }

@@ -12,6 +12,9 @@ extension DelegateHub {
     public var executor: (any TaskExecutor)?
 
     /// The clock that deadlines go by.
+    ///
+    /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each one a
+    /// task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep.
     public var clock: any Clock<Duration>
 
     /// Called with each incident that no caller is told of: a handler that throws, is late or slow, a mailbox

@@ -92,6 +92,9 @@ extension DelegateHub {
   /// or the hub of the handler that asks it, later drains of that handler and of the other voters do not wait
   /// for this voter.
   ///
+  /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
+  /// reference is released after a drain may die a moment later.
+  ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
   /// **Errors.** It does not throw.

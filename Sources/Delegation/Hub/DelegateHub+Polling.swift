@@ -162,8 +162,12 @@ extension DelegateHub {
     await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       round.requestWorker()
-      let cancelAlarm = deadline.schedule { expire(round, true) }
+      let cancelAlarm = deadline.schedule { round.noteDeadline() }
       defer { cancelAlarm() }
+      await waitForDecision(of: round)
+      if round.isDecided { return }
+      // By the caller, so that the combiner's last calls have its task-locals and priority.
+      expire(round, true)
       await waitForDecision(of: round)
     } onCancel: {
       // Not in the canceller's place: the caller could not return before the handlers have run.

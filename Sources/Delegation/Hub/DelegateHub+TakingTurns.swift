@@ -189,7 +189,8 @@ extension DelegateHub {
       return nil
     }
     let slowWatch = slowWatch
-    return await Task.runAttached(on: executor) {
+    let isShallow = worker.caller?.isShallow ?? true
+    return await Task.runAttached(on: executor, cancelledInPlace: isShallow) {
       await worker.ask(node, in: call, watchedBy: slowWatch, absence: nil, ask)
     }
   }

@@ -96,7 +96,8 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that
   /// subscriber, which handles nothing else until the handler returns. It does not wait for
-  /// subscribers whose handlers wait for it in turn. It returns them as left.
+  /// subscribers whose handlers wait for it in turn. It returns them as left. A `Task` that a handler has started
+  /// counts as the handler, which might await it: while it drains the hub, the handler is taken to wait.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
   /// notification goes on, as it does after the deadline.

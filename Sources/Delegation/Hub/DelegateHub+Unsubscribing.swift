@@ -88,7 +88,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
   /// - Parameter protocol: the protocol.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
     inbox.terminateAll(of: ObjectIdentifier(`protocol`))
   }

@@ -92,7 +92,8 @@ public actor DelegateHub {
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
-    deadlines = DeadlineQueue(clock: clock, executor: isRealTime ? nil : executor)
+    deadlines = DeadlineQueue(
+      clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
     slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
     interception = Interception(configuration.interceptors, now: deadlines.now)
     mayAskAlone = executor == nil && configuration.interceptors.isEmpty

@@ -89,7 +89,9 @@ extension DelegateHub.Incident {
     ///
     /// Most often no reference has kept it alive, as in `hub.subscribe(Bouncer(), to: DoorDelegate.self)`, or
     /// only a local variable, which keeps it until its last use and not until the end of the scope.
-    /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones.
+    /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones. It is not
+    /// reported if another subscriber of its type that the same line of the source has subscribed was called
+    /// before: that line keeps its subscribers, so this one was released on purpose.
     public static let unheard = Kind(code: .unheard)
 
     /// The kind's name.

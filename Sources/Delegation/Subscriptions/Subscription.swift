@@ -11,7 +11,9 @@ extension DelegateHub {
     ///
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
     /// way for others. A handler that has started may still run. If it has yet to switch to the
-    /// subscriber's actor, the method may still be entered. Notifications that waited are
+    /// subscriber's actor, or a worker on another thread is just about to call it, the method may still be
+    /// entered. After a call on the main actor, or on the subscription's own serial executor, no synchronous
+    /// handler is entered there. Notifications that waited are
     /// counted as cancelled, and are released before it returns: a `deinit` of an object that only
     /// they kept alive runs in the caller's place. To cancel again does nothing. If another thread is
     /// just ending the subscription, that thread counts and releases them.

@@ -135,7 +135,7 @@ extension SubscriptionNode {
   private func finishUpdate(_ step: Mailbox.Step, _ left: UInt32) -> Mailbox.Step {
     if left & Bits.terminated != 0 { releaseHeld() }
     if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      resumeWaiters()
+      topic.updateWaiters(for: self)
     }
     return step
   }

@@ -76,12 +76,18 @@ extension SubscriptionNode {
   @inlinable
   @inline(__always)
   func noteHeard() {
-    if state.load(ordering: .relaxed) & Bits.heard == 0 {
-      state.bitwiseOr(Bits.heard, ordering: .relaxed)
-    }
+    if state.load(ordering: .relaxed) & Bits.heard == 0 { noteFirstCall() }
   }
 
-  /// Reports a subscriber that was found dead, if calls were made and none reached it.
+  @inline(never)
+  @usableFromInline
+  func noteFirstCall() {
+    state.bitwiseOr(Bits.heard, ordering: .relaxed)
+    topic.noteCalled(subscriberType, from: site)
+  }
+
+  /// Reports a subscriber that was found dead, if calls were made and none reached it, nor any other one that the
+  /// same line of the source has subscribed.
   ///
   /// - Parameters:
   ///   - account: what became of its notifications.
@@ -90,7 +96,8 @@ extension SubscriptionNode {
   func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
       // One that is being handled is a call's that has found it dead, or the first that reached it.
-      call != nil || account.handling == 0 && account.expired > 0
+      call != nil || account.handling == 0 && account.expired > 0,
+      !topic.hasCalled(subscriberType, from: site)
     else { return }
     topic.owner.report(
       .init(

@@ -33,18 +33,33 @@ extension SubscriptionNode {
     }
   }
 
+  /// Keeps the subscriber of this subscription, whose id was taken, if a worker has a notification that it is about
+  /// to call it with: it would be lost with the subscriber.
+  func keep(_ subscriber: AnyObject) {
+    // What waits for the main actor is given back.
+    let isBeginning = contents.withLock { $0.mailbox.hasEnded && $0.mailbox.isHandling }
+    if isBeginning { topic.succession.withLock { $0.keep(subscriber, of: self) } }
+  }
+
   /// Requests a worker, unless nothing is pending or the mailbox is shut.
   func resume() {
     // Applies this mailbox's limit to what was taken over.
     if touch({ $0.mailbox.needsWorker($1) }) { topic.owner.requestWorker(for: self) }
   }
 
-  /// Opens the subscriptions that wait for this one's worker, which has left.
+  /// Opens the subscriptions that wait for this one's worker, if that has left.
   func releaseHeld() {
-    guard let left = topic.succession.withLock({ $0.forget(self) }) else { return }
+    guard let left = topic.succession.withLock({ $0.release(self) }) else { return }
     left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
     left.held?.resume()
     left.heir?.resume()
+  }
+
+  /// The other subscriptions of the same object that have ended and whose handlers may run.
+  var endedOnes: [SubscriptionNode] {
+    guard let object = reference.object else { return [] }
+    return topic.succession.withLock { $0.ended(at: address) }
+      .filter { $0 !== self && $0.reference.refers(to: object) }
   }
 
   /// The subscription that is held for this one.

@@ -1,7 +1,7 @@
 public import Synchronization
 
 /// Where in the source a subscription was made.
-struct Site: Sendable, CustomStringConvertible {
+struct Site: Sendable, Equatable, CustomStringConvertible {
   private let file: StaticString
   /// 32 bits, because each subscription keeps one.
   private let line: UInt32
@@ -12,6 +12,10 @@ struct Site: Sendable, CustomStringConvertible {
   }
 
   var description: String { "\(file):\(line)" }
+
+  static func == (one: Site, other: Site) -> Bool {
+    one.line == other.line && "\(one.file)" == "\(other.file)"
+  }
 }
 
 /// One subscription: its subscriber, its topic, and its mailbox.
@@ -137,12 +141,23 @@ final class SubscriptionNode: Sendable {
   /// Called under the inbox's lock and the succession's.
   ///
   /// - Parameter isSucceeded: whether another subscription takes its id.
-  /// - Returns: whether a worker attends the mailbox; if so, ``releaseHeld()`` is called when it leaves.
+  /// - Returns: whether a worker attends the mailbox or a question is answered; if so, ``releaseHeld()`` is called when
+  ///   that ends.
   func beginTermination(isSucceeded: Bool = false) -> Bool {
     let bits = isSucceeded ? Bits.terminated | Bits.succeeded : Bits.terminated
     let word = state.bitwiseOr(bits, ordering: .sequentiallyConsistent).oldValue
-    return word & Bits.attended != 0
+    return Self.isBusy(word)
   }
+
+  /// Whether a worker attends the mailbox, or a question is answered.
+  var isBusy: Bool { Self.isBusy(state.load(ordering: .sequentiallyConsistent)) }
+
+  private static func isBusy(_ word: UInt32) -> Bool {
+    word & Bits.attended != 0 || word >= Bits.call
+  }
+
+  /// Whether a worker attends the mailbox.
+  var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
   /// The second half of a termination: accounts for the pending notifications, and passes their receipts.
   ///
@@ -242,13 +257,14 @@ final class SubscriptionNode: Sendable {
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
-    if word & Bits.awaited != 0 { resumeWaiters() }
+    if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// Resumes the tasks that wait for this subscription's handlers, if they may go on.
+  /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
   @usableFromInline
-  func resumeWaiters() {
-    topic.updateWaiters(for: self)
+  func noteEnd(_ word: UInt32) {
+    if word & Bits.terminated != 0 { releaseHeld() }
+    if word & Bits.awaited != 0 { topic.updateWaiters(for: self) }
   }
 
   /// How many of this subscription's handlers are running, or about to run.
@@ -277,6 +293,6 @@ extension SubscriptionNode: RosterMember {
   var isTerminated: Bool { !isOpen }
   var isIdle: Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
-    return word & Bits.accountedFor != 0 && word & Bits.attended == 0 && word < Bits.call
+    return word & Bits.accountedFor != 0 && !Self.isBusy(word)
   }
 }

@@ -17,8 +17,14 @@ struct Alarms: Sendable {
   private var heap: [(time: Duration, number: Int)] = []
   private var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
-  /// The earliest last; no two wake at the same time.
+  /// If they are shared, the earliest last; no two wake at the same time.
   private(set) var sleepers: [Sleeper] = []
+  /// Whether one sleeper serves several alarms; if not, each alarm has its own, which is cancelled with it.
+  private let sharesSleepers: Bool
+
+  init(sharingSleepers sharesSleepers: Bool = true) {
+    self.sharesSleepers = sharesSleepers
+  }
 
   /// How many alarms are in the heap, including cancelled ones.
   ///
@@ -40,7 +46,7 @@ struct Alarms: Sendable {
     actions[lastNumber] = action
     heap.append((time, lastNumber))
     siftUp(heap.count - 1)
-    if wakes(by: time) { return (lastNumber, false) }
+    if sharesSleepers, wakes(by: time) { return (lastNumber, false) }
     sleepers.append(Sleeper(number: lastNumber, time: time))
     return (lastNumber, true)
   }
@@ -63,6 +69,14 @@ struct Alarms: Sendable {
     return action
   }
 
+  /// Takes out the sleeper of a cancelled alarm, if that has its own, to be cancelled outside the lock.
+  mutating func takeSleeper(of number: Int) -> Task<Void, Never>? {
+    guard !sharesSleepers, let index = sleepers.firstIndex(where: { $0.number == number }) else {
+      return nil
+    }
+    return sleepers.remove(at: index).task
+  }
+
   /// Takes out the due actions when a sleeper wakes.
   ///
   /// - Returns: the due actions, and the time until which this sleeper sleeps again; `nil` if it ends.
@@ -80,7 +94,7 @@ struct Alarms: Sendable {
       }
       removeFirst()
     }
-    guard let next = heap.first?.time, !wakes(by: next) else { return (due, nil) }
+    guard sharesSleepers, let next = heap.first?.time, !wakes(by: next) else { return (due, nil) }
     sleeper.time = next
     sleepers.append(sleeper)
     return (due, next)

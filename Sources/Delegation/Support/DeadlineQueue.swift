@@ -3,7 +3,8 @@
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
 /// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and for an earlier
 /// deadline a second one starts beside it, which ends when it has woken. Sleepers do not keep the queue, whose
-/// `deinit` cancels them: a clock that nobody advances any more would keep them for good.
+/// `deinit` cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each
+/// deadline has a sleeper of its own, so that the test sees the deadlines.
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.
@@ -14,17 +15,22 @@ final class DeadlineQueue: Sendable {
   /// Sleeps until a time.
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
-  private let alarms = Lock(Alarms())
+  private let alarms: Lock<Alarms>
 
   /// - Parameters:
   ///   - clock: the clock of the deadlines.
   ///   - executor: where the sleepers and the actions run.
-  init(clock: some Clock<Duration>, executor: (any TaskExecutor)?) {
+  ///   - sharesSleepers: whether one sleeper serves several deadlines.
+  init(
+    clock: some Clock<Duration>, executor: (any TaskExecutor)?,
+    sharingSleepers sharesSleepers: Bool = true
+  ) {
     let start = clock.now
     now = { start.duration(to: clock.now) }
     // It throws when the queue has cancelled it. A clock that throws otherwise ends the sleep early.
     sleep = { try? await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     self.executor = executor
+    alarms = Lock(Alarms(sharingSleepers: sharesSleepers))
   }
 
   deinit {
@@ -53,8 +59,11 @@ final class DeadlineQueue: Sendable {
     let (number, needsSleeper) = alarms.withLock { $0.add(action, at: time) }
     if needsSleeper { startSleeper(number, until: time) }
     return {
-      // Released outside the lock.
-      let action = self.alarms.withLock { $0.cancel(number) }
+      // Cancelled and released outside the lock.
+      let (action, sleeper) = self.alarms.withLock {
+        ($0.cancel(number), $0.takeSleeper(of: number))
+      }
+      sleeper?.cancel()
       withExtendedLifetime(action) {}
     }
   }

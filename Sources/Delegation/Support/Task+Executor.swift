@@ -23,8 +23,14 @@ extension Task where Success == Void, Failure == Never {
   /// It is one job there; a change of the current task's preference would be three. It is not a child task: the
   /// runtime cancels a child without keeping it. An executor that runs jobs at once may let it end meanwhile, and
   /// the runtime stops the program.
+  ///
+  /// - Parameters:
+  ///   - executor: where it runs.
+  ///   - isInPlace: whether the thread that cancels the current task may run the other one's cancellation handlers.
+  ///   - work: what it does.
+  /// - Returns: what that returns.
   static func runAttached<Result: Sendable>(
-    on executor: any TaskExecutor,
+    on executor: any TaskExecutor, cancelledInPlace isInPlace: Bool,
     _ work: @escaping @Sendable () async -> Result
   ) async -> Result {
     let isCancelled = withUnsafeCurrentTask { $0?.isCancelled ?? false }
@@ -35,7 +41,8 @@ extension Task where Success == Void, Failure == Never {
     return await withTaskCancellationHandler {
       await task.value
     } onCancel: {
-      Self.cancel(task)
+      if isInPlace { return Self.cancel(task) }
+      Self.startDetached(on: nil, priority: .high) { Self.cancel(task) }
     }
   }
 

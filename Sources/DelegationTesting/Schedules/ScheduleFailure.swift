@@ -1,5 +1,7 @@
 /// A schedule that failed, and the seed that plays it again.
-public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
+public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
+  CustomDebugStringConvertible
+{
   /// A way to fail.
   public struct Kind: Hashable, Sendable {
     private enum Code { case threw, stuck, endless, cancelled }
@@ -49,21 +51,25 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     patience = explorer.patience
   }
 
-  /// What happened, and how to see it again.
+  /// What happened, and how to see it again, in a few lines.
   public var description: String {
     if kind == .cancelled { return "the exploration was cancelled before seed \(seed)" }
     let others =
       foreignJobs == 0
       ? ""
       : """
-       \(foreignJobs) jobs came from other threads, at times that no seed decides, so this may not \
+
+      \(foreignJobs) jobs came from other threads, at times that no seed decides, so this may not \
       show the same.
       """
     return """
-      seed \(seed): \(account) To play it again: replaySchedule(\(arguments)) with the same \
-      scenario.\(others)
+      seed \(seed): \(account)
+      To play it again: replaySchedule(\(arguments)) with the same scenario.\(others)
       """
   }
+
+  /// As ``description``, without the steps.
+  public var debugDescription: String { description }
 
   /// What plays the schedule again: the seed, and the arguments that are not the default ones.
   private var arguments: String {
@@ -78,10 +84,20 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible {
     patience > .zero ? ", and none has come from another thread for \(patience)" : ""
   }
 
+  /// What the scenario threw; what `#require` throws is long, and has been reported as an issue of its own.
+  private var threw: String {
+    guard let error else { return "the scenario threw an error" }
+    if String(reflecting: type(of: error)) == "Testing.ExpectationFailedError" {
+      return "`#require` failed, as its own issue says"
+    }
+    let text = "\(error)"
+    return "the scenario threw \(text.prefix(300))\(text.count > 300 ? "…" : "")"
+  }
+
   private var account: String {
     switch kind {
     case .threw:
-      "the scenario threw \(error.map { "\($0)" } ?? "an error"), after \(steps.count) steps."
+      "\(threw), after \(steps.count) steps."
     case .stuck:
       """
       the scenario is stuck after \(steps.count) steps: it has not ended, no job is left\(waiting). The likely causes: tasks that wait for each other, or for \

@@ -81,10 +81,8 @@ struct DoorSamples {
   }
 
   private final class Sleeper: DoorDelegate {
-    private let forever = AsyncStream.makeStream(of: Never.self)
-
     func mayEnter(_ guest: String) async -> Bool {
-      for await _ in forever.stream {}
+      await Gate().pass()
       return true
     }
     func didEnter(_ guest: String) {}
@@ -129,6 +127,32 @@ struct DoorSamples {
     #expect(!mayEnter)
     // end of sample
     withExtendedLifetime(sleeper) {}
+  }
+
+  @Test("the second of two deadlines, with threads of its own", .timeLimit(.minutes(10)))
+  func twoDeadlines() async throws {
+    for _ in seeds(100) {
+      let clock = ManualClock()
+      let hub = DelegateHub(.init(clock: clock))
+      let sleeper = Sleeper()
+      hub.subscribe(sleeper, to: DoorDelegate.self)
+      // sample: The second of two deadlines
+      async let alice = hub.vote(
+        DoorDelegate.self, within: .seconds(5), absent: .counts(as: false)
+      ) { await $0.mayEnter("Alice") }
+      async let bob = hub.vote(
+        DoorDelegate.self, within: .seconds(10), absent: .counts(as: false)
+      ) { await $0.mayEnter("Bob") }
+      await clock.waitForSleepers(2)
+      clock.advance(by: .seconds(5))
+      #expect(await !alice)
+      // end of sample
+      #expect(clock.sleepers == 1)
+      clock.advance(by: .seconds(5))
+      #expect(await !bob)
+      #expect(clock.sleepers == 0)
+      withExtendedLifetime(sleeper) {}
+    }
   }
 
   @Test("time passes")

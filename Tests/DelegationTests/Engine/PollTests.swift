@@ -140,7 +140,7 @@ struct PollTests {
     beginCount(poll)
     _ = poll.enqueue(.response(2), from: 0, in: round)
     _ = poll.enqueue(.response(3), from: 1, in: round)
-    poll.conclude(false, by: nil, in: round)
+    poll.conclude(false, by: Worker(activity: Activity(), caller: nil), in: round)
     #expect(counted.history == [2])
     #expect(outcome(poll, in: round) == 2)
     #expect(round.state.withLock { $0.poll.queue.isEmpty && $0.poll.caller == nil })

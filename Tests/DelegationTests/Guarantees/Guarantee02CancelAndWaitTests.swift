@@ -209,6 +209,48 @@ struct Guarantee02CancelAndWaitTests {
     #expect(probes.map(\.log.history) == [[1], [1]])
   }
 
+  @Test(
+    "it waits for the handlers of an ended subscription of the same object, too",
+    arguments: Reach.allCases.filter(\.isAsynchronous))
+  func subscribedAgain(reach: Reach) {
+    let (stage, gate) = (Stage(), Gate())
+    let probe = Probe()
+    let first = stage.hub.subscribe(probe, to: Listener.self)
+    _ = stage.start { hub in
+      await reach.call(hub) { _ in await gate.pass() }
+      return 0
+    }
+    first.cancel()
+    let second = stage.hub.subscribe(probe, to: Listener.self)
+    let wait = stage.start { _ in
+      await second.cancelAndWait()
+      return true
+    }
+    #expect(wait.result == nil)
+    stage.open(gate)
+    #expect(wait.result == true)
+    #expect(first.node.topic.succession.withLock { $0.count } == 0)
+  }
+
+  @Test("it does not wait for those of another object, nor of another protocol")
+  func othersSubscribedAgain() {
+    let (stage, gate) = (Stage(), Gate())
+    let (probe, other) = (Probe(), Probe("other"))
+    stage.hub.subscribe(other, to: Listener.self)
+    stage.hub.subscribe(probe, to: Bystander.self)
+    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub.notify(Bystander.self) { _ in await gate.pass() }
+    stage.run()
+    stage.hub.unsubscribe(other)
+    stage.hub.unsubscribe(probe)
+    let wait = stage.start { [probe] hub in
+      await hub.subscribe(probe, to: Listener.self).cancelAndWait()
+      return true
+    }
+    #expect(wait.result == true)
+    stage.open(gate)
+  }
+
   @Test("once it has returned, amid a storm, nothing runs on the subscriber any more")
   func storm() async {
     for _ in rounds(30) {

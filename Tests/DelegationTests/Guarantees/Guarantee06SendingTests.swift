@@ -59,6 +59,48 @@ struct Guarantee06SendingTests {
   }
 
   @Test(
+    "a notification that an object is about to handle is not lost, if it is replaced and released then",
+    arguments: [false, true])
+  func replacedMeanwhile(awaits: Bool) async {
+    // The job in whose `enqueue` it is replaced.
+    for number in 1...8 {
+      let hub = Lock<DelegateHub?>(nil)
+      let probe = Lock<Probe?>(Probe())
+      let obituary = probe.withLock { $0.map { Obituary(of: $0) } }
+      let successor = Probe("successor")
+      let jobs = Count()
+      let executor = ObservedExecutor(on: Self.single) {
+        jobs.add(1)
+        guard jobs.value == number else { return }
+        hub.withLock { $0 }?.subscribe(successor, to: Listener.self, id: "seat")
+        let replaced = probe.withLock { $0.take() }
+        withExtendedLifetime(replaced) {}
+      }
+      // With a clock of its own the watch, which is begun right before the handler, runs on the executor, too.
+      let made = DelegateHub(
+        .init(
+          executor: executor, clock: ManualClock(), onIncident: { _ in }, slowAfter: .seconds(1000))
+      )
+      hub.withLock { $0 = made }
+      if let probe = probe.withLock({ $0 }) {
+        made.subscribe(probe, to: Listener.self, id: "seat")
+      }
+      if awaits {
+        made.notify(Listener.self) { _ in await Task.yield() }
+      } else {
+        made.notify(Listener.self) { _ in }
+      }
+      await made.drain()
+      let counts = await made.statistics().counts
+      #expect(counts.handled == 1, "replaced with job \(number) of \(jobs.value): \(counts)")
+      // Otherwise the executor keeps it.
+      _ = hub.withLock { $0.take() }
+      if jobs.value >= number { await obituary?.death() }
+      withExtendedLifetime(successor) {}
+    }
+  }
+
+  @Test(
     "no handler begins after its subscription was cancelled, though the watch for slow ones is begun",
     arguments: [false, true])
   func cancelledMeanwhile(isQuestion: Bool) async {

@@ -134,7 +134,7 @@ struct Guarantee06WhereTests {
       await hub.drain()
       let seen = sightings.places.withLock { $0 }
       for role in call.roles {
-        #expect(seen[role] == [role == .deadline ? "pool" : "hub's"], "\(role) of \(call)")
+        #expect(seen[role] == ["hub's"], "\(role) of \(call)")
       }
     }
   }

@@ -150,7 +150,7 @@ struct Guarantee10LateTests {
     }
   }
 
-  @Test("many calls that are decided before their deadline leave one sleep, and no alarm")
+  @Test("many calls that are decided before their deadline leave no alarm, nor any sleeper")
   func manyDecided() async {
     let clock = ManualClock()
     let hub = DelegateHub { $0.clock = clock }
@@ -163,9 +163,8 @@ struct Guarantee10LateTests {
       }
       #expect(yes)
     }
-    #expect(await clock.alarms().count == 1)
     #expect(hub.deadlines.pending == 0)
-    #expect(clock.sleepers == 1)
+    #expect(clock.sleepers == 0)
     withExtendedLifetime(probes) {}
   }
 }

@@ -161,6 +161,33 @@ struct Guarantee12CancellationTests {
     }
   }
 
+  @Test("nor does that of questions in turn, though each handler has an executor of its own")
+  func deeplyNestedInTurn() async {
+    await #expect(processExitsWith: .success) {
+      let hub = DelegateHub()
+      let gate = Gate()
+      let probe = Probe()
+      hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("own")))
+      @Sendable func ask(from level: Int) async -> Bool? {
+        await hub.askInTurn(Listener.self) { _ -> Bool? in
+          if level < 2_000 { return await ask(from: level + 1) }
+          await gate.pass()
+          return Task.isCancelled
+        }
+      }
+      let caller = Task { await ask(from: 1) }
+      await gate.arrivals()
+      let canceller = Thread { caller.cancel() }
+      canceller.stackSize = 512 << 10
+      canceller.start()
+      while !caller.isCancelled { await Task.yield() }
+      gate.open()
+      _ = await caller.value
+      #expect(await hub.drain().isEmpty)
+      withExtendedLifetime(probe) {}
+    }
+  }
+
   @Test("a caller does not cancel the handlers that work for another")
   func others() async {
     let hub = DelegateHub()

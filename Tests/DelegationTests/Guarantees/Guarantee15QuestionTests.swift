@@ -46,6 +46,53 @@ struct Guarantee15QuestionTests {
     withExtendedLifetime(probes) {}
   }
 
+  /// Writes down with which task-locals and priority it is called.
+  private struct Attentive: Combiner {
+    let seen: Recorder<String>
+
+    private func note(_ call: String) {
+      seen.record("\(call) \(Ambient.request) \(Task.currentPriority == .low)")
+    }
+    mutating func begin(asking count: Int) -> Bool? {
+      note("begins")
+      return nil
+    }
+    mutating func receive(_ response: Bool, from position: Int) -> Bool? {
+      note("receives")
+      return nil
+    }
+    mutating func finish() -> Bool {
+      note("finishes")
+      return false
+    }
+  }
+
+  @Test("a combiner is called with them, at a deadline too", arguments: [0, 5])
+  func combiner(seconds: Int) async {
+    let stage = Stage()
+    let probes = stage.cast(2)
+    let (gate, seen) = (Gate(), Recorder<String>())
+    let hub = stage.hub
+    let call = Ambient.$request.withValue("r9") {
+      Task(executorPreference: stage.executor, priority: .low) {
+        await hub.ask(
+          Listener.self, combining: Attentive(seen: seen), within: .seconds(seconds),
+          absent: .counts(as: true)
+        ) { probe in
+          if probe.name == "1" { await gate.pass() }
+          return true
+        }
+      }
+    }
+    stage.run()
+    stage.advance(by: .seconds(5))
+    #expect(
+      seen.history == ["begins", "receives", "receives", "finishes"].map { "\($0) r9 true" })
+    stage.open(gate)
+    #expect(await call.value == false)
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("callers at the same time have each their own", arguments: Reach.asking)
   func manyCallers(reach: Reach) async {
     let hub = DelegateHub()

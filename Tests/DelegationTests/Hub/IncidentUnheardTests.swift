@@ -78,6 +78,47 @@ struct IncidentUnheardTests {
     #expect(scene.told.count == 1)
   }
 
+  /// Something else to subscribe.
+  private final class Other: Listener {
+    let name = "other"
+    let log = Recorder<Int>()
+  }
+
+  @Test(
+    "one that its owner has released before anybody called is not told, if others of its line were called",
+    arguments: Reach.allCases)
+  func releasedOnPurpose(reach: Reach) {
+    func subscribe(_ listener: any Listener, line: UInt) {
+      scene.hub.subscribe(listener, to: Listener.self, fileID: "Room.swift", line: line)
+    }
+    func call() {
+      #expect(scene.stage.start { await reach($0) { _ in } }.result != nil)
+    }
+    let heard = Probe()
+    subscribe(heard, line: 1)
+    call()
+    subscribe(Probe(), line: 1)
+    call()
+    #expect(scene.told == [])
+    // Another line, or another type, is a mistake of its own.
+    subscribe(Probe(), line: 2)
+    call()
+    subscribe(Other(), line: 1)
+    call()
+    #expect(scene.told.map { $0.split(separator: " ").last } == ["Room.swift:2", "Room.swift:1"])
+    withExtendedLifetime(heard) {}
+  }
+
+  @Test("a few lines of the source are remembered for each protocol")
+  func bounded() {
+    let topic = Topic((any Listener).self, owner: scene.hub.inbox)
+    for line in 1...100 { topic.noteCalled(Probe.self, from: Site(file: "f", line: UInt(line))) }
+    let known = (1...100).filter { topic.hasCalled(Probe.self, from: Site(file: "f", line: $0)) }
+    #expect(known == Array(1...64))
+    #expect(!topic.hasCalled(Probe.self, from: Site(file: "g", line: 1)))
+    #expect(!topic.hasCalled(Other.self, from: Site(file: "f", line: 1)))
+  }
+
   @Test("where the dead are looked for, those are told that notifications waited for")
   func swept() {
     let still = ManualExecutor()

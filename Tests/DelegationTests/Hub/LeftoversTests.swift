@@ -83,6 +83,28 @@ struct LeftoversTests {
     withExtendedLifetime((own, other)) {}
   }
 
+  @Test("one whose task drains the hub is taken to wait, and is returned as left")
+  func drainsInATask() {
+    let (stage, gate) = (Stage(), Gate())
+    let probes = stage.cast(2)
+    let left = Recorder<DelegateHub.Leftovers>()
+    stage.hub.notify(Listener.self) { [hub = stage.hub, executor = stage.executor] probe in
+      if probe.name == "0" {
+        Task(executorPreference: executor) { await hub.drain() }
+        await gate.pass()
+      } else {
+        for _ in 0..<5 { await Task.yield() }
+        left.record(await hub.notifyAndWait(Listener.self) { $0.log.record(1) })
+      }
+    }
+    stage.run()
+    // The other one's handler has yet to return as well.
+    #expect(left.history.first?.subscribers.map(\.waiting) == [1, 1])
+    #expect(probes[0].log.history == [])
+    stage.open(gate)
+    #expect(probes.map(\.log.history) == [[1], [1]])
+  }
+
   @Test("drain returns when all is done, and leaves no timer behind")
   func inTime() {
     let stage = Stage()

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Delegation
@@ -15,9 +16,9 @@ struct SuccessionTests {
     succession.remember(nodes[0])
     succession.setHeir(heir, of: nodes[0])
     succession.remember(nodes[1])
-    let second = succession.forget(nodes[1])
+    let second = succession.release(nodes[1])
     #expect(second?.heir == nil)
-    let first = succession.forget(nodes[0])
+    let first = succession.release(nodes[0])
     #expect(first?.heir === heir)
     #expect(succession.count == 0)
   }
@@ -34,13 +35,34 @@ struct SuccessionTests {
       }
     }
     _ = add(subscribers[0])
+    node.state.bitwiseOr(SubscriptionNode.Bits.attended, ordering: .relaxed)
     succession.remember(node)
     _ = add(subscribers[1])
     let held = add(subscribers[0])
     #expect(isHeld == [false, false, true])
     #expect(succession.held(for: node) === held)
-    let left = succession.forget(node)
+    #expect(succession.release(node)?.held == nil)
+    node.state.bitwiseAnd(~SubscriptionNode.Bits.attended, ordering: .relaxed)
+    let left = succession.release(node)
     #expect(left?.held === held)
+    #expect(succession.count == 0)
+  }
+
+  @Test("one that is only asked holds nobody, and stays until it has answered")
+  func asked() {
+    let node = Structures.node(of: subscribers[0])
+    #expect(node.beginCall())
+    var succession = Succession()
+    succession.remember(node)
+    _ = succession.add(subscribers[0]) { isHeld in
+      #expect(!isHeld)
+      return Structures.node(of: subscribers[0])
+    }
+    #expect(succession.release(node)?.held == nil)
+    #expect(succession.ended(at: node.address).count == 1)
+    node.endCall()
+    _ = succession.release(node)
+    #expect(succession.count == 0)
   }
 
   @Test("a handler that was left to an ended subscription does not begin once that is cancelled")

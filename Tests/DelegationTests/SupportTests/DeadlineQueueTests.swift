@@ -99,6 +99,29 @@ struct DeadlineQueueTests {
     #expect(clock.sleepers == 0)
   }
 
+  @Test("if they are not shared, each deadline has a sleeper, which ends when it is cancelled")
+  func ownSleepers() throws {
+    let queue = DeadlineQueue(clock: clock, executor: executor, sharingSleepers: false)
+    let done = Recorder<Int>()
+    let cancel = try [4, 2, 3, 2, 5].map { seconds in
+      try #require(queue.deadline(after: .seconds(seconds))).schedule { done.record(seconds) }
+    }
+    // One that has not begun to sleep does not.
+    cancel[2]()
+    executor.run()
+    #expect(clock.deadlines.map(\.offset) == [2, 2, 4, 5].map { .seconds($0) })
+    cancel[0]()
+    #expect(clock.deadlines.map(\.offset) == [2, 2, 5].map { .seconds($0) })
+    advance(by: .seconds(2))
+    #expect(done.history == [2, 2])
+    #expect(clock.sleepers == 1)
+    for cancel in cancel { cancel() }
+    advance(by: .seconds(9))
+    #expect(done.history == [2, 2])
+    #expect(clock.sleepers == 0)
+    #expect(queue.pending == 0)
+  }
+
   @Test("an action that blocks its thread holds up no other one")
   func blocking() async throws {
     let clock = ManualClock()
@@ -150,21 +173,15 @@ struct DeadlineQueueTests {
     #expect(queue.deadline(after: .seconds((1 << 32) - 1)) != nil)
   }
 
-  @Test("a sleeper is not left behind when the hub is released, nor its clock")
+  @Test("a sleeper is not left behind when the queue is released, nor its clock")
   func released() async {
     weak var leftClock: ManualClock?
     do {
       let clock = ManualClock()
       leftClock = clock
-      let hub = DelegateHub { $0.clock = clock }
-      let probe = Probe()
-      hub.subscribe(probe, to: Listener.self)
-      for seconds in [9, 3, 6] {
-        #expect(
-          await hub.vote(Listener.self, within: .seconds(seconds), absent: .abstains) { _ in true })
-      }
-      await clock.waitForSleepers(1)
-      withExtendedLifetime(probe) {}
+      let queue = DeadlineQueue(clock: clock, executor: nil)
+      for seconds in [9, 3, 6] { queue.deadline(after: .seconds(seconds))?.schedule {}() }
+      await clock.waitForSleepers(2)
     }
     // The sleeper's task ends in its own time.
     for _ in 0..<1_000_000 {
