@@ -177,7 +177,13 @@ extension DelegateHub {
     ) { _ in
       Inquiry { round, worker, first, isSingle in
         await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
-          question.answer(of: node, in: audience, for: call)
+          let answer = question.answer(of: node, in: audience, for: call)
+          switch answer {
+          case .response, .substitute: break
+          case .absence: node.noteUnasked()
+          case .failure: node.noteFailure()
+          }
+          return answer
         }
       }
     }
@@ -222,7 +228,7 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     self.body = body
   }
 
-  /// Asks one subscriber.
+  /// Asks one subscriber; that it did not answer has yet to be noted.
   @inlinable
   @inline(__always)
   func answer(
@@ -232,7 +238,6 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
-      node.noteFailure()
       return .failure(error)
     }
   }
@@ -256,7 +261,11 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
       var answer = Answer<Response, Failure>.absence
       if node.beginCall() {
         answer = self.answer(of: node, in: audience, for: call)
-        node.endCall()
+        switch answer {
+        case .response, .substitute: node.endCall()
+        case .absence: node.endLoopCall(wasAsked: false)
+        case .failure: node.endLoopCall(wasAsked: true)
+        }
       }
       if let decision = count.count(answer, from: position) { return decision }
       position += 1
@@ -289,7 +298,7 @@ extension SubscriptionNode {
     in audience: Audience<P>, for call: CallKind,
     _ body: @MainActor @Sendable (P) throws(E) -> Response
   ) -> Answer<Response, E> {
-    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return .absence }
+    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return absence() }
     do throws(E) {
       return .response(try body(subscriber))
     } catch {

@@ -16,6 +16,9 @@ extension DelegateHub {
     #expect(statistics.counts.total == statistics.addressed, "\(statistics)")
     return statistics.counts
   }
+
+  /// What has become of all questions, when all have come to an end.
+  nonisolated func questions() async -> Statistics.Questions { await statistics().questions }
 }
 
 extension Stage {
@@ -36,5 +39,17 @@ extension DelegateHub.Statistics.Counts {
       account: Account(
         handled: handled, failed: failed, expired: expired, dropped: dropped,
         cancelled: cancelled, waiting: waiting, handling: handling))
+  }
+}
+
+extension DelegateHub.Statistics.Questions {
+  /// Counts that a test expects.
+  init(
+    answered: Int = 0, failed: Int = 0, late: Int = 0, abandoned: Int = 0, answering: Int = 0
+  ) {
+    self.init(
+      account: QuestionAccount(
+        answered: answered, failed: failed, late: late, abandoned: abandoned,
+        answering: answering))
   }
 }
