@@ -90,6 +90,14 @@ struct Cursor: StandbyWork {
   /// Whether the deadline has ended the claiming.
   var isExpired: Bool { end != .max }
 
+  /// Notes that a subscription that has begun is not late: it has ended.
+  mutating func spare(_ node: SubscriptionNode, at position: Int) { sent[position] = node }
+
+  /// Whether a subscription that had begun when the deadline came is late.
+  func isLate(_ node: SubscriptionNode) -> Bool {
+    isExpired && !sent.values.contains { $0 === node }
+  }
+
   /// Takes out the list, to be released outside the lock.
   @inlinable
   mutating func release() -> [SubscriptionNode] {

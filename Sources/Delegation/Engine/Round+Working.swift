@@ -114,6 +114,10 @@ extension Round {
       guard notBegun.isActive, notBegun.isReached(as: narrowing, endingIn: call) else {
         return false
       }
+    } else if !node.isOpen {
+      // It may have ended before it was claimed, and be finished.
+      state.withLock { $0.cursor.spare(node, at: position) }
+      return true
     }
     if isNoting { node.noteLate(in: call, hasBegun: notBegun == nil) }
     return true
@@ -180,8 +184,8 @@ extension Round {
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd) {
     // At the deadline it was counted as late.
     let late: CallEnd = end == .ended ? .endedOverdue : .overdue
-    let isExpired = state.withLock { $0.cursor.isExpired }
-    node.endCall(as: isExpired ? late : end == .answered ? .abandoned : end)
+    let isLate = state.withLock { $0.cursor.isLate(node) }
+    node.endCall(as: isLate ? late : end == .answered ? .abandoned : end)
   }
 
   /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.

@@ -1,7 +1,8 @@
 extension DelegateHub.Subscription {
   /// Ends the subscription and waits until none of its handlers is running.
   ///
-  /// When it returns, no handler of the subscription is running, and none will.
+  /// When it returns, no handler of the subscription is running, and none will. Nor is the handler of a notification
+  /// that the same object got by a former subscription to the same protocol.
   ///
   /// **Order.** No call starts from the moment at which it is called.
   ///
@@ -23,5 +24,6 @@ extension DelegateHub.Subscription {
   public func cancelAndWait() async {
     cancel()
     await WaitGoal.end(of: node).wait()
+    for former in node.formerSubscriptions { await WaitGoal.end(of: former).wait() }
   }
 }

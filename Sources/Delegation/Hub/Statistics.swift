@@ -2,8 +2,8 @@ extension DelegateHub {
   /// What has become of a hub's notifications and questions, per protocol and subscriber.
   ///
   /// Nothing is lost: at every moment, for each protocol and for the hub,
-  /// `handled + failed + expired + dropped + cancelled + waiting + handling` is `addressed`, the sum over
-  /// all notifications of the number of subscribers that each was addressed to. Of questions,
+  /// `handled + failed + expired + dropped + cancelled + passedOver + waiting + handling` is `addressed`, the
+  /// sum over all notifications of the number of subscribers that each was addressed to. Of questions,
   /// `answered + failed + late + abandoned + answering` is `asked`, the sum over all questions of the number of
   /// subscribers that each was put to.
   public struct Statistics: Sendable, CustomStringConvertible {
@@ -21,6 +21,11 @@ extension DelegateHub {
       public var dropped: Int { account.dropped }
       /// The subscription was ended before it got to them.
       public var cancelled: Int { account.cancelled }
+      /// They were for subscribers that conform to a further protocol, and theirs does not.
+      ///
+      /// See ``Delegates/conforming(to:)``. A mailbox with a limit passes over them at once, and another one in their
+      /// turn.
+      public var passedOver: Int { account.passedOver }
       /// They wait.
       public var waiting: Int { account.waiting }
       /// They are being handled.
@@ -120,10 +125,11 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Statistics.Counts: CustomStringConvertible {
-  /// The counts by name.
+  /// The counts by name; those that were passed over only if there are any.
   public var description: String {
-    "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
-      + "cancelled \(cancelled), waiting \(waiting), handling \(handling)"
+    let passedOver = passedOver > 0 ? "passed over \(passedOver), " : ""
+    return "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
+      + "cancelled \(cancelled), \(passedOver)waiting \(waiting), handling \(handling)"
   }
 }
 

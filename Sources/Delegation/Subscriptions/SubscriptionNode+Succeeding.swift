@@ -47,6 +47,14 @@ extension SubscriptionNode {
     left.heir?.resume()
   }
 
+  /// The subscriptions of the same object that have ended and are still attended.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  var formerSubscriptions: [SubscriptionNode] {
+    guard let object = reference.object else { return [] }
+    return topic.succession.withLock { $0.ended(of: object) }
+  }
+
   /// The subscription that is held for this one.
   var heldSubscription: SubscriptionNode? {
     isOpen ? nil : topic.succession.withLock { $0.held(for: self) }

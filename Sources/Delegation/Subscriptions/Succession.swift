@@ -42,6 +42,15 @@ struct Succession: Sendable {
     return node
   }
 
+  /// The terminated subscriptions of an object that are still attended.
+  ///
+  /// - Parameter object: the object, which the caller keeps alive.
+  /// - Returns: those.
+  func ended(of object: AnyObject) -> [SubscriptionNode] {
+    let entries = ended[Int(bitPattern: ObjectIdentifier(object))] ?? []
+    return entries.map(\.node).filter { $0.reference.refers(to: object) }
+  }
+
   /// Sets who is to take over what is pending when the worker has left the terminated one.
   ///
   /// - Parameters:

@@ -33,12 +33,12 @@ extension DelegateHub.Statistics.Counts {
   /// Counts that a test expects.
   init(
     handled: Int = 0, failed: Int = 0, expired: Int = 0, dropped: Int = 0, cancelled: Int = 0,
-    waiting: Int = 0, handling: Int = 0
+    passedOver: Int = 0, waiting: Int = 0, handling: Int = 0
   ) {
     self.init(
       account: Account(
         handled: handled, failed: failed, expired: expired, dropped: dropped,
-        cancelled: cancelled, waiting: waiting, handling: handling))
+        cancelled: cancelled, passedOver: passedOver, waiting: waiting, handling: handling))
   }
 }
 
