@@ -4,16 +4,46 @@ public import Delegation
 /// Hands a hub's statistics to swift-metrics.
 ///
 /// For each protocol there is a counter `NAME_notifications_total` for every outcome that has come up
-/// (`handled`, `failed`, `expired`, `dropped`, `cancelled`), a meter `NAME_notifications_waiting` and
-/// a meter `NAME_subscribers`, all with the dimension `protocol`. When no hub has a protocol any more,
-/// its meters show 0.
+/// (`handled`, `failed`, `expired`, `dropped`, `cancelled`, `passedOver`), a counter `NAME_questions_total` for every
+/// outcome of questions that has (`answered`, `failed`, `late`, `abandoned`), and the meters
+/// `NAME_notifications_waiting`, `NAME_questions_answering` and `NAME_subscribers`, all with the dimension
+/// `protocol`. When no hub has a protocol any more, its meters show 0.
 ///
 /// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
 /// there should be one.
 public actor HubMetrics {
   private struct Key: Hashable {
     let name: String
+    /// What the outcome is of.
+    let label: String
     let outcome: String
+  }
+
+  /// What hubs say of one protocol, added up.
+  private struct Sum {
+    var notifications: [String: Int] = [:]
+    var questions: [String: Int] = [:]
+    var waiting = 0
+    var answering = 0
+    var subscribers = 0
+
+    mutating func add(_ part: DelegateHub.Statistics.ProtocolStatistics) {
+      let (counts, asked) = (part.counts, part.questions)
+      notifications.merge(
+        [
+          "handled": counts.handled, "failed": counts.failed, "expired": counts.expired,
+          "dropped": counts.dropped, "cancelled": counts.cancelled,
+          "passedOver": counts.passedOver,
+        ], uniquingKeysWith: +)
+      questions.merge(
+        [
+          "answered": asked.answered, "failed": asked.failed, "late": asked.late,
+          "abandoned": asked.abandoned,
+        ], uniquingKeysWith: +)
+      waiting += counts.waiting
+      answering += asked.answering
+      subscribers += part.subscribers.count
+    }
   }
 
   private let name: String
@@ -57,38 +87,22 @@ public actor HubMetrics {
   ///
   /// - Complexity: O(*n*) in the hubs' *n* subscriptions.
   public func report() async {
-    struct Sum {
-      var counts: [(outcome: String, count: Int)] = []
-      var waiting = 0
-      var subscribers = 0
-    }
     var sums: [String: Sum] = [:]
     for hub in await hubs() {
-      for part in await hub.statistics().protocols {
-        var sum = sums[part.name] ?? Sum()
-        let counts = part.counts
-        let outcomes = [
-          ("handled", counts.handled), ("failed", counts.failed), ("expired", counts.expired),
-          ("dropped", counts.dropped), ("cancelled", counts.cancelled),
-        ]
-        sum.counts =
-          sum.counts.isEmpty
-          ? outcomes : zip(sum.counts, outcomes).map { ($0.outcome, $0.count + $1.1) }
-        sum.waiting += counts.waiting
-        sum.subscribers += part.subscribers.count
-        sums[part.name] = sum
+      for part in await hub.statistics().protocols { sums[part.name, default: Sum()].add(part) }
+    }
+    for name in standing.union(sums.keys) {
+      let sum = sums[name] ?? Sum()
+      for (label, counts) in [("notifications", sum.notifications), ("questions", sum.questions)] {
+        for (outcome, count) in counts {
+          add(count, to: Key(name: name, label: label, outcome: outcome))
+        }
       }
-    }
-    for name in standing where sums[name] == nil {
-      set("notifications_waiting", of: name, to: 0)
-      set("subscribers", of: name, to: 0)
-    }
-    standing = Set(sums.keys)
-    for (name, sum) in sums {
-      for (outcome, count) in sum.counts { add(count, to: Key(name: name, outcome: outcome)) }
       set("notifications_waiting", of: name, to: sum.waiting)
+      set("questions_answering", of: name, to: sum.answering)
       set("subscribers", of: name, to: sum.subscribers)
     }
+    standing = Set(sums.keys)
   }
 
   private func add(_ count: Int, to key: Key) {
@@ -96,7 +110,7 @@ public actor HubMetrics {
     guard step > 0 else { return }
     reported[key] = count
     Counter(
-      label: "\(name)_notifications_total",
+      label: "\(name)_\(key.label)_total",
       dimensions: [("protocol", key.name), ("outcome", key.outcome)], factory: factory
     ).increment(by: step)
   }

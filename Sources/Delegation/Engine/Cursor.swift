@@ -15,12 +15,21 @@ struct Cursor: StandbyWork {
     /// Whether it is the last one of the list.
     @usableFromInline
     let isLast: Bool
+    /// Whether it was counted as asked when it was claimed.
+    @usableFromInline
+    var isCounted = false
 
     @inlinable
     init(node: SubscriptionNode, position: Int, isLast: Bool) {
       self.node = node
       self.position = position
       self.isLast = isLast
+    }
+
+    /// Counts it as asked.
+    mutating func count() {
+      isCounted = true
+      _ = node.countCall()
     }
   }
 
@@ -31,7 +40,9 @@ struct Cursor: StandbyWork {
   var next: Int
   @usableFromInline
   var isHalted = false
-  /// Claimed subscriptions that were sent to their own executors and have not begun there, by position.
+  /// The next position when the deadline came; `.max` before.
+  private var end = Int.max
+  /// Claimed subscriptions that are sent to their own executors and have not begun there, by position.
   private var sent: [Int: SubscriptionNode] = [:]
   /// Which of the workers requests their standby.
   var request = StandbyRequest.none
@@ -70,6 +81,23 @@ struct Cursor: StandbyWork {
     return release()
   }
 
+  /// Ends the claiming at the deadline; ``notBegun(_:)`` stays as it is.
+  mutating func expire() {
+    if isExpired { return }
+    (isHalted, end, next) = (true, next, nodes.count)
+  }
+
+  /// Whether the deadline has ended the claiming.
+  var isExpired: Bool { end != .max }
+
+  /// Notes that a subscription that has begun is not late: it has ended.
+  mutating func spare(_ node: SubscriptionNode, at position: Int) { sent[position] = node }
+
+  /// Whether a subscription that had begun when the deadline came is late.
+  func isLate(_ node: SubscriptionNode) -> Bool {
+    isExpired && !sent.values.contains { $0 === node }
+  }
+
   /// Takes out the list, to be released outside the lock.
   @inlinable
   mutating func release() -> [SubscriptionNode] {
@@ -92,6 +120,6 @@ struct Cursor: StandbyWork {
 
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < next ? sent[position] : nodes[position]
+    position < (isExpired ? end : next) ? sent[position] : nodes[position]
   }
 }

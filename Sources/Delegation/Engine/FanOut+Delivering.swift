@@ -127,14 +127,15 @@ extension FanOut {
     }
   }
 
-  /// Runs a handler if the subscriber conforms to a further protocol; otherwise the notification is passed.
+  /// Runs a handler if the subscriber conforms to a further protocol; otherwise the notification is passed over.
   nonisolated(nonsending) private func run(
     _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
     as worker: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.mayHandle else { return .skipped }
     guard let reference = node.reference(as: narrowed.narrowing, for: call) else {
-      return fate(of: node.reference.isAlive, on: node, in: call)
+      let fate = fate(of: node.reference.isAlive, on: node, in: call)
+      return fate == .handled ? .passedOver : fate
     }
     switch narrowed.handler {
     case .synchronous(let handle):

@@ -62,6 +62,10 @@ final class Worker: Sendable {
   let place: Int?
   /// Its handler's ticket of the watch for slow handlers; 0 if there is none.
   private let watched = Atomic<Int>(0)
+  /// How its call of a question's handler ends, as far as the handler has told.
+  ///
+  /// Only the worker uses it.
+  private let callEnd = Atomic<UInt8>(CallEnd.answered.rawValue)
 
   init(activity: Activity, caller: Caller?, at place: Int? = nil) {
     self.activity = activity
@@ -115,6 +119,29 @@ final class Worker: Sendable {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
   }
 
+  /// Notes how its call of a question's handler ends, if the subscriber does not answer.
+  func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
+
+  /// Whether its handler has told nothing else than that it has answered.
+  var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
+
+  /// How its call ends, which the next one does not do.
+  @inline(never)
+  func takeEnd(isCancelled: Bool) -> CallEnd {
+    let end = CallEnd(rawValue: callEnd.load(ordering: .relaxed)) ?? .answered
+    if end == .answered { return isCancelled ? .abandoned : .answered }
+    note(.answered)
+    return end
+  }
+
+  /// Notes that the handler of a question has returned, and counts it off.
+  @usableFromInline
+  func end(_ node: SubscriptionNode) {
+    end()
+    if hasAnswered, !Task.isCancelled { return node.endCall() }
+    node.endCall(as: takeEnd(isCancelled: Task.isCancelled))
+  }
+
   /// Asks one subscription in the current task, unless it was terminated.
   ///
   /// It binds a context of its own: a task that an earlier handler left behind must not count as part of
@@ -141,8 +168,7 @@ final class Worker: Sendable {
     }
     let context = HandlerContext(worker: self, call: begin(), node: node)
     let result = await HandlerContext.binding.withValue(context) { await handler(node) }
-    end()
-    node.endCall()
+    end(node)
     if let watch { slowWatch?.end(watch) }
     return result
   }
@@ -230,6 +256,41 @@ struct HandlerContext: Sendable {
       next = context.worker.caller?.awaiting
     }
     return chain
+  }
+}
+
+/// What the handler of a question tells of its call, in the task of its worker.
+extension SubscriptionNode {
+  /// Notes that the subscriber is gone, or does not conform: it is not asked.
+  @usableFromInline
+  func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
+
+  /// Notes that the handler threw an error that its caller receives.
+  ///
+  /// An error after the task's cancellation does not count as a failure.
+  @usableFromInline
+  func noteFailure() {
+    HandlerContext.binding.wrappedValue?.worker.note(Task.isCancelled ? .abandoned : .failed)
+  }
+
+  /// Notes that the handler threw an error that its caller does not receive.
+  @usableFromInline
+  func noteFailure(_ error: any Error, in call: CallKind) {
+    guard !Task.isCancelled else { return noteFailure() }
+    // It is counted before anybody is told.
+    let worker = HandlerContext.binding.wrappedValue?.worker
+    worker?.end()
+    endCall(as: .failed)
+    worker?.note(.ended)
+    report(.failed, in: call, error: error)
+  }
+
+  /// Counts off a call in a loop, whose handler did not answer.
+  ///
+  /// - Parameter wasAsked: whether it threw; otherwise the subscriber is gone, or does not conform.
+  @usableFromInline
+  func endLoopCall(wasAsked: Bool) {
+    endCall(as: !wasAsked ? .unasked : Task.isCancelled ? .abandoned : .failed)
   }
 }
 

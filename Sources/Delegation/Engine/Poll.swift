@@ -76,13 +76,24 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - answer: the answer.
-  ///   - position: whose it is.
+  ///   - position: the subscriber's position.
+  ///   - node: the subscriber's subscription.
   ///   - worker: the worker that asked.
   ///   - round: the question's round.
   @inlinable
   @inline(never)
-  func take(_ answer: Event, from position: Int, by worker: Worker, in round: Round) {
-    take(.answer(answer, position: position), by: worker, in: round)
+  func take(
+    _ answer: Event, from position: Int, of node: SubscriptionNode, by worker: Worker,
+    in round: Round
+  ) {
+    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
+      round.end(node, by: worker)
+      conclude(count(.answer(answer, position: position)), by: worker, in: round)
+    } else if round.enqueue(
+      node, by: worker, for: phase, { self.count(.answer(answer, position: position)) })
+    {
+      conclude(countQueue(of: round), by: worker, in: round)
+    }
   }
 
   /// Counts the subscribers that have not answered, which decides.
@@ -93,15 +104,10 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   @inline(never)
   func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
-    take(.deadline(counting: absence), by: nil, in: round)
-  }
-
-  @inlinable
-  func take(_ input: Input, by worker: Worker?, in round: Round) {
     if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
-      conclude(count(input), by: worker, in: round)
-    } else if round.enqueue(for: phase, { self.count(input) }) {
-      conclude(countQueue(of: round), by: worker, in: round)
+      conclude(count(.deadline(counting: absence)), by: nil, in: round)
+    } else if round.enqueue(for: phase, { self.count(.deadline(counting: absence)) }) {
+      conclude(countQueue(of: round), by: nil, in: round)
     }
   }
 
@@ -154,17 +160,39 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
 /// What a round has for its poll, without types: the queue, and the caller that waits.
 extension Round {
+  /// Queues an answer for the worker that has the ballot.
+  ///
+  /// - Returns: as ``enqueue(for:ending:as:_:)``.
+  @usableFromInline
+  func enqueue(
+    _ node: SubscriptionNode, by worker: Worker, for phase: borrowing Atomic<UInt8>,
+    _ count: @escaping @Sendable () -> Bool
+  ) -> Bool {
+    endHandler(of: worker)
+    return enqueue(
+      for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled), count)
+  }
+
   /// Queues an input for the worker that has the ballot.
   ///
+  /// - Parameters:
+  ///   - phase: whether a worker has the ballot.
+  ///   - node: the subscription whose call it ends; `nil` for the deadline.
+  ///   - end: how the call ends if the answer is counted.
+  ///   - count: counts the input.
   /// - Returns: whether the current worker has the ballot now, and has to count the queue.
   @usableFromInline
   func enqueue(
-    for phase: borrowing Atomic<UInt8>, _ count: @escaping @Sendable () -> Bool
+    for phase: borrowing Atomic<UInt8>, ending node: SubscriptionNode? = nil,
+    as end: CallEnd = .answered, _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
     let isOver = state.withLock { state in
-      if !state.poll.isDecided { state.poll.queue.append(PollState.Item(count: count)) }
+      if !state.poll.isDecided {
+        state.poll.queue.append(PollState.Item(node: node, end: end, count: count))
+      }
       return state.poll.isDecided
     }
+    if isOver, let node { endUncounted(node, as: end) }
     while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
       if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
       if phase.exchange(from: PollPhase.free, to: PollPhase.counting) { return true }
@@ -172,9 +200,13 @@ extension Round {
     return false
   }
 
-  /// Takes the next input out of the queue.
+  /// Takes the next input out of the queue, to be counted, and counts off the call that it ends.
   @usableFromInline
-  func nextItem() -> PollState.Item? { state.withLock { $0.poll.queue.popFirst() } }
+  func nextItem() -> PollState.Item? {
+    let item = state.withLock { $0.poll.queue.popFirst() }
+    if let item { item.node?.endCall(as: item.end) }
+    return item
+  }
 
   /// Waits until the poll is decided, or for the deadline, if that has not been waited for before.
   ///
@@ -213,13 +245,14 @@ struct PollState: Sendable {
   @frozen
   @usableFromInline
   struct Item: Sendable {
+    /// The subscription whose call it ends; `nil` for the deadline.
+    @usableFromInline
+    let node: SubscriptionNode?
+    /// How that call ends if the answer is counted.
+    @usableFromInline
+    let end: CallEnd
     @usableFromInline
     let count: @Sendable () -> Bool
-
-    @inlinable
-    init(count: @escaping @Sendable () -> Bool) {
-      self.count = count
-    }
   }
 
   /// The inputs that came while another worker counted.

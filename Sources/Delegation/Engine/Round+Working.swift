@@ -21,13 +21,10 @@ extension Round {
     var claim = first
     while true {
       var answer = Count.absence
-      if begin(claim.node, by: worker) {
-        answer = await ask(claim.node)
-        end(claim.node, by: worker)
-      }
-      poll.take(answer, from: claim.position, by: worker, in: self)
+      if begin(claim.node, by: worker) { answer = await ask(claim.node) }
+      poll.take(answer, from: claim.position, of: claim.node, by: worker, in: self)
       guard !isSingle, let next = next() else { return nil }
-      if next.node.hasExecutor { return next }
+      if !next.isCounted { return next }
       claim = next
     }
   }
@@ -38,19 +35,29 @@ extension Round {
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     worker.ticket = slowWatch?.begin(node, in: call)
-    guard node.beginCall() else {
-      if let ticket = worker.ticket { slowWatch?.end(ticket) }
+    guard node.mayBegin() else {
+      worker.note(.unasked)
       return false
     }
     worker.begin(node)
     return true
   }
 
-  /// Notes that the handler has returned.
+  /// Counts off a call whose handler has returned; called by who has the poll's ballot, and counts its answer next.
+  ///
+  /// So what the ballot counts was answered in time, what it finds outstanding at the deadline was late, and what it
+  /// never counts was abandoned.
   @usableFromInline
   func end(_ node: SubscriptionNode, by worker: Worker) {
+    endHandler(of: worker)
+    if worker.hasAnswered, !isCancelled { return node.endCall() }
+    node.endCall(as: worker.takeEnd(isCancelled: isCancelled))
+  }
+
+  /// Notes that the handler has returned.
+  @inline(__always)
+  func endHandler(of worker: Worker) {
     worker.end()
-    node.endCall()
     if let ticket = worker.ticket { slowWatch?.end(ticket) }
   }
 
@@ -73,10 +80,13 @@ extension Round {
   }
 
   /// Claims the next subscription; `nil` if none is left.
+  ///
+  /// It is counted as asked, unless it has an executor of its own: then it is when it begins there.
   func claim() -> Claim? {
-    let (claim, rest) = state.withLock { state in
-      let claim = state.cursor.claim()
-      return (claim, claim?.isLast == true ? state.cursor.release() : [])
+    let (claim, rest) = state.withLock { state -> (Claim?, [SubscriptionNode]) in
+      guard var claim = state.cursor.claim() else { return (nil, []) }
+      if claim.node.hasExecutor { state.cursor.send(claim) } else { claim.count() }
+      return (claim, claim.isLast ? state.cursor.release() : [])
     }
     withExtendedLifetime(rest) {}
     return claim
@@ -85,13 +95,32 @@ extension Round {
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
   /// it was asked, and not if its subscriber does not conform.
   ///
-  /// Only before the round is halted.
+  /// By who has the poll's ballot, before the round is halted. From the first time on, no handler begins.
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - position: its position.
+  ///   - isNoting: whether it is noted if it is late.
+  /// - Returns: whether it is.
   @usableFromInline
-  func isLate(at position: Int) -> Bool {
-    guard let node = state.withLock({ $0.cursor.notBegun(position) }) else { return true }
+  func isLate(_ node: SubscriptionNode, at position: Int, noting isNoting: Bool) -> Bool {
+    let notBegun = state.withLock { state in
+      state.cursor.expire()
+      return state.cursor.notBegun(position)
+    }
     // Outside the lock: it may release a subscriber's last reference. One that has died is not terminated
     // here, which may take its time: the caller is to go on.
-    return node.isActive && node.isReached(as: narrowing, endingIn: call)
+    if let notBegun {
+      guard notBegun.isActive, notBegun.isReached(as: narrowing, endingIn: call) else {
+        return false
+      }
+    } else if !node.isOpen {
+      // It may have ended before it was claimed, and be finished.
+      state.withLock { $0.cursor.spare(node, at: position) }
+      return true
+    }
+    if isNoting { node.noteLate(in: call, hasBegun: notBegun == nil) }
+    return true
   }
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
@@ -111,14 +140,19 @@ extension Round {
     case .sent(let claim):
       isSingle = true
       // The executor may have taken its time.
-      next = beginSent(claim) ? claim : nil
+      next = beginSent(claim)
     }
-    while let claim = next {
-      if !isSingle, let executor = claim.node.executor {
-        await ask(claim, as: worker, on: executor)
+    while let claimed = next {
+      guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
         next = self.claim()
+        continue
+      }
+      if let question {
+        next = await question(self, worker, claim, isSingle)
       } else {
-        next = await question?(self, worker, claim, isSingle)
+        // It is over.
+        endUncounted(claim.node, as: .unasked)
+        next = nil
       }
     }
     if let place = worker.place {
@@ -132,16 +166,35 @@ extension Round {
 
   /// Asks on the subscription's own executor; one that has ended, or whose subscriber has died or does not
   /// conform, is not sent there, for the executor may be busy, suspended or gone.
-  private func ask(_ claim: Claim, as worker: Worker, on executor: any TaskExecutor) async {
-    // It finds no handler to run, and counts as absent.
-    guard claim.node.isReached(as: narrowing, endingIn: call) else {
-      return _ = await question?(self, worker, claim, true)
-    }
-    state.withLock { $0.cursor.send(claim) }
+  ///
+  /// Not inlined: usually there is none, and it would make the frame of every worker larger.
+  ///
+  /// - Returns: such a one, which finds no handler to run, and counts as absent; otherwise `nil`.
+  @inline(never)
+  private func askElsewhere(_ claim: Claim) -> Claim? {
+    guard let executor = claim.node.executor,
+      claim.node.isReached(as: narrowing, endingIn: call)
+    else { return beginSent(claim) }
     startWorker(on: executor, .sent(claim))
+    return nil
   }
 
-  private func beginSent(_ claim: Claim) -> Bool {
-    state.withLock { $0.cursor.beginSent(claim.position) }
+  /// Counts off a call whose answer is not counted any more.
+  @inline(never)
+  func endUncounted(_ node: SubscriptionNode, as end: CallEnd) {
+    // At the deadline it was counted as late.
+    let late: CallEnd = end == .ended ? .endedOverdue : .overdue
+    let isLate = state.withLock { $0.cursor.isLate(node) }
+    node.endCall(as: isLate ? late : end == .answered ? .abandoned : end)
+  }
+
+  /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.
+  private func beginSent(_ claim: Claim) -> Claim? {
+    state.withLock { state in
+      guard state.cursor.beginSent(claim.position) else { return nil }
+      var claim = claim
+      claim.count()
+      return claim
+    }
   }
 }

@@ -238,6 +238,7 @@ final class Round: @unchecked Sendable {
         state.cursor.halt(), state.held, !state.poll.queue.isEmpty, state.poll.caller.take()
       )
     }
+    for item in late { item.node.map { endUncounted($0, as: item.end) } }
     // The caller does not go on before what the question has captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()

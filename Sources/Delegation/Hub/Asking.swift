@@ -34,7 +34,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode) async -> Answer<Bool, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: .vote) else { return .absence }
+    guard let subscriber = node.subscriber(in: audience, for: .vote) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
@@ -74,7 +74,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+    guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
@@ -109,7 +109,9 @@ struct AskingForReply<P, R: Sendable>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode) async -> Answer<DelegateHub.Reply<R>, Never> {
-    guard let subscriber = node.subscriber(in: audience, for: .collect) else { return .absence }
+    guard let subscriber = node.subscriber(in: audience, for: .collect) else {
+      return node.absence()
+    }
     do {
       return Self.reply(of: node, .success(try await body(subscriber)))
     } catch {

@@ -177,6 +177,13 @@ extension DelegateHub {
 }
 
 extension SubscriptionNode {
+  /// What a subscriber contributes that is gone, or does not conform.
+  @inlinable
+  func absence<Response, E>() -> Answer<Response, E> {
+    noteUnasked()
+    return .absence
+  }
+
   /// What a subscriber contributes whose handler threw.
   ///
   /// - Parameters:

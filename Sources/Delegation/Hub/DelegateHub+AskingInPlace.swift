@@ -175,7 +175,16 @@ extension DelegateHub {
       audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
-      Inquiry(AskingInPlace(audience: audience, call: call, question: question), to: poll)
+      Inquiry { round, worker, first, isSingle in
+        if let interception = round.interception {
+          let asking = AskingByClosure { question.noted($0, in: audience, for: call) }
+          return await interception.ask(
+            asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+        }
+        return await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+          question.noted(node, in: audience, for: call)
+        }
+      }
     }
     return try Poll.takeDecision(of: poll).get()
   }
@@ -214,7 +223,7 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     self.body = body
   }
 
-  /// Asks one subscriber.
+  /// Asks one subscriber; that it did not answer has yet to be noted.
   @inlinable
   @inline(__always)
   func answer(
@@ -224,9 +233,23 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
-      node.noteFailure()
       return .failure(error)
     }
+  }
+
+  /// Asks one subscriber in a round's worker, and notes if it did not answer.
+  @inlinable
+  @inline(__always)
+  func noted(
+    _ node: SubscriptionNode, in audience: Audience<P>, for call: CallKind
+  ) -> Answer<Response, Failure> {
+    let answer = answer(of: node, in: audience, for: call)
+    switch answer {
+    case .response, .substitute: break
+    case .absence: node.noteUnasked()
+    case .failure: node.noteFailure()
+    }
+    return answer
   }
 
   /// Asks one subscription after another, up to the one that decides or the first one that has an executor.
@@ -248,43 +271,17 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
       var answer = Answer<Response, Failure>.absence
       if node.beginCall() {
         answer = self.answer(of: node, in: audience, for: call)
-        node.endCall()
+        switch answer {
+        case .response, .substitute: node.endCall()
+        case .absence: node.endLoopCall(wasAsked: false)
+        case .failure: node.endLoopCall(wasAsked: true)
+        }
       }
       if let decision = count.count(answer, from: position) { return decision }
       position += 1
     }
     return .success(count.finish())
   }
-}
-
-/// A question that awaits nothing and is asked by a round.
-@frozen
-@usableFromInline
-struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
-  @usableFromInline
-  let audience: Audience<P>
-  @usableFromInline
-  let call: CallKind
-  @usableFromInline
-  let question: SynchronousQuestion<P, Response, Failure>
-
-  @inlinable
-  init(
-    audience: Audience<P>, call: CallKind, question: SynchronousQuestion<P, Response, Failure>
-  ) {
-    self.audience = audience
-    self.call = call
-    self.question = question
-  }
-
-  @inlinable
-  @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
-    question.answer(of: node, in: audience, for: call)
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { { _ in .absence } }
 }
 
 extension Combiner {
@@ -311,7 +308,7 @@ extension SubscriptionNode {
     in audience: Audience<P>, for call: CallKind,
     _ body: @MainActor @Sendable (P) throws(E) -> Response
   ) -> Answer<Response, E> {
-    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return .absence }
+    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return absence() }
     do throws(E) {
       return .response(try body(subscriber))
     } catch {

@@ -123,7 +123,7 @@ extension DelegateHub {
       delays: delays)
   }
 
-  /// What has become of the notifications so far, per protocol and subscriber.
+  /// What has become of the notifications and questions so far, per protocol and subscriber.
   ///
   /// It copies only numbers; the text for a subscriber is made when you read it. So metrics may
   /// call it every second.
@@ -140,7 +140,7 @@ extension DelegateHub {
     let overviews = await allSubscriptions()
     return Statistics(
       protocols: overviews.map { overview in
-        let accounts = overview.nodes.map { ($0, $0.account) }
+        let accounts = overview.nodes.map { ($0, $0.account, $0.questions) }
         // Read last, so that it includes all that has been accounted for.
         let (posted, addressed) = inbox.totals(of: overview.topic)
         return Statistics.ProtocolStatistics(

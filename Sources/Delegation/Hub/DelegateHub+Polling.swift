@@ -79,8 +79,9 @@ extension DelegateHub {
       let late = asking.late
       inquiry.expire = { round, isNoting in
         present.expire(in: round) { position in
-          guard round.isLate(at: position) else { return .absence }
-          if isNoting { nodes[position].noteLate(in: call) }
+          guard round.isLate(nodes[position], at: position, noting: isNoting) else {
+            return .absence
+          }
           return late(nodes[position])
         }
       }

@@ -10,7 +10,9 @@ extension DelegateHub {
     await inTurn(
       among: audience, in: .askInTurn, within: limits, absent: absence, startingWith: nil
     ) { node, _ in
-      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else { return .absence }
+      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else {
+        return node.absence()
+      }
       do throws(E) {
         return .response(try await body(subscriber))
       } catch {
@@ -30,7 +32,7 @@ extension DelegateHub {
       among: audience, in: .pass, within: limits, absent: absence, startingWith: value
     ) { node, value in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
-        return .absence
+        return node.absence()
       }
       do throws(E) {
         return .response(try await body(subscriber, value))

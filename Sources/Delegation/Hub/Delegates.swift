@@ -47,9 +47,12 @@ public struct Delegates<P: Sendable>: Sendable {
   ///
   /// They are still subscribers of the first protocol. Notifications that are posted here use its
   /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
-  /// conform passes such a notification without being called, and it counts as handled; a question
-  /// is not asked of it, and it counts as absent. It passes the notification in its turn, and on its own
-  /// executor if it has one: ``notifyAndWait(within:_:)-459hr`` waits for both.
+  /// conform passes over such a notification: it is not called, and it is counted as
+  /// ``DelegateHub/Statistics/Counts/passedOver``. A question is not asked of it, and it counts as absent.
+  ///
+  /// In a mailbox with a limit, what is passed over takes no place and pushes nothing out. Without a limit it is
+  /// passed over in its turn, on the subscriber's own executor if it has one:
+  /// ``notifyAndWait(within:_:)-459hr`` waits for both.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)

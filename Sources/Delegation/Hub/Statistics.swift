@@ -1,9 +1,11 @@
 extension DelegateHub {
-  /// What has become of a hub's notifications, per protocol and subscriber.
+  /// What has become of a hub's notifications and questions, per protocol and subscriber.
   ///
   /// Nothing is lost: at every moment, for each protocol and for the hub,
-  /// `handled + failed + expired + dropped + cancelled + waiting + handling` is `addressed`, the sum over
-  /// all notifications of the number of subscribers that each was addressed to.
+  /// `handled + failed + expired + dropped + cancelled + passedOver + waiting + handling` is `addressed`, the
+  /// sum over all notifications of the number of subscribers that each was addressed to. Of questions,
+  /// `answered + failed + late + abandoned + answering` is `asked`, the sum over all questions of the number of
+  /// subscribers that each was put to.
   public struct Statistics: Sendable, CustomStringConvertible {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {
@@ -19,6 +21,11 @@ extension DelegateHub {
       public var dropped: Int { account.dropped }
       /// The subscription was ended before it got to them.
       public var cancelled: Int { account.cancelled }
+      /// They were for subscribers that conform to a further protocol, and theirs does not.
+      ///
+      /// See ``Delegates/conforming(to:)``. A mailbox with a limit passes over them at once, and another one in their
+      /// turn.
+      public var passedOver: Int { account.passedOver }
       /// They wait.
       public var waiting: Int { account.waiting }
       /// They are being handled.
@@ -28,12 +35,29 @@ extension DelegateHub {
       public var total: Int { account.total }
     }
 
-    /// How often a subscriber gave no answer to a question.
+    /// How many questions ended in which way.
+    ///
+    /// A question counts once for each subscriber that it is put to: not for those whose turn never comes, because the
+    /// outcome is fixed before, nor for those that are gone or do not conform.
     public struct Questions: Sendable, Hashable {
-      /// Its handler threw, other than after its task was cancelled.
-      public internal(set) var failed = 0
-      /// It had not answered at the deadline.
-      public internal(set) var late = 0
+      var account: QuestionAccount
+
+      /// They were answered in time: each handler returned, and what it returned counts.
+      public var answered: Int { account.answered }
+      /// Their handlers threw, other than after their tasks were cancelled.
+      public var failed: Int { account.failed }
+      /// They had not been answered at the deadline, also those whose handlers are still running.
+      public var late: Int { account.late }
+      /// Their outcome was fixed before they were answered, or their caller was cancelled.
+      ///
+      /// A handler is counted here when it returns or throws. One that is asked in a loop, because the closure awaits
+      /// nothing, is not if it returns.
+      public var abandoned: Int { account.abandoned }
+      /// They are being answered.
+      public var answering: Int { account.answering }
+
+      /// All of them.
+      public var asked: Int { account.asked }
     }
 
     /// One subscriber's part.
@@ -53,7 +77,7 @@ extension DelegateHub {
       public let running: Int
       /// What became of the notifications addressed to it.
       public let counts: Counts
-      /// How often it gave no answer to a question.
+      /// What became of the questions that it was asked.
       public let questions: Questions
     }
 
@@ -67,6 +91,8 @@ extension DelegateHub {
       public let addressed: Int
       /// What became of them, including those of former subscribers.
       public let counts: Counts
+      /// What became of the questions, including those of former subscribers.
+      public let questions: Questions
       /// The present subscribers in the order in which they are served, then those that have been
       /// removed and have a handler running.
       public let subscribers: [SubscriberStatistics]
@@ -84,67 +110,66 @@ extension DelegateHub {
       Counts(account: protocols.reduce(into: Account()) { $0 += $1.counts.account })
     }
 
-    /// A line for each protocol, and below it one for each subscriber.
-    ///
-    /// Of protocols that were only asked, it lists only subscribers with a running handler or a
-    /// missing answer.
+    /// What became of the questions.
+    public var questions: Questions {
+      Questions(account: protocols.reduce(into: QuestionAccount()) { $0 += $1.questions.account })
+    }
+
+    /// A line for each protocol that was called, and below it one for each subscriber.
     public var description: String {
       if protocols.isEmpty { return "no subscriptions" }
       let lines = protocols.map(\.description).filter { !$0.isEmpty }
-      return lines.isEmpty ? "no notifications" : lines.joined(separator: "\n")
+      return lines.isEmpty ? "no calls" : lines.joined(separator: "\n")
     }
   }
 }
 
 extension DelegateHub.Statistics.Counts: CustomStringConvertible {
+  /// The counts by name; those that were passed over only if there are any.
+  public var description: String {
+    let passedOver = passedOver > 0 ? "passed over \(passedOver), " : ""
+    return "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
+      + "cancelled \(cancelled), \(passedOver)waiting \(waiting), handling \(handling)"
+  }
+}
+
+extension DelegateHub.Statistics.Questions: CustomStringConvertible {
   /// The counts by name.
   public var description: String {
-    "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
-      + "cancelled \(cancelled), waiting \(waiting), handling \(handling)"
+    "asked \(asked), answered \(answered), failed \(failed), late \(late), "
+      + "abandoned \(abandoned), answering \(answering)"
   }
 }
 
 extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
   /// The subscriber, how many of its handlers run, and its counts, if there are any.
   public var description: String {
-    var parts = ["running \(running)"]
-    if counts.total > 0 { parts.append("\(counts)") }
-    if questions.failed > 0 { parts.append("failed to answer \(questions.failed)") }
-    if questions.late > 0 { parts.append("late to answer \(questions.late)") }
-    return "\(subscriber), subscribed at \(site): " + parts.joined(separator: ", ")
+    let told = counts.total > 0 ? ", \(counts)" : ""
+    let asked = questions.asked > 0 ? "; \(questions)" : ""
+    return "\(subscriber), subscribed at \(site): running \(running)\(told)\(asked)"
   }
 
-  /// Whether all its counts are zero.
-  fileprivate var isBlank: Bool {
-    running == 0 && counts.total == 0 && questions == .init()
-  }
-
-  init(_ node: SubscriptionNode, account: Account) {
-    let misses = node.misses
+  init(_ node: SubscriptionNode, account: Account, questions: QuestionAccount) {
     self.init(
       name: node.name, subscription: .init(node: node), running: node.runningCalls,
-      counts: .init(account: account),
-      questions: .init(failed: Int(misses.failed), late: Int(misses.late)))
+      counts: .init(account: account), questions: .init(account: questions))
   }
 }
 
 extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
-  /// The protocol and its counts, then a line for each subscriber.
-  ///
-  /// If nothing was posted, it lists only subscribers with a running handler or a missing answer,
-  /// and is empty if there are none.
+  /// The protocol and its counts, then a line for each subscriber; empty if it was never called.
   public var description: String {
-    let isOnlyAsked = addressed == 0
-    let told = isOnlyAsked ? subscribers.filter { !$0.isBlank } : subscribers
-    if isOnlyAsked, told.isEmpty { return "" }
-    let head =
-      isOnlyAsked
-      ? "\(name): only asked" : "\(name): posted \(posted), addressed \(addressed), \(counts)"
-    return ([head] + told.map { "  \($0)" }).joined(separator: "\n")
+    var parts: [String] = []
+    if addressed > 0 { parts.append("posted \(posted), addressed \(addressed), \(counts)") }
+    if questions.asked > 0 { parts.append("\(questions)") }
+    if parts.isEmpty { return "" }
+    let head = "\(name): " + parts.joined(separator: "; ")
+    return ([head] + subscribers.map { "  \($0)" }).joined(separator: "\n")
   }
 
   init(
-    _ overview: TopicRoster.Overview, accounts: [(node: SubscriptionNode, account: Account)],
+    _ overview: TopicRoster.Overview,
+    accounts: [(node: SubscriptionNode, account: Account, questions: QuestionAccount)],
     posted: Int, addressed: Int
   ) {
     var sum = accounts.reduce(into: overview.finished) { $0 += $1.account }
@@ -154,15 +179,18 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     self.init(
       name: overview.topic.name, posted: posted, addressed: addressed,
       counts: .init(account: sum),
-      subscribers: accounts.compactMap { node, account in
-        let statistics = DelegateHub.Statistics.SubscriberStatistics(node, account: account)
+      questions: .init(
+        account: accounts.reduce(into: overview.finishedQuestions) { $0 += $1.questions }),
+      subscribers: accounts.compactMap { node, account, questions in
+        let statistics = DelegateHub.Statistics.SubscriberStatistics(
+          node, account: account, questions: questions)
         return node.isOpen || statistics.running > 0 ? statistics : nil
       })
   }
 }
 
 extension DelegateHub.Subscription {
-  /// What has become of this subscription's notifications, and how often it gave no answer.
+  /// What has become of this subscription's notifications and questions.
   ///
   /// The subscription's part of ``DelegateHub/statistics()``, without waiting. You can also read it
   /// when the subscription has ended.
@@ -171,6 +199,6 @@ extension DelegateHub.Subscription {
   ///
   /// - Complexity: O(1), apart from what its mailbox has yet to drop.
   public var statistics: DelegateHub.Statistics.SubscriberStatistics {
-    .init(node, account: node.account)
+    .init(node, account: node.account, questions: node.questions)
   }
 }

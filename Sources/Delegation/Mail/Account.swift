@@ -12,12 +12,16 @@ struct Account: Sendable, Hashable {
   var dropped = 0
   /// The subscription was cancelled before it got to them.
   var cancelled = 0
+  /// They were for subscribers that conform to a further protocol, and this one does not.
+  var passedOver = 0
   /// They are pending.
   var waiting = 0
   /// Their handlers are running, or about to run.
   var handling = 0
 
-  var total: Int { handled + failed + expired + dropped + cancelled + waiting + handling }
+  var total: Int {
+    handled + failed + expired + dropped + cancelled + passedOver + waiting + handling
+  }
 
   static func += (account: inout Account, other: Account) {
     account.handled += other.handled
@@ -25,6 +29,7 @@ struct Account: Sendable, Hashable {
     account.expired += other.expired
     account.dropped += other.dropped
     account.cancelled += other.cancelled
+    account.passedOver += other.passedOver
     account.waiting += other.waiting
     account.handling += other.handling
   }

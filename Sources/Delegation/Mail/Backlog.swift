@@ -4,7 +4,8 @@
 /// chain. A mailbox that once had a limit keeps its backlog, and the count of what it dropped.
 ///
 /// Invariant: `stored` has no more elements than the limit, and one that was put back. What was dropped is in
-/// `overflow` until it is released, and counted in `dropped` for good.
+/// `overflow` until it is released, and counted in `dropped` for good. What is in `inherited` is older than all of
+/// `stored`, of which there is none as long as there is a limit.
 struct Backlog: Sendable {
   /// A pending notification.
   struct Stored: Sendable {
@@ -24,19 +25,30 @@ struct Backlog: Sendable {
   var latest = -1
   /// In the order in which they were posted.
   private var stored = Queue<Stored>()
-  /// The dropped notifications that have not been released yet.
+  /// What was taken over under a limit, until it is known which of it is for the subscriber.
+  private(set) var inherited = Queue<Stored>()
+  /// Whether the subscriber conforms to further protocols, as far as that was looked up.
+  var conformances: [ObjectIdentifier: Bool] = [:]
+  /// What has to be looked up next.
+  var doubt: Narrowing?
+  /// The dropped notifications, and those passed over, that have not been released yet.
   private var overflow: [Notification.Content] = []
 
   init(policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
   }
 
-  var count: Int { stored.count }
+  var count: Int { inherited.count + stored.count }
 
   /// Adds the notification that was posted last; at the limit, it or the oldest one is dropped.
   ///
+  /// - Parameters:
+  ///   - content: the notification.
+  ///   - number: its number.
+  ///   - isKept: whether it is for the subscriber; if not, it is only to be released.
   /// - Complexity: O(1), amortised.
-  mutating func add(_ content: Notification.Content, number: Int) {
+  mutating func add(_ content: Notification.Content, number: Int, keeping isKept: Bool = true) {
+    if !isKept { return overflow.append(content) }
     let one = Stored(number: number, content: content)
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
     noteDropped(1)
@@ -48,8 +60,17 @@ struct Backlog: Sendable {
     }
   }
 
+  /// Takes the oldest of what was taken over, to keep it or to release it.
+  ///
+  /// - Returns: how many are not kept.
+  mutating func takeInherited(keeping isKept: Bool) -> Int {
+    guard let one = inherited.popFirst() else { return 0 }
+    add(one.content, number: one.number, keeping: isKept)
+    return isKept ? 0 : 1
+  }
+
   mutating func popFirst() -> Notification.Content? {
-    guard let first = stored.popFirst() else { return nil }
+    guard let first = inherited.popFirst() ?? stored.popFirst() else { return nil }
     latest = first.number
     return first.content
   }
@@ -58,13 +79,13 @@ struct Backlog: Sendable {
   ///
   /// - Complexity: O(*n*) in the number of pending ones.
   mutating func putBack(_ content: Notification.Content, number: Int) {
-    let rest = stored.takeAll()
+    let rest = inherited.takeAll() + stored.takeAll()
     for one in [Stored(number: number, content: content)] + rest { stored.append(one) }
   }
 
   /// - Complexity: O(log *n*) in the number of pending ones.
   func contains(_ number: Int) -> Bool {
-    stored.contains(number, by: \.number)
+    stored.contains(number, by: \.number) || inherited.contains(number, by: \.number)
   }
 
   /// Changes the policy, also for the notifications that are pending already.
@@ -82,10 +103,11 @@ struct Backlog: Sendable {
 
   /// Takes over the pending notifications of another backlog, before anything has been added to this one.
   mutating func takeOver(from other: inout Backlog) {
-    stored = other.stored
     overflow = other.overflow
-    other.stored = Queue()
     other.overflow = []
+    for one in other.inherited.takeAll() + other.stored.takeAll() { inherited.append(one) }
+    if policy.limit != nil, inherited.all.contains(where: \.content.handler.isNarrowed) { return }
+    swap(&inherited, &stored)
     setPolicy(policy)
   }
 
@@ -117,6 +139,6 @@ struct Backlog: Sendable {
 
   /// Takes out everything, for the caller to release outside the lock.
   mutating func takeAll() -> [Notification.Content] {
-    takeOverflow() + stored.takeAll().map(\.content)
+    takeOverflow() + (inherited.takeAll() + stored.takeAll()).map(\.content)
   }
 }

@@ -13,7 +13,10 @@ extension Mailbox {
     }
   }
 
-  /// Under a policy with a limit, moves what was posted from the chain into the mailbox or drops it.
+  /// Under a policy with a limit, moves what was posted from the chain into the mailbox, passes it over or drops it.
+  ///
+  /// It stops at a notification for those that conform to a further protocol as long as it is not known whether the
+  /// subscriber does; see ``doubt``.
   ///
   /// - Parameters:
   ///   - published: as with ``attend(published:)``.
@@ -24,16 +27,39 @@ extension Mailbox {
     guard termination == nil, !backlog.isEmpty, backlog[0].policy.limit != nil,
       !flags.contains(.awaitingHandOver)
     else { return true }
+    while let inherited = backlog[0].inherited.first {
+      guard let isKept = keeps(inherited.content) else { return false }
+      passedOver += backlog[0].takeInherited(keeping: isKept)
+    }
     let count = min(max(0, published - position), most)
     for _ in 0..<count {
-      let number = position
-      guard let content = takeFromChain() else { return true }
-      backlog[0].add(content, number: number)
+      guard let content = next?.content else { return true }
+      guard let isKept = keeps(content) else { return false }
+      backlog[0].add(content, number: position, keeping: isKept)
+      if !isKept { passedOver += 1 }
+      _ = takeFromChain()
     }
     return position >= published
   }
 
-  /// Takes out what was dropped, for the caller to release outside the lock.
+  /// Whether a notification is for the subscriber; `nil` if that has to be looked up first.
+  private mutating func keeps(_ content: Notification.Content) -> Bool? {
+    guard case .narrowed(let narrowed) = content.handler else { return true }
+    let isKept = narrowed.narrowing.admits(by: backlog[0].conformances)
+    if isKept == nil { backlog[0].doubt = narrowed.narrowing }
+    return isKept
+  }
+
+  /// A further protocol to which it is not known whether the subscriber conforms.
+  var doubt: Narrowing? { backlog.isEmpty ? nil : backlog[0].doubt }
+
+  /// Notes to which protocols the subscriber conforms.
+  mutating func resolve(_ conformances: [ObjectIdentifier: Bool]) {
+    backlog[0].doubt = nil
+    backlog[0].conformances.merge(conformances) { $1 }
+  }
+
+  /// Takes out what was dropped or passed over, for the caller to release outside the lock.
   mutating func takeOverflow() -> [Notification.Content] {
     backlog.isEmpty ? [] : backlog[0].takeOverflow()
   }

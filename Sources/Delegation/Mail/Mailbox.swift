@@ -30,6 +30,8 @@ struct Mailbox: Sendable {
     case handled
     /// The handler threw.
     case failed
+    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
+    case passedOver
     /// The handler was not called: the subscriber had died or its subscription had been terminated.
     case skipped
   }
@@ -84,6 +86,7 @@ struct Mailbox: Sendable {
   var start: Int
   private var handled = 0
   private var failed = 0
+  var passedOver = 0
   /// Empty, or one backlog if the mailbox has, or once had, a policy with a limit.
   ///
   /// It is an array, so that most mailboxes need one word for it and it still is a value.
@@ -172,6 +175,7 @@ struct Mailbox: Sendable {
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
+    case .passedOver: passedOver += 1
     case .skipped: break
     }
     guard termination == nil, let published, hasMore(published) else { return leave() }
@@ -263,9 +267,10 @@ struct Mailbox: Sendable {
     var account = Account()
     account.handled = handled
     account.failed = failed
+    account.passedOver = passedOver
     account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
     account.handling = isHandling ? 1 : 0
-    let accounted = handled + failed + account.dropped + account.handling
+    let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
     switch termination {
     case _ where !hasEnded: account.waiting = published - start - accounted

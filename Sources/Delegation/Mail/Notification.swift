@@ -78,6 +78,9 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
+  /// Whether it is for those that conform to a further protocol.
+  var isNarrowed: Bool { if case .narrowed = self { true } else { false } }
+
   /// The handler for subscribers that conform to a further protocol only.
   @inlinable
   @inline(__always)

@@ -7,7 +7,7 @@ extension SubscriptionNode {
   /// - Returns: what the worker does next; `relocate` also if the subscription has an executor of its own.
   func attendAndProceed() -> Mailbox.Step {
     guard isOpen else { return .done }
-    let (step, word) = touch { contents, published -> (Mailbox.Step, UInt32?) in
+    let (step, word) = touch { contents, published -> (Mailbox.Step, UInt64?) in
       guard attend(&contents.mailbox, published) else { return (.done, nil) }
       if contents.options?.executor != nil {
         return (.relocate, leave(after: .relocate, &contents.mailbox))
@@ -31,7 +31,7 @@ extension SubscriptionNode {
 
   /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
   func proceed() -> Mailbox.Step {
-    let (step, word, wasSent) = touch { contents, published -> (Mailbox.Step, UInt32, Bool) in
+    let (step, word, wasSent) = touch { contents, published -> (Mailbox.Step, UInt64, Bool) in
       let wasSent = contents.mailbox.flags.remove(.sent) != nil
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step, &contents.mailbox), wasSent)
@@ -49,13 +49,13 @@ extension SubscriptionNode {
   /// Called under the lock of the contents.
   ///
   /// - Returns: the state before, for ``finishLeaving(_:)``; `nil` if no worker waits.
-  func leaveIfSent(_ mailbox: inout Mailbox) -> UInt32? {
+  func leaveIfSent(_ mailbox: inout Mailbox) -> UInt64? {
     guard mailbox.flags.remove(.sent) != nil else { return nil }
     return leave(after: mailbox.proceed(published: nil), &mailbox)
   }
 
   /// Does what follows ``leaveIfSent(_:)``, outside the lock.
-  func finishLeaving(_ left: UInt32) {
+  func finishLeaving(_ left: UInt64) {
     _ = finishUpdate(.done, left)
     topic.owner.activity.end()
   }
@@ -63,7 +63,7 @@ extension SubscriptionNode {
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    let (step, word) = contents.withLock { contents -> (Mailbox.Step, UInt32) in
+    let (step, word) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
       return (step, leave(after: step, &contents.mailbox))
     }
@@ -114,7 +114,7 @@ extension SubscriptionNode {
   /// Called under the lock of the contents.
   ///
   /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
-  private func leave(after step: Mailbox.Step, _ mailbox: inout Mailbox) -> UInt32 {
+  private func leave(after step: Mailbox.Step, _ mailbox: inout Mailbox) -> UInt64 {
     switch step {
     case .handle: return 0
     case .done: break
@@ -132,7 +132,7 @@ extension SubscriptionNode {
   ///
   /// It resumes the tasks that wait for this subscription's handlers, and, if the worker has left the
   /// mailbox of a terminated subscription, opens the subscription that is held for it.
-  private func finishUpdate(_ step: Mailbox.Step, _ left: UInt32) -> Mailbox.Step {
+  private func finishUpdate(_ step: Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     if left & Bits.terminated != 0 { releaseHeld() }
     if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
       topic.updateWaiters(for: self)

@@ -1,13 +1,5 @@
 public import Synchronization
 
-/// How often a subscriber gave no answer to a question.
-struct Misses: Sendable, Hashable {
-  /// Its handler threw.
-  var failed: Int32 = 0
-  /// It had not answered at a deadline.
-  var late: Int32 = 0
-}
-
 /// The name of a subscriber, for people; its text is made each time it is read.
 struct SubscriberName: Sendable, CustomStringConvertible {
   let type: any AnyObject.Type
@@ -32,37 +24,6 @@ extension SubscriptionNode {
       .init(
         kind: kind, call: .init(code: call), error: error, dropped: dropped,
         subscription: .init(node: self), name: name))
-  }
-
-  /// How often the subscriber gave no answer to a question.
-  var misses: Misses { contents.withLock { $0.misses } }
-
-  /// Notes that the handler of a question threw an error that its caller receives.
-  ///
-  /// Called in the handler's task: an error after its cancellation does not count as a failure.
-  @usableFromInline
-  func noteFailure() {
-    guard !Task.isCancelled else { return }
-    contents.withLock { $0.misses.failed += 1 }
-  }
-
-  /// Notes that the handler of a question threw an error that its caller does not receive.
-  ///
-  /// Called in the handler's task, as ``noteFailure()``.
-  @usableFromInline
-  func noteFailure(_ error: any Error, in call: CallKind) {
-    SwallowedError.note(error, of: self)
-    guard !Task.isCancelled else { return }
-    noteFailure()
-    report(.failed, in: call, error: error)
-  }
-
-  /// Notes that the subscriber had not answered at a question's deadline, unless it was removed.
-  @usableFromInline
-  func noteLate(in call: CallKind) {
-    guard isOpen else { return }
-    contents.withLock { $0.misses.late += 1 }
-    report(.late, in: call)
   }
 
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive.

@@ -21,7 +21,8 @@ struct Site: Sendable, Equatable, CustomStringConvertible {
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start
-/// and how many questions are being answered. `contents` is under a lock of its own, and has the mailbox
+/// how many questions were asked and how many are
+/// being answered. `contents` is under a lock of its own, and has the mailbox
 /// and the options. Neither this lock nor the inbox's is ever taken under the other: posters wait for
 /// the inbox's, and changes of a mailbox may take long.
 ///
@@ -35,38 +36,44 @@ final class SubscriptionNode: Sendable {
     ///
     /// Set once, under the inbox's lock; never cleared.
     @inlinable
-    static var terminated: UInt32 { 1 }
+    static var terminated: UInt64 { 1 }
     /// A task waits for this subscription's handlers to end.
     @inlinable
-    static var awaited: UInt32 { 2 }
+    static var awaited: UInt64 { 2 }
     /// There is an executor among the options.
     ///
     /// Written under the lock of the contents.
     @inlinable
-    static var hasExecutor: UInt32 { 4 }
+    static var hasExecutor: UInt64 { 4 }
     /// A worker attends the mailbox.
     ///
     /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
     /// that it and `terminated` have one order.
-    static var attended: UInt32 { 8 }
+    static var attended: UInt64 { 8 }
     /// All that was addressed to the subscription is accounted for, except what is being handled.
     ///
     /// Set once, under the lock of the contents.
-    static var accountedFor: UInt32 { 16 }
+    static var accountedFor: UInt64 { 16 }
     /// The subscriber was called by a question.
     @inlinable
-    static var heard: UInt32 { 32 }
+    static var heard: UInt64 { 32 }
     /// It ended because another subscription has taken its id; set together with `terminated`.
-    static var succeeded: UInt32 { 64 }
-    /// One running question; the rest of the word counts them.
+    static var succeeded: UInt64 { 64 }
+    /// One question that it was asked; the bits from here to `full` count them.
     @inlinable
-    static var call: UInt32 { 128 }
+    static var asked: UInt64 { 1 << 7 }
+    /// So many were asked that some have to be counted elsewhere, before the bits overflow.
+    @inlinable
+    static var full: UInt64 { 1 << 31 }
+    /// One running question; the upper half of the word counts them.
+    @inlinable
+    static var call: UInt64 { 1 << 32 }
   }
 
   @usableFromInline
   let reference: WeakReference
   @usableFromInline
-  let state: Atomic<UInt32>
+  let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
   let site: Site
@@ -87,7 +94,8 @@ final class SubscriptionNode: Sendable {
     ///
     /// Invariant: as long as there is one, the mailbox is shut.
     var predecessor: SubscriptionNode?
-    var misses = Misses()
+    /// Empty, or one if there is anything to count; it is an array, as the mailbox's backlog is.
+    var misses: [Misses] = []
   }
 
   init(
@@ -245,15 +253,20 @@ final class SubscriptionNode: Sendable {
   /// Counts a running question, unless none may start.
   @inlinable
   func beginCall() -> Bool {
-    let word = state.wrappingAdd(Bits.call, ordering: .sequentiallyConsistent).oldValue
-    guard word & Bits.terminated == 0 else {
-      endCall()
-      return false
-    }
-    return true
+    let word = countCall()
+    return word & (Bits.terminated | Bits.full) == 0 || goOnWithCall(since: word)
   }
 
-  /// Counts off a question that ``beginCall()`` counted.
+  /// Counts a running question.
+  ///
+  /// - Returns: the state before.
+  @inlinable
+  @inline(__always)
+  func countCall() -> UInt64 {
+    state.wrappingAdd(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).oldValue
+  }
+
+  /// Counts off a question that was answered.
   @inlinable
   func endCall() {
     let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue

@@ -5,8 +5,9 @@ struct TopicRoster {
   /// The number of the last change that was applied.
   private(set) var number = 0
   private var roster = Roster<SubscriptionNode>()
-  /// The sum of the accounts of the subscriptions that have left the roster.
+  /// The sums of the accounts of the subscriptions that have left the roster.
   private var finished = Account()
+  private var finishedQuestions = QuestionAccount()
 
   init(topic: Topic) {
     self.topic = topic
@@ -32,14 +33,21 @@ struct TopicRoster {
   /// Adds up the accounts of finished subscriptions, and releases these.
   private mutating func addUpFinished() {
     guard roster.mayHaveFinished else { return }
-    for node in roster.takeFinished() { finished += node.account }
+    for node in roster.takeFinished() {
+      finished += node.account
+      var questions = node.questions
+      // A call that has just begun finds that it must not.
+      questions.answering = 0
+      finishedQuestions += questions
+    }
   }
 
   /// A copy of the roster, to be inspected off the actor.
   struct Overview: Sendable {
     var topic: Topic
-    /// The sum of the accounts of finished subscriptions.
+    /// The sums of the accounts of finished subscriptions.
     var finished: Account
+    var finishedQuestions: QuestionAccount
     /// All others, including those that are finishing.
     var nodes: [SubscriptionNode]
   }
@@ -47,6 +55,7 @@ struct TopicRoster {
   /// The subscriptions and the sum of the accounts of finished ones.
   mutating func overview() -> Overview {
     let nodes = roster.allMembers()
-    return Overview(topic: topic, finished: finished, nodes: nodes)
+    return Overview(
+      topic: topic, finished: finished, finishedQuestions: finishedQuestions, nodes: nodes)
   }
 }

@@ -24,6 +24,8 @@ struct Queue<Element> {
     elements.append(element)
   }
 
+  var first: Element? { isEmpty ? nil : elements[head] }
+
   /// - Complexity: O(1), amortised.
   @inlinable
   mutating func popFirst() -> Element? {

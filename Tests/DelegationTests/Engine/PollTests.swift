@@ -306,7 +306,9 @@ extension Poll {
   /// Counts an answer of the first worker's.
   fileprivate func take(_ answer: Event, from position: Int, in round: Round) {
     let worker = Worker(activity: round.activity, caller: nil, at: WorkerTasks.firstPlace)
-    take(answer, from: position, by: worker, in: round)
+    let node = Structures.node(of: Nobody())
+    _ = node.countCall()
+    take(answer, from: position, of: node, by: worker, in: round)
   }
 
   /// Leaves an answer to the one who counts.

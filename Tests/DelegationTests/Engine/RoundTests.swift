@@ -37,11 +37,15 @@ struct RoundTests {
     let first = try #require(round.claim())
     let elsewhere = try #require(round.claim())
     round.state.withLock { $0.cursor.send(elsewhere) }
-    #expect((0..<4).map(round.isLate) == [true, true, true, true])
+    func late() -> [Bool] {
+      (0..<4).map { round.isLate(cast.nodes[$0], at: $0, noting: false) }
+    }
+    #expect(late() == [true, true, true, true])
     for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
-    #expect((0..<4).map(round.isLate) == [true, false, false, true])
-    #expect(round.state.withLock { state in state.cursor.beginSent(1) })
-    #expect((0..<4).map(round.isLate) == [true, true, false, true])
+    #expect(late() == [true, false, false, true])
+    // It has settled that none begins any more.
+    #expect(!round.state.withLock { state in state.cursor.beginSent(1) })
+    #expect(round.claim() == nil)
     withExtendedLifetime(first) {}
   }
 
@@ -56,7 +60,7 @@ struct RoundTests {
         asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
       ) { _, _, _, _ in nil }
       if let first = round.claim() { round.state.withLock { $0.cursor.send(first) } }
-      return (0..<2).map(round.isLate)
+      return (0..<2).map { round.isLate(cast.nodes[$0], at: $0, noting: false) }
     }
     #expect(late == [[false, false], [true, true]])
   }

@@ -157,7 +157,7 @@ struct InTurnDeadlineTests {
     }
     stage.advance(by: .seconds(1))
     #expect(call.result == 1)
-    #expect(nodes.map(\.misses.late) == [0, 1, 0])
+    #expect(nodes.map(\.questions.late) == [0, 1, 0])
     stage.open(gate)
     #expect(incidents.history.count == 1)
     #expect(stage.perform { await $0.drain().isEmpty } == true)

@@ -55,7 +55,7 @@ struct SubscriptionStatisticsTests {
     ask()
     ask()
     let expected: [DelegateHub.Statistics.Questions] = [
-      .init(), .init(failed: 2), .init(late: 2),
+      .init(answered: 2), .init(failed: 2), .init(late: 2),
     ]
     #expect(subscriptions.map(\.statistics.questions) == expected)
     #expect(stage.statistics?.protocols.first?.subscribers.map(\.questions) == expected)
@@ -68,20 +68,23 @@ struct SubscriptionStatisticsTests {
     ask()
     for subscription in subscriptions { subscription.cancel() }
     #expect(
-      subscriptions.map(\.statistics.questions) == [.init(), .init(failed: 3), .init(late: 3)])
+      subscriptions.map(\.statistics.questions) == [
+        .init(answered: 3), .init(failed: 3), .init(late: 3),
+      ])
+    #expect(subscriptions.map(\.statistics.running) == [0, 0, 3])
     stage.open(gate)
+    #expect(subscriptions.map(\.statistics.running) == [0, 0, 0])
+    #expect(stage.statistics?.questions == .init(answered: 3, failed: 3, late: 3))
   }
 
-  @Test("protocols that were only asked show no line of zeros")
+  @Test("protocols that were only asked show no notifications, and those without calls no line")
   func onlyAsked() {
     let gate = Gate()
     let probes = Probe.many(2)
     for (number, probe) in probes.enumerated() {
       stage.hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(number))
     }
-    #expect(stage.statistics?.description == "no notifications")
-    #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
-    #expect(stage.statistics?.description == "no notifications")
+    #expect(stage.statistics?.description == "no calls")
     let vote = stage.start { hub in
       await hub.vote(Listener.self, absent: .abstains) { probe in
         if probe.name == "0" { throw Refusal() }
@@ -91,8 +94,11 @@ struct SubscriptionStatisticsTests {
     #expect(vote.result == true)
     #expect(
       stage.statistics?.description == """
-        DelegationTests.Listener: only asked
-          DelegationTests.Probe, subscribed at site:0: running 0, failed to answer 1
+        DelegationTests.Listener: asked 2, answered 1, failed 1, late 0, abandoned 0, answering 0
+          DelegationTests.Probe, subscribed at site:0: running 0; asked 1, answered 0, failed 1, late 0, \
+        abandoned 0, answering 0
+          DelegationTests.Probe, subscribed at site:1: running 0; asked 1, answered 1, failed 0, late 0, \
+        abandoned 0, answering 0
         """)
     let late = stage.start { hub in
       await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in
@@ -104,9 +110,11 @@ struct SubscriptionStatisticsTests {
     #expect(late.result == true)
     #expect(
       stage.statistics?.description == """
-        DelegationTests.Listener: only asked
-          DelegationTests.Probe, subscribed at site:0: running 1, failed to answer 1, late to answer 1
-          DelegationTests.Probe, subscribed at site:1: running 1, late to answer 1
+        DelegationTests.Listener: asked 4, answered 1, failed 1, late 2, abandoned 0, answering 0
+          DelegationTests.Probe, subscribed at site:0: running 1; asked 2, answered 0, failed 1, late 1, \
+        abandoned 0, answering 0
+          DelegationTests.Probe, subscribed at site:1: running 1; asked 2, answered 1, failed 0, late 1, \
+        abandoned 0, answering 0
         """)
     stage.open(gate)
     #expect(stage.statistics?.addressed == 0)

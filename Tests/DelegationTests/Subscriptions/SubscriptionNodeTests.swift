@@ -126,16 +126,37 @@ struct SubscriptionNodeTests {
 
   @Test("who is told that it failed, or was late, finds that counted")
   func misses() {
-    let seen = Recorder<Misses>()
-    let telling = Inbox { seen.record($0.subscription.node.misses) }
+    let seen = Recorder<QuestionAccount>()
+    let telling = Inbox { seen.record($0.subscription.node.questions) }
     defer {
       telling.clear()
       inbox.clear()
     }
     let node = Structures.subscribe(subscriber, in: telling)
+    #expect(node.beginCall())
     node.noteFailure(Refusal(), in: .vote)
     node.noteLate(in: .vote)
-    #expect(seen.history == [Misses(failed: 1), Misses(failed: 1, late: 1)])
+    #expect(seen.history == [QuestionAccount(failed: 1), QuestionAccount(failed: 1, late: 1)])
+  }
+
+  @Test(
+    "so many that its word cannot count them are counted all the same, and those that run as well")
+  func full() {
+    defer { inbox.clear() }
+    typealias Bits = SubscriptionNode.Bits
+    let most = Int(Bits.full / Bits.asked)
+    #expect(node.beginCall())
+    // As if it had been asked and had answered so often.
+    node.state.wrappingAdd(Bits.full - 3 * Bits.asked, ordering: .relaxed)
+    for number in 0..<6 {
+      #expect(node.questions == QuestionAccount(answered: most - 3 + number, answering: 1))
+      #expect(node.beginCall())
+      node.endCall()
+    }
+    #expect(node.state.load(ordering: .relaxed) & Bits.full == 0)
+    node.endCall(as: .unasked)
+    #expect(node.questions == QuestionAccount(answered: most + 3))
+    #expect(node.isOpen && node.runningCalls == 0)
   }
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")

@@ -147,7 +147,7 @@ struct MailboxWorld: SmallWorld {
     switch fate {
     case .handled: handled.append(handling!)
     case .failed: failed.append(handling!)
-    case .skipped: lost.append(handling!)
+    case .passedOver, .skipped: lost.append(handling!)
     }
     handling = nil
     return follow(mailbox.advance(after: fate, published: beforeEnd ? addressed : nil), beforeEnd)

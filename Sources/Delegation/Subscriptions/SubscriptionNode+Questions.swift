@@ -1,0 +1,166 @@
+internal import Synchronization
+
+/// What became of the questions that one subscriber was asked, or that several were.
+struct QuestionAccount: Sendable, Hashable {
+  /// It answered, and in time.
+  var answered = 0
+  /// Its handler threw.
+  var failed = 0
+  /// It had not answered at the deadline.
+  var late = 0
+  /// The outcome was fixed, or the caller cancelled, before it answered.
+  var abandoned = 0
+  /// Its handler is running.
+  var answering = 0
+
+  var asked: Int { answered + failed + late + abandoned + answering }
+
+  static func += (account: inout QuestionAccount, other: QuestionAccount) {
+    account.answered += other.answered
+    account.failed += other.failed
+    account.late += other.late
+    account.abandoned += other.abandoned
+    account.answering += other.answering
+  }
+}
+
+/// What of a subscription's questions is counted under the lock of its contents; the rest is in its `state`.
+struct Misses: Sendable {
+  var failed = 0
+  var late = 0
+  var abandoned = 0
+  /// How many of `late` are still counted as running.
+  var overdue = 0
+  /// How many were asked beside those that `state` counts.
+  var asked = 0
+}
+
+/// How a call of a question's handler ends.
+@usableFromInline
+enum CallEnd: UInt8, Sendable {
+  case answered
+  case failed
+  case abandoned
+  /// It was counted as late when it began, because its deadline had come.
+  case late
+  /// It was counted as late while it ran.
+  case overdue
+  /// Its subscriber was gone, or does not conform: it was not asked.
+  case unasked
+  /// It was counted as failed when its handler threw.
+  case ended
+  /// So was this one, and as late after that.
+  case endedOverdue
+}
+
+/// What is counted of the questions that a subscription was asked.
+///
+/// A call that begins counts as asked and as running, by one addition to `state`. One that is answered needs only be
+/// counted off: the number of those is what is left. Every other end is counted under the lock of the contents, where
+/// it is counted off as well. So who reads all under that lock finds each question once.
+extension SubscriptionNode {
+  /// What became of the questions so far.
+  var questions: QuestionAccount {
+    contents.withLock { contents in
+      let word = state.load(ordering: .sequentiallyConsistent)
+      let misses = contents.misses.first ?? Misses()
+      let asked = misses.asked + Int((word % Bits.call) / Bits.asked)
+      let answering = Int(word / Bits.call) - misses.overdue
+      return QuestionAccount(
+        answered: asked - answering - misses.failed - misses.late - misses.abandoned,
+        failed: misses.failed, late: misses.late, abandoned: misses.abandoned, answering: answering)
+    }
+  }
+
+  /// Goes on with a call that was counted, when there is something to be done about it.
+  ///
+  /// - Parameter word: the state before.
+  /// - Returns: whether it may begin; if not, it was counted off.
+  @usableFromInline
+  func goOnWithCall(since word: UInt64) -> Bool {
+    if word & Bits.terminated == 0 {
+      makeRoom()
+      return true
+    }
+    endCall(as: .unasked)
+    return false
+  }
+
+  /// Whether a call that was counted may begin.
+  func mayBegin() -> Bool {
+    let word = state.load(ordering: .sequentiallyConsistent)
+    if word & (Bits.terminated | Bits.full) == 0 { return true }
+    if word & Bits.full != 0 { makeRoom() }
+    return word & Bits.terminated == 0
+  }
+
+  /// Counts some of those that were asked elsewhere than in `state`.
+  private func makeRoom() {
+    update { misses in
+      // Not all: those that run may yet turn out not to have been asked.
+      let some = Bits.full / 2
+      guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
+      state.wrappingSubtract(some, ordering: .relaxed)
+      misses.asked += Int(some / Bits.asked)
+    }
+  }
+
+  private func update<Result: Sendable>(_ body: (inout Misses) -> Result) -> Result {
+    contents.withLock { contents in
+      if contents.misses.isEmpty { contents.misses = [Misses()] }
+      return body(&contents.misses[0])
+    }
+  }
+
+  /// Counts off a call.
+  @usableFromInline
+  func endCall(as end: CallEnd) {
+    switch end {
+    case .answered: endCall()
+    case .failed: countOff { $0.failed += 1 }
+    case .abandoned: countOff { $0.abandoned += 1 }
+    case .late: countOff { $0.late += 1 }
+    case .overdue: countOff { $0.overdue -= 1 }
+    case .unasked:
+      didCountOff(
+        state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
+    case .ended: break
+    case .endedOverdue:
+      update { misses in
+        misses.overdue -= 1
+        misses.late -= 1
+      }
+    }
+  }
+
+  private func countOff(_ note: (inout Misses) -> Void) {
+    let word = update { misses in
+      note(&misses)
+      return state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
+    }
+    didCountOff(word)
+  }
+
+  private func didCountOff(_ word: UInt64) {
+    if word & Bits.awaited != 0 { resumeWaiters() }
+  }
+
+  /// Notes that a subscriber had not answered at a question's deadline.
+  ///
+  /// - Parameters:
+  ///   - call: the kind of call.
+  ///   - hasBegun: whether it was counted as asked; if not, it is now, unless it was removed.
+  @usableFromInline
+  func noteLate(in call: CallKind, hasBegun: Bool = false) {
+    if hasBegun {
+      update { misses in
+        misses.late += 1
+        misses.overdue += 1
+      }
+    } else {
+      guard beginCall() else { return }
+      endCall(as: .late)
+    }
+    if isOpen { report(.late, in: call) }
+  }
+}
