@@ -161,7 +161,7 @@ final class Worker: Sendable {
     _ handler: (SubscriptionNode) async -> Result
   ) async -> Result {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let watch = slowWatch?.begin(node, in: call)
+    let watch = slowWatch?.begin(node, in: call, by: self)
     guard node.beginCall() else {
       if let watch { slowWatch?.end(watch) }
       return absence
@@ -176,6 +176,16 @@ final class Worker: Sendable {
   /// Whether a call's handler is running.
   func isRunning(_ call: UInt64) -> Bool {
     word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
+  }
+}
+
+extension SlowWatch {
+  /// Notes that a handler begins, and leaves the ticket with its worker.
+  @usableFromInline
+  func begin(_ node: SubscriptionNode, in call: CallKind, by worker: Worker) -> Ticket {
+    let ticket = begin(node, in: call)
+    worker.ticket = ticket
+    return ticket
   }
 }
 
@@ -276,12 +286,17 @@ extension SubscriptionNode {
   /// Notes that the handler threw an error that its caller does not receive.
   @usableFromInline
   func noteFailure(_ error: any Error, in call: CallKind) {
+    let isIntercepted = SwallowedError.note(error, of: self)
     guard !Task.isCancelled else { return noteFailure() }
-    // It is counted before anybody is told.
-    let worker = HandlerContext.binding.wrappedValue?.worker
-    worker?.end()
-    endCall(as: .failed)
-    worker?.note(.ended)
+    if isIntercepted {
+      noteFailure()
+    } else {
+      // It is counted before anybody is told.
+      let worker = HandlerContext.binding.wrappedValue?.worker
+      worker?.end()
+      endCall(as: .failed)
+      worker?.note(.ended)
+    }
     report(.failed, in: call, error: error)
   }
 

@@ -288,6 +288,13 @@ struct PollState: Sendable {
   init() {}
 }
 
+extension Queue<PollState.Item> {
+  /// How the calls end whose answers are queued, without the answers.
+  var endings: [(node: SubscriptionNode, end: CallEnd)] {
+    isEmpty ? [] : all.compactMap { item in item.node.map { ($0, item.end) } }
+  }
+}
+
 /// Whether a worker has a poll's ballot.
 @usableFromInline
 enum PollPhase {

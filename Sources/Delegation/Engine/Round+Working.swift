@@ -119,7 +119,7 @@ extension Round {
       state.withLock { $0.cursor.spare(node, at: position) }
       return true
     }
-    if isNoting { node.noteLate(in: call, hasBegun: notBegun == nil) }
+    if isNoting { node.noteLate(in: call, since: notBegun == nil ? start : nil) }
     return true
   }
 

@@ -83,6 +83,8 @@ final class Round: @unchecked Sendable {
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
+  /// When the question was asked, if it has a deadline.
+  let start: Duration?
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
@@ -99,7 +101,7 @@ final class Round: @unchecked Sendable {
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
     conformingTo narrowing: Narrowing? = nil,
-    for workplace: any Workplace, in call: CallKind,
+    for workplace: some Workplace, in call: CallKind, since start: Duration? = nil,
     _ question: @escaping Question
   ) {
     executor = workplace.executor
@@ -109,6 +111,7 @@ final class Round: @unchecked Sendable {
     caller = Caller.present
     self.narrowing = narrowing
     self.call = call
+    self.start = start
     state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))
   }
 
@@ -229,16 +232,16 @@ final class Round: @unchecked Sendable {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, hasLate, waiting) = state.withLock { state in
+    let (rest, held, late, waiting) = state.withLock { state in
       defer {
         state.held = Held()
         state.poll.isDecided = true
       }
       return (
-        state.cursor.halt(), state.held, !state.poll.queue.isEmpty, state.poll.caller.take()
+        state.cursor.halt(), state.held, state.poll.queue.endings, state.poll.caller.take()
       )
     }
-    for item in late { item.node.map { endUncounted($0, as: item.end) } }
+    for ending in late { endUncounted(ending.node, as: ending.end) }
     // The caller does not go on before what the question has captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
@@ -247,7 +250,7 @@ final class Round: @unchecked Sendable {
     if isCancelling {
       cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
     }
-    guard hasLate else { return }
+    if late.isEmpty { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker != nil { return releaseLate() }
     Task.startDetached(on: executor) { self.releaseLate() }

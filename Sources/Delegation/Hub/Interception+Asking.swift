@@ -15,6 +15,8 @@ extension Interception {
         answer = await SwallowedError.binding.withValue(failure) { await asking.answer(of: node) }
         return failure.error.map { .threw($0) } ?? answer.handlerOutcome
       }
+      // Not called, by an interceptor or because the subscriber is gone.
+      if case .absence = answer, failure.error == nil { node.noteUnasked() }
       return answer
     }
   }

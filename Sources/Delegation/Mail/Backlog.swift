@@ -106,7 +106,7 @@ struct Backlog: Sendable {
     overflow = other.overflow
     other.overflow = []
     for one in other.inherited.takeAll() + other.stored.takeAll() { inherited.append(one) }
-    if policy.limit != nil, inherited.all.contains(where: \.content.handler.isNarrowed) { return }
+    if policy.limit != nil, inherited.all.contains(where: { $0.content.handler.narrowing != nil }) { return }
     swap(&inherited, &stored)
     setPolicy(policy)
   }

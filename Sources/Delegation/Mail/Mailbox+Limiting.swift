@@ -44,9 +44,9 @@ extension Mailbox {
 
   /// Whether a notification is for the subscriber; `nil` if that has to be looked up first.
   private mutating func keeps(_ content: Notification.Content) -> Bool? {
-    guard case .narrowed(let narrowed) = content.handler else { return true }
-    let isKept = narrowed.narrowing.admits(by: backlog[0].conformances)
-    if isKept == nil { backlog[0].doubt = narrowed.narrowing }
+    guard let narrowing = content.handler.narrowing else { return true }
+    let isKept = narrowing.admits(by: backlog[0].conformances)
+    if isKept == nil { backlog[0].doubt = narrowing }
     return isKept
   }
 

@@ -142,17 +142,17 @@ extension SubscriptionNode {
   }
 
   private func didCountOff(_ word: UInt64) {
-    if word & Bits.awaited != 0 { resumeWaiters() }
+    if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
   /// Notes that a subscriber had not answered at a question's deadline.
   ///
   /// - Parameters:
   ///   - call: the kind of call.
-  ///   - hasBegun: whether it was counted as asked; if not, it is now, unless it was removed.
+  ///   - start: when it was asked; if it was not, it counts as asked now, unless it was removed.
   @usableFromInline
-  func noteLate(in call: CallKind, hasBegun: Bool = false) {
-    if hasBegun {
+  func noteLate(in call: CallKind, since start: Duration? = nil) {
+    if start != nil {
       update { misses in
         misses.late += 1
         misses.overdue += 1
@@ -161,6 +161,6 @@ extension SubscriptionNode {
       guard beginCall() else { return }
       endCall(as: .late)
     }
-    if isOpen { report(.late, in: call) }
+    if isOpen { report(.late, in: call, since: start) }
   }
 }

@@ -160,7 +160,7 @@ final class SubscriptionNode: Sendable {
   /// Whether a worker attends the mailbox, or a question is answered.
   var isBusy: Bool { Self.isBusy(state.load(ordering: .sequentiallyConsistent)) }
 
-  private static func isBusy(_ word: UInt32) -> Bool {
+  private static func isBusy(_ word: UInt64) -> Bool {
     word & Bits.attended != 0 || word >= Bits.call
   }
 
@@ -275,7 +275,7 @@ final class SubscriptionNode: Sendable {
 
   /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
   @usableFromInline
-  func noteEnd(_ word: UInt32) {
+  func noteEnd(_ word: UInt64) {
     if word & Bits.terminated != 0 { releaseHeld() }
     if word & Bits.awaited != 0 { topic.updateWaiters(for: self) }
   }
