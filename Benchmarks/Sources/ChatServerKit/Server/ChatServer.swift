@@ -54,8 +54,10 @@ package struct ChatServer: Sendable {
       configuration: configuration, connections: connections, logger: logger,
       onListening: onListening)
     var group = ServiceGroupConfiguration(
-      services: [engine.makeMetricsService(every: .seconds(10)), connections, drain, listener]
-        .compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
+      services: [
+        configuration.pagePort.flatMap { engine.makePageService(port: $0, logger: logger) },
+        engine.makeMetricsService(every: .seconds(10)), connections, drain, listener,
+      ].compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
       logger: logger)
     group.maximumGracefulShutdownDuration =
       configuration.drainTime + configuration.farewellTime + .seconds(10)

@@ -10,6 +10,7 @@ import ServiceLifecycle
 final class HubEngine: Engine {
   private let hub: DelegateHub
   private let audiences: HubList
+  private let watch = HubWatch()
   private let deadline: Duration
   private let backlog: Int
   /// Whether who says something waits until all members have taken it.
@@ -20,7 +21,8 @@ final class HubEngine: Engine {
     self.backlog = backlog
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    configuration.onIncident = { incident in
+    configuration.onIncident = { [watch] incident in
+      watch.note(incident)
       let level: Logger.Level = incident.kind == .failed ? .debug : .warning
       logger.log(
         level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
@@ -116,6 +118,15 @@ final class HubEngine: Engine {
 
   func makeMetricsService(every interval: Duration) -> (any Service)? {
     HubMetricsService(HubMetrics(named: "chat") { self.hubs }, every: interval)
+  }
+
+  func makePageService(port: Int, logger: Logger) -> (any Service)? {
+    var page = HubPageService.Configuration()
+    page.port = port
+    return HubPageService(page, watch: watch, logger: logger) { [self] in
+      let rooms = audiences.all.enumerated().map { (name: "room \($0 + 1)", hub: $1) }
+      return [(name: "extensions", hub: hub)] + rooms
+    }
   }
 
   func report() async -> String {
