@@ -23,7 +23,8 @@ package struct ChatServer: Sendable {
     case .hub, .awaiting:
       HubEngine(
         deadline: configuration.deadline, backlog: configuration.backlog,
-        isAwaited: configuration.engine == .awaiting, logger: logger)
+        isAwaited: configuration.engine == .awaiting, isWatched: configuration.pagePort != nil,
+        logger: logger)
     case .actor: ActorEngine(deadline: configuration.deadline)
     case .queues: QueueEngine(deadline: configuration.deadline)
     }

@@ -14,6 +14,10 @@ struct DurationHistogram: Sendable, Equatable {
     counts[Self.bucket(of: duration)] += 1
   }
 
+  static func += (sum: inout Self, other: Self) {
+    for bucket in sum.counts.indices { sum.counts[bucket] += other.counts[bucket] }
+  }
+
   /// The place of a duration's bucket.
   static func bucket(of duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components

@@ -17,6 +17,8 @@ public import ServiceLifecycle
 /// List it in a `ServiceGroup` before what drains the hubs: then it is stopped later, and shows the drain.
 ///
 /// ```swift
+/// let watch = HubWatch()
+/// let hub = DelegateHub(.init(onIncident: { watch.note($0) }, interceptors: [watch]))
 /// let page = HubPageService(watch: watch, logger: logger) { [("orders", hub)] }
 /// let group = ServiceGroup(
 ///   services: [page, DrainService(hub, within: .seconds(5), logger: logger), listener],
@@ -89,7 +91,9 @@ public struct HubPageService: Service {
     onListening(port)
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
-        for await _ in viewers.beginnings { await show() }
+        for await _ in viewers.beginnings {
+          if let watch { await watch.looking { await show() } } else { await show() }
+        }
       } onCancel: {
         server.close(promise: nil)
       }

@@ -7,17 +7,23 @@ import Synchronization
 ///
 /// ```swift
 /// let watch = HubWatch()
-/// let hub = DelegateHub(.init(onIncident: { incident in
-///   watch.note(incident)
-///   logger.warning("\(incident)")
-/// }))
+/// let hub = DelegateHub(.init(
+///   onIncident: { incident in
+///     watch.note(incident)
+///     logger.warning("\(incident)")
+///   }, interceptors: [watch]))
 /// let page = HubPageService(watch: watch, logger: logger) { [("orders", hub)] }
 /// ```
+///
+/// As the last interceptor it measures handlers without the other interceptors. While nobody looks it does
+/// nothing; a handler that began then is shown with the time for which it has been seen. A hub that would
+/// otherwise have no interceptors pays for having one: without it there, all handlers are shown so, and
+/// there are no histograms.
 public final class HubWatch: Sendable {
   /// What there is at a moment.
   struct Report {
-    /// When the longest of a subscription's running handlers began, of those that have been noted.
-    var oldest: [DelegateHub.Subscription: ContinuousClock.Instant] = [:]
+    /// Those that began while somebody looked.
+    var running: [DelegateHub.Subscription: HandlerTimes.Running] = [:]
     /// By the protocol's name.
     var histograms: [String: HandlerTimes.Histograms] = [:]
     var incidents: [IncidentRing.Entry] = []
@@ -25,7 +31,16 @@ public final class HubWatch: Sendable {
     var incidentCount = 0
   }
 
+  /// A part of the times: handlers that begin on different processors seldom meet.
+  private final class Part: Sendable {
+    let times = Mutex(HandlerTimes())
+  }
+
   private let incidents = Mutex(IncidentRing(capacity: 50))
+  /// Invariant: their number is a power of two.
+  private let parts = (0..<8).map { _ in Part() }
+  /// How many pages have viewers at the moment.
+  private let pages = Atomic(0)
 
   /// Makes a watch that has seen nothing.
   public init() {}
@@ -41,13 +56,48 @@ public final class HubWatch: Sendable {
     withExtendedLifetime(former) {}
   }
 
+  /// Whether somebody looks, so that it measures.
+  var isLooking: Bool { pages.load(ordering: .relaxed) > 0 }
+
+  /// Measures as long as the body takes.
+  nonisolated(nonsending) func looking(_ body: nonisolated(nonsending) () async -> Void) async {
+    pages.add(1, ordering: .relaxed)
+    await body()
+    pages.subtract(1, ordering: .relaxed)
+  }
+
   /// What there is now.
   ///
   /// - Parameter number: the number of the first incident that is wanted.
   /// - Returns: what there is.
   func report(since number: Int) -> Report {
     var report = Report()
+    for part in parts {
+      let released = part.times.withLock { $0.report(into: &report.running, &report.histograms) }
+      withExtendedLifetime(released) {}
+    }
     (report.incidents, report.incidentCount) = incidents.withLock { ($0.since(number), $0.total) }
     return report
+  }
+}
+
+extension HubWatch: DelegateHub.Interceptor {
+  /// Measures a handler.
+  ///
+  /// - Parameters:
+  ///   - call: which handler it is.
+  ///   - next: runs it.
+  /// - Returns: what became of it.
+  public nonisolated(nonsending) func intercept(
+    _ call: DelegateHub.HandlerCall,
+    next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ) async -> DelegateHub.HandlerOutcome {
+    guard isLooking else { return await next() }
+    let part = parts[call.subscription.hashValue & (parts.count - 1)]
+    let place = part.times.withLock { $0.begin(call.subscription, at: .now) }
+    let outcome = await next()
+    let end = ContinuousClock.now
+    part.times.withLock { $0.end(place, of: call.protocol, waited: call.waited, at: end) }
+    return outcome
   }
 }

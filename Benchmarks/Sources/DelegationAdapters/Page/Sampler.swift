@@ -87,9 +87,8 @@ struct Sampler {
                       let label = labels[row.subscription] ?? makeLabel(for: row, into: &fresh)
                       kept[row.subscription] = label
                       if hasAll { every.append(label.json) }
-                      let start = report.oldest[row.subscription]
-                      let age = start.map { Self.milliseconds($0.duration(to: now)) } ?? -1
-                      json.numbers([label.number, row.running, age] + Self.figures(of: row))
+                      let (timed, age) = Self.times(of: row, in: report, at: now)
+                      json.numbers([label.number, row.running, timed, age] + Self.figures(of: row))
                     }
                   }
                 }
@@ -144,8 +143,8 @@ struct Sampler {
     let rows = samples.flatMap { $0.statistics.protocols.flatMap(\.subscribers) }
     guard rows.count > rowLimit else { return (nil, 0) }
     func trouble(_ row: Statistics.SubscriberStatistics) -> Int {
-      let age = report.oldest[row.subscription].map { Self.milliseconds($0.duration(to: now)) } ?? 0
-      return age * 10 + row.counts.waiting + row.counts.dropped + row.counts.failed
+      Self.times(of: row, in: report, at: now).age * 10 + row.counts.waiting + row.counts.dropped
+        + row.counts.failed
         + row.questions.failed + row.questions.late
     }
     let sorted = rows.map { ($0.subscription, trouble($0)) }.sorted { $0.1 > $1.1 }
@@ -160,6 +159,15 @@ extension Sampler {
   private static func milliseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+  }
+
+  /// How many of a subscriber's handlers have been timed, and for how long the first of them has run.
+  private static func times(
+    of row: Statistics.SubscriberStatistics, in report: HubWatch.Report,
+    at now: ContinuousClock.Instant
+  ) -> (count: Int, age: Int) {
+    guard let running = report.running[row.subscription] else { return (0, 0) }
+    return (running.count, milliseconds(running.start.duration(to: now)))
   }
 
   /// A protocol's figures; the page knows them by their places.
@@ -216,8 +224,6 @@ extension Sampler {
             json.text(incident.error.map { "\($0)" } ?? "")
             json.name("dropped")
             json.number(incident.dropped)
-            json.name("leftOut")
-            json.number(incident.leftOut)
           }
         }
       }

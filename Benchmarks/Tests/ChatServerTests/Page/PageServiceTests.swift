@@ -32,7 +32,7 @@ struct PageServiceTests {
 
     init() {
       let watch = watch
-      hub = DelegateHub(.init(onIncident: { watch.note($0) }))
+      hub = DelegateHub(.init(onIncident: { watch.note($0) }, interceptors: [watch]))
     }
 
     /// Serves the page for as long as the body takes, then shuts down gracefully.
@@ -110,8 +110,10 @@ struct PageServiceTests {
       #expect(news.contains(#""error":"<script>alert(1)</script>\#u{FFFD}event: figures""#))
       while true {
         let figures = try await looker.event("figures")
-        // Number, handlers, age; handled, failed and so on.
-        if figures.contains(#""rows":[[0,0,-1,2,1,0,0,0,0,0,"#) { break }
+        // Number, handlers, how many of them have been timed and for how long; handled, failed and so on.
+        guard figures.contains(#""rows":[[0,0,0,0,2,1,0,0,0,0,0,"#) else { continue }
+        #expect(figures.contains(#""times":[{"name":"#))
+        break
       }
     }
     withExtendedLifetime(ear) {}
@@ -154,13 +156,11 @@ struct PageServiceTests {
         while try await !lookers[index].event("figures").contains(time) {}
       }
       for looker in lookers { try await looker.close() }
-      while page.viewers.count > 0 { await Task.yield() }
-      // The sample that is under way.
-      var before = -1
-      while before != stage.samples.load(ordering: .relaxed) {
-        before = stage.samples.load(ordering: .relaxed)
-        try await Task.sleep(for: .milliseconds(60))
-      }
+      // Until the sample that was under way is over.
+      while page.viewers.count > 0 || stage.watch.isLooking { await Task.yield() }
+      let before = stage.samples.load(ordering: .relaxed)
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(stage.samples.load(ordering: .relaxed) == before)
       // It begins again for the next one, with all texts.
       var looker = try await Looker.asking("/events", of: port)
       #expect(try await looker.event("texts").contains(#""all":1"#))
@@ -259,12 +259,24 @@ struct PageServiceTests {
   @Test("only so many connections that are no viewers are kept")
   func connections() async throws {
     try await Stage().run { port, _ in
-      var silent: [Looker] = []
-      for _ in 1...Viewers.otherLimit { silent.append(try await Looker(port: port)) }
-      // Those are served in the order in which they came.
-      var next = try await Looker(port: port)
-      #expect(await next.rest() == "")
-      for looker in silent { try await looker.close() }
+      let ended = Atomic(0)
+      try await withThrowingTaskGroup { group in
+        var silent: [Looker] = []
+        for _ in 1...Viewers.otherLimit + 8 {
+          let looker = try await Looker(port: port)
+          silent.append(looker)
+          let end = looker.channel.closeFuture
+          group.addTask {
+            try await end.get()
+            ended.add(1, ordering: .relaxed)
+          }
+        }
+        while ended.load(ordering: .relaxed) < 8 { await Task.yield() }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(ended.load(ordering: .relaxed) == 8)
+        for looker in silent { try? await looker.close() }
+        try await group.waitForAll()
+      }
       while true {
         var looker = try await Looker(port: port)
         try? await looker.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

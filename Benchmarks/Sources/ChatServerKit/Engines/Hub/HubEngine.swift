@@ -16,7 +16,9 @@ final class HubEngine: Engine {
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
-  init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
+  init(
+    deadline: Duration, backlog: Int, isAwaited: Bool, isWatched: Bool = false, logger: Logger
+  ) {
     self.deadline = deadline
     self.backlog = backlog
     self.isAwaited = isAwaited
@@ -27,6 +29,7 @@ final class HubEngine: Engine {
       logger.log(
         level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
+    if isWatched { configuration.interceptors = [watch] }
     audiences = HubList(configuration)
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)

@@ -1,5 +1,5 @@
 "use strict";
-// Places of figures in what the server sends: for each protocol, and for each subscriber after the first three.
+// Places of figures in what the server sends: for each protocol, and for each subscriber after the first four.
 const HANDLED = 0, FAILED = 1, DROPPED = 3, WAITING = 5, UNANSWERED = 7, LATE = 8, ASKED = 9;
 const SLOW = 1000, RECENT = 10000, MINUTE = 60000, FEW = 8, MANY = 300;
 const byId = id => document.getElementById(id);
@@ -35,7 +35,8 @@ const texts = new Map();       // of subscribers, by key
 const rows = new Map();        // subscribers, by key
 const groups = new Map();      // protocols of a hub
 const choices = new Map();     // what is unfolded, by the names of hub and protocol: outlasts a connection
-let incidents = [];
+const incidents = new Map();   // the last of those that say the same, and how many there have been
+let nextIncident = 0;
 let incidentCount = 0;
 let left = 0;
 let time = 0;
@@ -45,9 +46,9 @@ let history = [];              // of the tiles
 function forget() {
   for (const row of rows.values()) removeRow(row);
   for (const group of groups.values()) group.body.remove();
-  for (const map of [texts, rows, groups, hubs, modules]) map.clear();
+  for (const map of [texts, rows, groups, hubs, modules, incidents]) map.clear();
   for (const name of ["picture", "incidents"]) byId(name).replaceChildren();
-  [incidents, minute, history, time] = [[], [], [], 0];
+  [minute, history, time, nextIncident] = [[], [], 0, 0];
 }
 
 /** Takes new figures of something; rates are averages of about the last two seconds. */
@@ -83,7 +84,7 @@ function judge(row) {
   if (isRecent(row.lateAt)) add("late", "bad");
   const waiting = row.figures[WAITING];
   row.behindSince = waiting > Math.max(1, row.told) ? Math.min(row.behindSince ?? time, time) : undefined;
-  if (time - row.behindSince >= SLOW) add("behind", "queue");
+  if (time - row.behindSince >= SLOW && row.age < SLOW) add("behind", "queue");
   row.words = words.join(", ");
   row.rank = words.length === 0 ? 0 : row.age >= SLOW ? 2 : 1;
   if (look && look !== "queue") row.look = look;
@@ -110,16 +111,16 @@ function takeFigures(sample) {
       }
       advance(group, part.sums, now);
       group.size = part.size;
-      group.rows = part.rows.map(([key, running, age, ...figures]) => {
+      group.rows = part.rows.map(([key, running, timed, age, ...figures]) => {
         const row = rows.get(key) ?? Object.assign(fresh(), {key});
         rows.set(key, row);
         row.running = running;
         advance(row, figures, now);
-        // Without a watch, how long at least: nothing has come to an end since.
-        if (!running) row.since = undefined;
+        // What has not been timed runs for as long at least as nothing has come to an end.
+        if (running <= timed) row.since = undefined;
         else if (row.since === undefined || !row.isStill) row.since = now;
-        row.isAtLeast = age < 0;
-        row.age = !running ? 0 : age < 0 ? now - row.since : age;
+        row.isAtLeast = now - row.since > age;
+        row.age = !running ? 0 : row.isAtLeast ? now - row.since : age;
         return row;
       });
     }
@@ -447,25 +448,40 @@ byId("protocol").addEventListener("change", showTimes);
 
 // MARK: Incidents
 
+function takeIncident(news) {
+  if (news.number < nextIncident) return;
+  nextIncident = news.number + 1;
+  const key = [news.kind, news.call, news.protocol, news.subscriber, news.site, news.error].join("\n");
+  const former = incidents.get(key);
+  // The latest last.
+  incidents.delete(key);
+  incidents.set(key, {
+    news, at: Date.now() - news.age, isNew: true, line: former?.line,
+    times: (former?.times ?? 0) + 1, dropped: (former?.dropped ?? 0) + news.dropped,
+  });
+  if (incidents.size > 50) {
+    const [oldest] = incidents.keys();
+    incidents.get(oldest).line?.remove();
+    incidents.delete(oldest);
+  }
+}
+
 function showIncidents() {
   write(byId("incident-count"), incidentCount ? `${plural(incidentCount, "incident")} since the start.` : "None so far.");
-  const list = byId("incidents");
-  for (const incident of incidents) {
-    if (incident.line) continue;
-    const line = incident.line = make("li");
-    const when = new Date(incident.at);
-    const clock = make("time", "", when.toLocaleTimeString("en", {hour12: false}));
-    clock.dateTime = when.toISOString();
-    const details = [
-      incident.error, incident.dropped ? `${plural(incident.dropped, "notification")} dropped` : "",
-      incident.leftOut ? `${plural(incident.leftOut, "more incident")} left out` : "",
-    ].filter(Boolean).join("; ");
-    line.append(
-      clock, " ", make("b", "", incident.kind), ` in ${incident.call} of ${incident.protocol}: `,
-      incident.subscriber, details ? `: ${details} ` : " ", make("span", "site", incident.site));
-    list.prepend(line);
+  for (const incident of incidents.values()) {
+    if (!incident.isNew) continue;
+    incident.isNew = false;
+    const {news, at, times, dropped} = incident;
+    const clock = make("time", "", new Date(at).toLocaleTimeString("en", {hour12: false}));
+    clock.dateTime = new Date(at).toISOString();
+    const details = [news.error, dropped ? `${plural(dropped, "notification")} dropped` : ""].filter(Boolean).join("; ");
+    incident.line ??= make("li");
+    incident.line.replaceChildren(
+      clock, " ", make("b", "", news.kind), times > 1 ? ` ${count(times)} times` : "",
+      ` in ${news.call} of ${shortened(news.protocol)}: ${shortened(news.subscriber)}${details ? `: ${details} ` : " "}`,
+      make("span", "site", news.site));
+    byId("incidents").prepend(incident.line);
   }
-  while (list.children.length > 50) list.lastChild.remove();
 }
 
 // MARK: The connection
@@ -511,11 +527,7 @@ function connect() {
       texts.set(key, words);
       modules.add(moduleOf(words[0]));
     }
-    const known = new Set(incidents.map(one => one.number));
-    for (const one of news.incidents) {
-      if (!known.has(one.number)) incidents.push(Object.assign(one, {at: Date.now() - one.age}));
-    }
-    incidents = incidents.slice(-50);
+    news.incidents.forEach(takeIncident);
   });
   source.addEventListener("figures", event => {
     lastNews = performance.now();
