@@ -259,24 +259,21 @@ struct PageServiceTests {
   @Test("only so many connections that are no viewers are kept")
   func connections() async throws {
     try await Stage().run { port, _ in
-      let ended = Atomic(0)
-      try await withThrowingTaskGroup { group in
-        var silent: [Looker] = []
-        for _ in 1...Viewers.otherLimit + 8 {
-          let looker = try await Looker(port: port)
-          silent.append(looker)
-          let end = looker.channel.closeFuture
-          group.addTask {
-            try await end.get()
-            ended.add(1, ordering: .relaxed)
-          }
-        }
-        while ended.load(ordering: .relaxed) < 8 { await Task.yield() }
-        for _ in 0..<1000 { await Task.yield() }
-        #expect(ended.load(ordering: .relaxed) == 8)
-        for looker in silent { try? await looker.close() }
-        try await group.waitForAll()
+      let (ends, end) = AsyncStream<Void>.makeStream()
+      var channels: [any Channel] = []
+      for _ in 1...Viewers.otherLimit + 8 {
+        let channel = try await Looker(port: port).channel
+        channel.closeFuture.whenComplete { _ in end.yield() }
+        channels.append(channel)
       }
+      var count = 0
+      for await _ in ends {
+        count += 1
+        if count == 8 { break }
+      }
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(channels.count { $0.isActive } == Viewers.otherLimit)
+      for channel in channels { try? await channel.close().get() }
       while true {
         var looker = try await Looker(port: port)
         try? await looker.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
