@@ -403,8 +403,9 @@ for (const chart of CHARTS) {
   bars.setAttribute("role", "img");
   scale.setAttribute("aria-hidden", "true");
   LIMITS.forEach((end, index) => {
-    bars.append(make("i", end > SLOW ? "long" : ""));
-    scale.append(make("span", "", {0: "1 µs", 10: "1 ms", 20: "1 s"}[index] ?? ""));
+    // A bucket begins at half of its end.
+    bars.append(make("i", end > 2 * SLOW ? "long" : ""));
+    scale.append(make("span", "", {1: "1 µs", 11: "1 ms", 21: "1 s"}[index] ?? ""));
   });
   box.append(make("h3", "", chart[1]), text, bars, scale);
   byId("times").append(box);
