@@ -74,9 +74,15 @@ let package = Package(
       dependencies: [
         "DelegationAdapters",
         .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "DelegationTesting", package: "swift-delegate-hub"),
+        .product(name: "InMemoryLogging", package: "swift-log"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceContextModule", package: "swift-service-context"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: settings),
     .testTarget(
@@ -117,6 +123,7 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       resources: [
         .embedInCode("Page/Resources/page.css"), .embedInCode("Page/Resources/page.html"),

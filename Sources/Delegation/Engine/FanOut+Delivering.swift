@@ -98,9 +98,9 @@ extension FanOut {
         case .asynchronous(let handle):
           fate = await run(handle, on: node, node.reference, in: call, as: &worker)
           if fate == .skipped, node.giveBack(.asynchronous(handle), with: receipt) { receipt = nil }
-        case .narrowed(let narrowed):
-          fate = await run(narrowed, on: node, in: call, as: &worker)
-          if fate == .skipped, node.giveBack(.narrowed(narrowed), with: receipt) { receipt = nil }
+        case .special(let special):
+          fate = await run(special, on: node, in: call, as: &worker)
+          if fate == .skipped, node.giveBack(.special(special), with: receipt) { receipt = nil }
         }
         // A handler has cancelled this worker's task: the next handler must run in another task.
         if Task.isCancelled { node.relocate() }
@@ -127,22 +127,36 @@ extension FanOut {
     }
   }
 
-  /// Runs a handler if the subscriber conforms to a further protocol; otherwise the notification is passed.
+  /// Runs a handler with the poster's task-locals, if the subscriber conforms to a further protocol; otherwise the
+  /// notification is passed.
+  ///
+  /// Incidents are found within these task-locals, too.
   nonisolated(nonsending) private func run(
-    _ narrowed: Notification.Narrowed, on node: SubscriptionNode, in call: CallKind,
+    _ special: Notification.Special, on node: SubscriptionNode, in call: CallKind,
     as worker: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.mayHandle else { return .skipped }
-    guard let reference = node.reference(as: narrowed.narrowing, for: call) else {
-      return fate(of: node.reference.isAlive, on: node, in: call)
+    var fate = Mailbox.Fate.skipped
+    guard let narrowing = special.narrowing else {
+      await special.context.bind {
+        fate = await run(special.handler, on: node, node.reference, in: call, as: &worker)
+      }
+      return fate
     }
-    switch narrowed.handler {
-    case .synchronous(let handle):
-      return run(handle, on: node, reference, in: call)
-    case .asynchronous(let handle):
-      return await run(handle, on: node, reference, in: call, as: &worker)
-    case .narrowed(let further):
-      return await run(further, on: node, in: call, as: &worker)
+    guard let reference = node.reference(as: narrowing, for: call) else {
+      return self.fate(of: node.reference.isAlive, on: node, in: call)
+    }
+    return await run(special.handler, on: node, reference, in: call, as: &worker)
+  }
+
+  nonisolated(nonsending) private func run(
+    _ handler: Notification.Handler, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind, as worker: inout Worker?
+  ) async -> Mailbox.Fate {
+    switch handler {
+    case .synchronous(let handle): run(handle, on: node, reference, in: call)
+    case .asynchronous(let handle): await run(handle, on: node, reference, in: call, as: &worker)
+    case .special(let special): await run(special, on: node, in: call, as: &worker)
     }
   }
 
@@ -158,7 +172,8 @@ extension FanOut {
     do {
       return try fate(of: handle(reference), on: node, in: call)
     } catch {
-      node.report(.failed, in: call, error: error)
+      node.report(
+        .failed, in: call, error: error, since: watch.flatMap { slowWatch?.start(of: $0) })
       return .failed
     }
   }
@@ -181,7 +196,8 @@ extension FanOut {
       }
       return fate(of: isAlive, on: node, in: call)
     } catch {
-      node.report(.failed, in: call, error: error)
+      node.report(
+        .failed, in: call, error: error, since: watch.flatMap { slowWatch?.start(of: $0) })
       return .failed
     }
   }

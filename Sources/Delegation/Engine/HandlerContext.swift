@@ -128,7 +128,7 @@ final class Worker: Sendable {
     _ handler: (SubscriptionNode) async -> Result
   ) async -> Result {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let watch = slowWatch?.begin(node, in: call)
+    let watch = slowWatch?.begin(node, in: call, by: self)
     guard node.beginCall() else {
       if let watch { slowWatch?.end(watch) }
       return absence
@@ -144,6 +144,16 @@ final class Worker: Sendable {
   /// Whether a call's handler is running.
   func isRunning(_ call: UInt64) -> Bool {
     word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
+  }
+}
+
+extension SlowWatch {
+  /// Notes that a handler begins, and leaves the ticket with its worker.
+  @usableFromInline
+  func begin(_ node: SubscriptionNode, in call: CallKind, by worker: Worker) -> Ticket {
+    let ticket = begin(node, in: call)
+    worker.ticket = ticket
+    return ticket
   }
 }
 

@@ -65,9 +65,11 @@ extension Notification.Handler {
       return .asynchronous { subscriber in
         try await interception.deliver(in: call, postedAt: time) { try await handle(subscriber) }
       }
-    case .narrowed(let narrowed):
-      return narrowed.handler.intercepted(by: interception, in: call)
-        .narrowed(by: narrowed.narrowing)
+    case .special(let special):
+      return .special(
+        Notification.Special(
+          special.handler.intercepted(by: interception, in: call), in: special.context,
+          for: special.narrowing))
     }
   }
 }

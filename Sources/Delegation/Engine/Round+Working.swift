@@ -94,6 +94,14 @@ extension Round {
     return node.isActive && node.isReached(as: narrowing, endingIn: call)
   }
 
+  /// When a subscriber was asked; `nil` if it has not been, because its executor is busy.
+  ///
+  /// Only before the round is halted.
+  @usableFromInline
+  func start(of position: Int) -> Duration? {
+    state.withLock { $0.cursor.notBegun(position) } == nil ? start : nil
+  }
+
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
   /// Its context is bound for the whole task, so a task that one handler leaves behind passes for a part of the next

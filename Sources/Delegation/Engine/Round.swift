@@ -83,6 +83,8 @@ final class Round: @unchecked Sendable {
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
+  /// When the question was asked, if it has a deadline.
+  let start: Duration?
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
@@ -103,7 +105,7 @@ final class Round: @unchecked Sendable {
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
     conformingTo narrowing: Narrowing? = nil,
-    for workplace: any Workplace, in call: CallKind,
+    for workplace: some Workplace, in call: CallKind, since start: Duration? = nil,
     _ question: @escaping Question
   ) {
     executor = workplace.executor
@@ -113,6 +115,7 @@ final class Round: @unchecked Sendable {
     caller = Caller.present
     self.narrowing = narrowing
     self.call = call
+    self.start = start
     state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))
   }
 

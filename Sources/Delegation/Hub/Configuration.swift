@@ -20,7 +20,9 @@ extension DelegateHub {
     /// **Order.** One incident at a time, in the order in which they were found.
     ///
     /// **Isolation.** It runs in a task of its own on ``executor``, on no actor and under no lock, and
-    /// may call the hub. It holds up no call, handler or poster, even if it blocks, as long as the
+    /// may call the hub. The task-locals of ``propagating`` are bound as they were at the call that the incident is
+    /// about, so a log line has the request's id; for ``Incident/Kind/dropped`` at the post of the last notification
+    /// that was dropped. The hook holds up no call, handler or poster, even if it blocks, as long as the
     /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait,
     /// further ones are only counted; see ``Incident/leftOut``.
     ///
@@ -36,7 +38,7 @@ extension DelegateHub {
     /// The task-locals that notifications carry from their poster to the handlers.
     ///
     /// A task-local that is not named here does not reach a handler of a notification. Votes and the other
-    /// questions carry all of the caller's task-locals in any case.
+    /// questions carry all of the caller's task-locals in any case. ``onIncident`` has those that are named.
     public var propagating: [TaskLocalPropagation]
 
     /// What runs around every handler, the first one outermost; none by default.
@@ -80,6 +82,6 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, by: deadlines)
+    return SlowWatch(after: limit, by: deadlines, propagating: configuration.propagating)
   }
 }

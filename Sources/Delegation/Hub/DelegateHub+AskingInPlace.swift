@@ -175,7 +175,16 @@ extension DelegateHub {
       audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
-      Inquiry(AskingInPlace(audience: audience, call: call, question: question), to: poll)
+      Inquiry { round, worker, first, isSingle in
+        if let interception = round.interception {
+          let asking = AskingByClosure { question.answer(of: $0, in: audience, for: call) }
+          return await interception.ask(
+            asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+        }
+        return await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+          question.answer(of: node, in: audience, for: call)
+        }
+      }
     }
     return try Poll.takeDecision(of: poll).get()
   }
@@ -255,36 +264,6 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     }
     return .success(count.finish())
   }
-}
-
-/// A question that awaits nothing and is asked by a round.
-@frozen
-@usableFromInline
-struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
-  @usableFromInline
-  let audience: Audience<P>
-  @usableFromInline
-  let call: CallKind
-  @usableFromInline
-  let question: SynchronousQuestion<P, Response, Failure>
-
-  @inlinable
-  init(
-    audience: Audience<P>, call: CallKind, question: SynchronousQuestion<P, Response, Failure>
-  ) {
-    self.audience = audience
-    self.call = call
-    self.question = question
-  }
-
-  @inlinable
-  @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
-    question.answer(of: node, in: audience, for: call)
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { { _ in .absence } }
 }
 
 extension Combiner {

@@ -80,7 +80,7 @@ extension DelegateHub {
       inquiry.expire = { round, isNoting in
         present.expire(in: round) { position in
           guard round.isLate(at: position) else { return .absence }
-          if isNoting { nodes[position].noteLate(in: call) }
+          if isNoting { nodes[position].noteLate(in: call, since: round.start(of: position)) }
           return late(nodes[position])
         }
       }
@@ -135,7 +135,7 @@ extension DelegateHub {
     guard let inquiry = begin(nodes) else { return }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      inquiry.question)
+      since: deadline?.start, inquiry.question)
     if let deadline {
       await conduct(round, by: deadline, expiring: inquiry.expire)
     } else if round.isForCaller {

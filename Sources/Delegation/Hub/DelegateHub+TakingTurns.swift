@@ -237,7 +237,8 @@ struct TurnLimits: Sendable {
   @usableFromInline
   func deadline() -> Deadline? {
     let turn = each.flatMap(source.deadline(after:))
-    guard let whole, let turn else { return whole ?? turn }
-    return whole.orEarlier(turn)
+    guard var whole else { return turn }
+    whole.start = turn?.start ?? source.now()
+    return turn.map(whole.orEarlier) ?? whole
   }
 }

@@ -99,7 +99,10 @@ public actor DelegateHub {
     mayAskInPlace = mayAskAlone && slowWatch == nil
     isWrapping = !(configuration.interceptors.isEmpty && configuration.propagating.isEmpty)
     let activity = Activity()
-    let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
+    let reporter = IncidentReporter(
+      .init(
+        hook: configuration.onIncident, executor: executor, propagating: configuration.propagating,
+        now: deadlines.now, slowWatch: slowWatch), activity: activity)
     self.reporter = reporter
     inbox = Inbox(activity: activity) { reporter.report($0) }
     inbox.setWaker { [weak self] in

@@ -5,14 +5,24 @@
 final class IncidentReporter: Sendable {
   typealias Hook = @Sendable (DelegateHub.Incident) -> Void
 
+  /// The user's hook, where it is called, and what it is told beside the incident.
+  struct Recipient: Sendable {
+    let hook: Hook
+    var executor: (any TaskExecutor)?
+    var propagating: [TaskLocalPropagation] = []
+    /// The time by the hub's clock.
+    var now: @Sendable () -> Duration = { .zero }
+    var slowWatch: SlowWatch?
+  }
+
   private struct State: Sendable {
     /// What is left for the task that calls the hook; `nil` while there is no such task.
     var waiting: [DelegateHub.Incident]?
-    /// The user's hook, and where it is called.
+    /// Who is told.
     ///
     /// `nil` when the hub is released: the hook may keep incidents, and their subscriptions keep this reporter.
     /// The task that calls it keeps it until it has reported what waits.
-    var recipient: (hook: Hook, executor: (any TaskExecutor)?)?
+    var recipient: Recipient?
   }
 
   /// How many may wait; further ones are counted in the last of them.
@@ -21,33 +31,44 @@ final class IncidentReporter: Sendable {
   private let activity: Activity
   private let state: Lock<State>
 
-  init(_ hook: @escaping Hook, on executor: (any TaskExecutor)?, activity: Activity) {
-    state = Lock(State(recipient: (hook, executor)))
+  init(_ recipient: Recipient, activity: Activity) {
+    state = Lock(State(recipient: recipient))
     self.activity = activity
   }
 
   /// Takes an incident and returns at once.
   ///
+  /// In the task that has found it: the task-locals there are those of the call, unless the incident has its own.
+  ///
   /// Nobody is told of those that are found after the hub was released.
   func report(_ incident: DelegateHub.Incident) {
-    let recipient = state.withLock { state -> (hook: Hook, executor: (any TaskExecutor)?)? in
-      guard let recipient = state.recipient else { return nil }
+    guard let recipient = state.withLock({ $0.recipient }) else { return }
+    var incident = incident
+    if incident.context == nil { incident.context = recipient.propagating.map { $0.capture() } }
+    if incident.kind == .failed, incident.start == nil {
+      incident.start = HandlerContext.current?.worker.ticket.flatMap {
+        recipient.slowWatch?.start(of: $0)
+      }
+    }
+    incident.duration = incident.start.map { recipient.now() - $0 }
+    let isFirst = state.withLock { [incident] state in
+      guard state.recipient != nil else { return false }
       guard let count = state.waiting?.count else {
         state.waiting = [incident]
-        return recipient
+        return true
       }
       if count < Self.capacity {
         state.waiting?.append(incident)
       } else {
         state.waiting?[count - 1].leftOut += 1
       }
-      return nil
+      return false
     }
-    guard let (hook, executor) = recipient else { return }
+    guard isFirst else { return }
     activity.begin()
-    Task.startDetached(on: executor) {
+    Task.startDetached(on: recipient.executor) { [hook = recipient.hook] in
       while let incident = self.next() {
-        hook(incident)
+        (incident.context ?? []).bindInPlace { hook(incident) }
         // The executor may have other work, and the hook may cause further incidents.
         await Task.yield()
       }

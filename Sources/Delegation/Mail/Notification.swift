@@ -20,20 +20,30 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// For subscribers that conform to a further protocol only.
-    case narrowed(Narrowed)
+    /// With what most do not have.
+    case special(Special)
   }
 
-  /// A handler that is called with a subscriber as a further protocol.
+  /// A handler that is called with a subscriber as a further protocol, or with task-locals of the poster.
   @usableFromInline
-  final class Narrowed: Sendable {
+  final class Special: Sendable {
     let handler: Handler
-    let narrowing: Narrowing
+    /// The further protocol that subscribers must conform to; `nil` for none.
+    let narrowing: Narrowing?
+    /// What the poster has bound.
+    let context: TaskLocalPropagation.Context
 
     @usableFromInline
     init(_ handler: Handler, for narrowing: Narrowing) {
       self.handler = handler
       self.narrowing = narrowing
+      context = []
+    }
+
+    init(_ handler: Handler, in context: TaskLocalPropagation.Context, for narrowing: Narrowing?) {
+      self.handler = handler
+      self.narrowing = narrowing
+      self.context = context
     }
   }
 
@@ -83,21 +93,17 @@ extension Notification.Handler {
   @inline(__always)
   func narrowed(by narrowing: Narrowing?) -> Self {
     guard let narrowing else { return self }
-    return .narrowed(Notification.Narrowed(self, for: narrowing))
+    return .special(Notification.Special(self, for: narrowing))
   }
 
   /// The handler with captured task-locals bound around it.
-  func binding(_ captured: [TaskLocalPropagation.Captured]) -> Self {
-    captured.reduce(self) { handler, captured in
-      switch handler {
-      case .synchronous(let handle):
-        .synchronous { subscriber in try captured.bind { try handle(subscriber) } }
-      case .asynchronous(let handle):
-        .asynchronous { subscriber in try await captured.bindAsync { try await handle(subscriber) }
-        }
-      case .narrowed(let narrowed):
-        narrowed.handler.binding([captured]).narrowed(by: narrowed.narrowing)
-      }
-    }
+  func binding(_ context: TaskLocalPropagation.Context) -> Self {
+    context.isEmpty ? self : .special(Notification.Special(self, in: context, for: nil))
+  }
+
+  /// The task-locals that are bound around it.
+  var context: TaskLocalPropagation.Context? {
+    guard case .special(let special) = self else { return nil }
+    return special.context.isEmpty ? special.handler.context : special.context
   }
 }

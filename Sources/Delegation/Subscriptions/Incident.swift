@@ -23,8 +23,19 @@ extension DelegateHub {
     public internal(set) var dropped = 0
     /// How many incidents after this one were left out, because too many waited to be reported.
     public internal(set) var leftOut = 0
+    /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
+    /// ``Kind/failed``; otherwise `nil`.
+    ///
+    /// Of one that is late it counts from the question, or from its turn; `nil` if the subscriber had not been asked,
+    /// because its executor was busy. Of one that failed it is known only if ``Configuration/slowAfter`` is set: a
+    /// handler is not measured otherwise.
+    public internal(set) var duration: Duration?
     /// The subscription, with which you can remove the subscriber.
     public let subscription: Subscription
+    /// When the handler began, if that is known.
+    var start: Duration?
+    /// The task-locals of the call, once they are known.
+    var context: TaskLocalPropagation.Context?
     let name: SubscriberName
 
     /// The protocol's name.

@@ -26,12 +26,12 @@ extension SubscriptionNode {
   /// Takes the lock of the contents; must not be called under a lock.
   func report(
     _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil,
-    dropped: Int = 0
+    dropped: Int = 0, since start: Duration? = nil, context: TaskLocalPropagation.Context? = nil
   ) {
     topic.owner.report(
       .init(
         kind: kind, call: .init(code: call), error: error, dropped: dropped,
-        subscription: .init(node: self), name: name))
+        subscription: .init(node: self), start: start, context: context, name: name))
   }
 
   /// How often the subscriber gave no answer to a question.
@@ -58,11 +58,15 @@ extension SubscriptionNode {
   }
 
   /// Notes that the subscriber had not answered at a question's deadline, unless it was removed.
+  ///
+  /// - Parameters:
+  ///   - call: the kind of call.
+  ///   - start: when it was asked, if it was.
   @usableFromInline
-  func noteLate(in call: CallKind) {
+  func noteLate(in call: CallKind, since start: Duration? = nil) {
     guard isOpen else { return }
     contents.withLock { $0.misses.late += 1 }
-    report(.late, in: call)
+    report(.late, in: call, since: start)
   }
 
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive.
@@ -96,5 +100,24 @@ extension SubscriptionNode {
       .init(
         kind: .unheard, call: .init(code: call ?? .notify), subscription: .init(node: self),
         name: SubscriberName(type: subscriberType, id: id)))
+  }
+}
+
+/// The error of a question's handler whose caller does not receive it, for interceptors.
+final class SwallowedError: Sendable {
+  /// Bound around a handler that interceptors run.
+  static let binding = TaskLocal<SwallowedError?>(wrappedValue: nil)
+
+  /// The subscription, without keeping it: a nested question's handlers find this, too, and it is not theirs.
+  private let node: ObjectIdentifier
+  private let thrown = Lock<(any Error)?>(nil)
+
+  init(of node: SubscriptionNode) { self.node = ObjectIdentifier(node) }
+
+  var error: (any Error)? { thrown.withLock { $0 } }
+
+  static func note(_ error: any Error, of node: SubscriptionNode) {
+    guard let present = binding.wrappedValue, present.node == ObjectIdentifier(node) else { return }
+    present.thrown.withLock { $0 = error }
   }
 }

@@ -33,7 +33,9 @@ extension SubscriptionNode {
           contents.mailbox.takeUnreportedDrops()
         )
       }
-      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped) }
+      if dropped > 0 {
+        report(.dropped, in: .notify, dropped: dropped, context: overflow.last?.handler.context)
+      }
       for content in overflow { content.receipt?.pass() }
       if let result { return result }
     }

@@ -34,7 +34,8 @@ final class DeadlineQueue: Sendable {
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
-    return Deadline(isPast: duration <= .zero, time: now() + duration, queue: self)
+    let start = now()
+    return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
 
   /// How many scheduled actions are pending.
@@ -92,6 +93,8 @@ struct Deadline: Sendable {
   /// Whether the duration was zero, or less.
   @usableFromInline
   let isPast: Bool
+  /// When it was set, by the queue's time.
+  var start: Duration
   /// When it comes, by the queue's time.
   let time: Duration
   let queue: DeadlineQueue
@@ -101,7 +104,9 @@ struct Deadline: Sendable {
 
   /// Whichever comes first of this one and another one of the same hub.
   func orEarlier(_ other: Deadline) -> Deadline {
-    Deadline(isPast: isPast || other.isPast, time: min(time, other.time), queue: queue)
+    Deadline(
+      isPast: isPast || other.isPast, start: start, time: min(time, other.time),
+      queue: queue)
   }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.

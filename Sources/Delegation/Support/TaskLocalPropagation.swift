@@ -5,13 +5,15 @@
 /// configuration.propagating = [.taskLocal(ServiceContext.$current)]
 /// ```
 public struct TaskLocalPropagation: Sendable {
-  /// A value that was captured, ready to be bound around a handler.
+  /// A value that was captured, ready to be bound around a handler or a hook.
   struct Captured: Sendable {
-    let bind: @Sendable (() throws -> Bool) throws -> Bool
+    let bind: @Sendable (() -> Void) -> Void
     let bindAsync:
-      nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async throws -> Bool)
-        async throws -> Bool
+      nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
   }
+
+  /// The values of all that a hub propagates.
+  typealias Context = [Captured]
 
   let capture: @Sendable () -> Captured
 
@@ -25,8 +27,24 @@ public struct TaskLocalPropagation: Sendable {
     TaskLocalPropagation {
       let value = local.get()
       return Captured(
-        bind: { body in try local.withValue(value) { try body() } },
-        bindAsync: { body in try await local.withValue(value) { try await body() } })
+        bind: { body in local.withValue(value) { body() } },
+        bindAsync: { body in await local.withValue(value) { await body() } })
     }
+  }
+}
+
+extension TaskLocalPropagation.Context {
+  /// Runs a closure with all values bound, from an index on.
+  func bindInPlace(from index: Int = 0, _ body: () -> Void) {
+    guard index < count else { return body() }
+    self[index].bind { bindInPlace(from: index + 1, body) }
+  }
+
+  /// Runs an asynchronous closure with all values bound, from an index on.
+  nonisolated(nonsending) func bind(
+    from index: Int = 0, _ body: nonisolated(nonsending) () async -> Void
+  ) async {
+    guard index < count else { return await body() }
+    await self[index].bindAsync { await bind(from: index + 1, body) }
   }
 }

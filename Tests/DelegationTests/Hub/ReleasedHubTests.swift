@@ -41,7 +41,8 @@ struct ReleasedHubTests {
     let executor = ManualExecutor()
     let activity = Activity()
     let reporter = IncidentReporter(
-      { _ in Issue.record("the hook is gone") }, on: executor, activity: activity)
+      .init(hook: { _ in Issue.record("the hook is gone") }, executor: executor),
+      activity: activity)
     reporter.close()
     let lifetimes = Lifetimes()
     func report() -> Obituary {
