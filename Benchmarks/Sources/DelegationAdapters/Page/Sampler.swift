@@ -222,6 +222,8 @@ extension Sampler {
             json.text(incident.site)
             json.name("error")
             json.text(incident.error.map { "\($0)" } ?? "")
+            json.name("duration")
+            json.number(incident.duration.map(milliseconds) ?? -1)
             json.name("dropped")
             json.number(incident.dropped)
           }

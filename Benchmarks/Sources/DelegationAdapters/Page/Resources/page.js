@@ -475,11 +475,12 @@ function showIncidents() {
     const {news, at, times, dropped} = incident;
     const clock = make("time", "", new Date(at).toLocaleTimeString("en", {hour12: false}));
     clock.dateTime = new Date(at).toISOString();
+    const lasted = news.duration < 0 ? "" : ` after ${length(news.duration)}`;
     const details = [news.error, dropped ? `${plural(dropped, "notification")} dropped` : ""].filter(Boolean).join("; ");
     incident.line ??= make("li");
     incident.line.replaceChildren(
       clock, " ", make("b", "", news.kind), times > 1 ? ` ${count(times)} times` : "",
-      ` in ${news.call} of ${shortened(news.protocol)}: ${shortened(news.subscriber)}${details ? `: ${details} ` : " "}`,
+      `${lasted} in ${news.call} of ${shortened(news.protocol)}: ${shortened(news.subscriber)}${details ? `: ${details} ` : " "}`,
       make("span", "site", news.site));
     byId("incidents").prepend(incident.line);
   }
