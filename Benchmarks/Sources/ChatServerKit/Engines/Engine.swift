@@ -37,8 +37,14 @@ protocol Engine: Sendable {
   ) -> any Service
   /// A service that reports metrics at intervals; `nil` if this engine has none.
   func makeMetricsService(every interval: Duration) -> (any Service)?
+  /// A service that shows what goes on on a page; `nil` if this engine has none.
+  func makePageService(port: Int, logger: Logger) -> (any Service)?
   /// What has become of what was told, for people.
   func report() async -> String
   /// What has become of what was told; `nil` if this engine keeps no accounts.
   func accounts() async -> Accounts?
+}
+
+extension Engine {
+  func makePageService(port: Int, logger: Logger) -> (any Service)? { nil }
 }

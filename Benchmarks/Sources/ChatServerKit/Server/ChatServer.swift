@@ -23,7 +23,8 @@ package struct ChatServer: Sendable {
     case .hub, .awaiting:
       HubEngine(
         deadline: configuration.deadline, backlog: configuration.backlog,
-        isAwaited: configuration.engine == .awaiting, logger: logger)
+        isAwaited: configuration.engine == .awaiting, isWatched: configuration.pagePort != nil,
+        logger: logger)
     case .actor: ActorEngine(deadline: configuration.deadline)
     case .queues: QueueEngine(deadline: configuration.deadline)
     }
@@ -54,8 +55,10 @@ package struct ChatServer: Sendable {
       configuration: configuration, connections: connections, logger: logger,
       onListening: onListening)
     var group = ServiceGroupConfiguration(
-      services: [engine.makeMetricsService(every: .seconds(10)), connections, drain, listener]
-        .compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
+      services: [
+        configuration.pagePort.flatMap { engine.makePageService(port: $0, logger: logger) },
+        engine.makeMetricsService(every: .seconds(10)), connections, drain, listener,
+      ].compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
       logger: logger)
     group.maximumGracefulShutdownDuration =
       configuration.drainTime + configuration.farewellTime + .seconds(10)

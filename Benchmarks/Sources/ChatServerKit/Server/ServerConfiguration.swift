@@ -13,6 +13,8 @@ package struct ServerConfiguration: Sendable {
   package var backlog = 1000
   /// Where to write down what happens; `nil` for nowhere.
   package var auditFile: String?
+  /// The port of a page that shows the hubs; `nil` for none.
+  package var pagePort: Int?
   /// How long to wait at the end until everybody has been told everything.
   package var drainTime = Duration.seconds(5)
   /// For how long the server waits for a client to take what it is sent at the end, and to go.

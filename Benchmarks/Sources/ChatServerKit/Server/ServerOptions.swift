@@ -44,6 +44,9 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "For how many milliseconds a client may take nothing of what it is sent.")
   var writeTimeout = 60_000
 
+  @Option(help: "The port of a page that shows the hubs, for this machine only; 0 for any.")
+  var page: Int?
+
   @Option(help: "A file to write down in what happens.")
   var audit: String?
 
@@ -74,6 +77,12 @@ package struct ServerOptions: ParsableArguments {
       ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
       ("farewell-time", farewellTime),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
+    if let page, !(0...65535).contains(page) {
+      throw ValidationError("--page has to be a port from 1 to 65535, or 0.")
+    }
+    if page != nil, engine == .actor || engine == .queues {
+      throw ValidationError("--page shows hubs, and --engine \(engine.rawValue) has none.")
+    }
   }
 
   /// Serves until it is told to stop, and says on standard output where it listens and what the accounts are.
@@ -94,6 +103,7 @@ package struct ServerOptions: ParsableArguments {
     server.connectionLimit = connections
     server.writeTimeout = .milliseconds(writeTimeout)
     server.auditFile = audit
+    server.pagePort = page
     server.drainTime = .milliseconds(drainTime)
     server.farewellTime = .milliseconds(farewellTime)
     server.stopsWithInput = stopWithInput

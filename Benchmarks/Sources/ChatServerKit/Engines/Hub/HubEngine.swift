@@ -10,21 +10,26 @@ import ServiceLifecycle
 final class HubEngine: Engine {
   private let hub: DelegateHub
   private let audiences: HubList
+  private let watch = HubWatch()
   private let deadline: Duration
   private let backlog: Int
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
-  init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
+  init(
+    deadline: Duration, backlog: Int, isAwaited: Bool, isWatched: Bool = false, logger: Logger
+  ) {
     self.deadline = deadline
     self.backlog = backlog
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    configuration.onIncident = { incident in
+    configuration.onIncident = { [watch] incident in
+      watch.note(incident)
       let level: Logger.Level = incident.kind == .failed ? .debug : .warning
       logger.log(
         level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
+    if isWatched { configuration.interceptors = [watch] }
     audiences = HubList(configuration)
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
@@ -116,6 +121,15 @@ final class HubEngine: Engine {
 
   func makeMetricsService(every interval: Duration) -> (any Service)? {
     HubMetricsService(HubMetrics(named: "chat") { self.hubs }, every: interval)
+  }
+
+  func makePageService(port: Int, logger: Logger) -> (any Service)? {
+    var page = HubPageService.Configuration()
+    page.port = port
+    return HubPageService(page, watch: watch, logger: logger) { [self] in
+      let rooms = audiences.all.enumerated().map { (name: "room \($0 + 1)", hub: $1) }
+      return [(name: "extensions", hub: hub)] + rooms
+    }
   }
 
   func report() async -> String {

@@ -1,0 +1,190 @@
+public import Delegation
+public import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+public import ServiceLifecycle
+
+/// Serves a page that shows hubs while they run.
+///
+/// It shows, per protocol and subscriber, what is notified and asked, what waits, what was dropped, failed or
+/// late, which handlers run and for how long, and the last incidents. It updates by itself, and asks for
+/// nothing from elsewhere.
+///
+/// While nobody looks it does nothing but listen. While somebody does, it takes the hubs' statistics twice a second,
+/// once for all viewers.
+///
+/// List it in a `ServiceGroup` before what drains the hubs: then it is stopped later, and shows the drain.
+///
+/// ```swift
+/// let watch = HubWatch()
+/// let hub = DelegateHub(.init(onIncident: { watch.note($0) }, interceptors: [watch]))
+/// let page = HubPageService(watch: watch, logger: logger) { [("orders", hub)] }
+/// let group = ServiceGroup(
+///   services: [page, DrainService(hub, within: .seconds(5), logger: logger), listener],
+///   gracefulShutdownSignals: [.sigterm], logger: logger)
+/// ```
+///
+/// Whoever can connect can read it: names of types and ids, places in the source, and the descriptions of
+/// errors. It has no data of notifications and questions. So by default it listens on the loopback address
+/// only, and then answers only requests whose `Host` is that, so that no other site can read it through a
+/// viewer's browser.
+public struct HubPageService: Service {
+  /// Where a page is, and how many may look at it.
+  public struct Configuration: Sendable {
+    /// The address to listen on.
+    ///
+    /// On another one than the loopback address everybody who can reach it may look.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 for any that is free.
+    public var port = 0
+    /// The time between two samples.
+    ///
+    /// If one takes longer than a tenth of it, the time is ten times as long as that.
+    public var interval = Duration.milliseconds(500)
+    /// How many viewers there may be at a time.
+    public var viewerLimit = 16
+
+    /// Makes the default settings.
+    public init() {}
+  }
+
+  private let configuration: Configuration
+  private let watch: HubWatch?
+  private let logger: Logger
+  private let onListening: @Sendable (Int) -> Void
+  private let hubs: @Sendable () async -> [(name: String, hub: DelegateHub)]
+  let viewers: Viewers
+  var patience = PageHandler.Patience()
+
+  /// Makes a page of hubs that come and go.
+  ///
+  /// - Parameters:
+  ///   - configuration: where the page is.
+  ///   - watch: what the hubs tell of incidents and handlers; `nil` for a page without them.
+  ///   - logger: is told where the page is.
+  ///   - onListening: is told the port, once there is one.
+  ///   - hubs: the hubs that there are at a time, each with a name to show. It is called for each sample.
+  public init(
+    _ configuration: Configuration = Configuration(), watch: HubWatch? = nil, logger: Logger,
+    onListening: @escaping @Sendable (Int) -> Void = { _ in },
+    hubs: @escaping @Sendable () async -> [(name: String, hub: DelegateHub)]
+  ) {
+    self.configuration = configuration
+    self.watch = watch
+    self.logger = logger
+    self.onListening = onListening
+    self.hubs = hubs
+    viewers = Viewers(limit: configuration.viewerLimit)
+  }
+
+  /// Serves the page until the group shuts down; then all viewers are disconnected.
+  ///
+  /// - Throws: ``HubPageError`` if it cannot listen.
+  public func run() async throws {
+    let server = try await listen()
+    let viewers = viewers
+    // Whatever ends the one ends the other.
+    server.closeFuture.whenComplete { _ in viewers.close() }
+    let port = server.localAddress?.port ?? configuration.port
+    logger.info("a page shows the hubs", metadata: ["url": "http://\(configuration.host):\(port)/"])
+    onListening(port)
+    await cancelWhenGracefulShutdown {
+      await withTaskCancellationHandler {
+        for await _ in viewers.beginnings {
+          if let watch { await watch.looking { await show() } } else { await show() }
+        }
+      } onCancel: {
+        server.close(promise: nil)
+      }
+    }
+  }
+
+  /// Samples for as long as somebody looks.
+  private func show() async {
+    let clock = ContinuousClock()
+    var sampler = Sampler()
+    while viewers.count > 0, !Task.isCancelled {
+      let start = clock.now
+      let hasAll = viewers.takeWish()
+      var samples: [Sampler.Hub] = []
+      for (name, hub) in await hubs() {
+        samples.append(
+          .init(
+            name: name, identity: ObjectIdentifier(hub), statistics: await hub.statistics()))
+      }
+      let report = watch?.report(since: hasAll ? 0 : sampler.nextIncident) ?? .init()
+      viewers.send(sampler.frame(of: samples, report, at: clock.now, withAll: hasAll))
+      let pause = max(configuration.interval, start.duration(to: clock.now) * 10)
+      try? await Task.sleep(for: pause)
+    }
+  }
+
+  private func listen() async throws -> any Channel {
+    guard (0...65535).contains(configuration.port) else {
+      throw HubPageError(
+        description: "The page's port is \(configuration.port). Ports go from 1 to 65535; 0 is any."
+      )
+    }
+    let document = PageDocument()
+    let viewers = viewers
+    let patience = patience
+    do {
+      return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(AcceptPause())
+          }
+        }
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // So that little is held by the system for a viewer that does not read.
+        .childChannelOption(.socketOption(.so_sndbuf), value: 128 * 1024)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            guard viewers.admit(channel) else { return channel.close(promise: nil) }
+            let isLoopback = channel.localAddress?.isLoopback ?? true
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(InputLimit(8192))
+            try pipeline.configureHTTPServerPipeline(
+              withPipeliningAssistance: false, withErrorHandling: false)
+            try pipeline.addHandler(
+              PageHandler(
+                rules: PageRules(isLoopback: isLoopback), document: document, viewers: viewers,
+                patience: patience))
+          }
+        }
+        .bind(host: configuration.host, port: configuration.port).get()
+    } catch {
+      throw HubPageError(
+        description: """
+          The page cannot listen on \(configuration.host), port \(configuration.port): \(error). Name an \
+          address of this machine and a port that is free, or port 0 for any.
+          """)
+    }
+  }
+}
+
+extension SocketAddress {
+  /// Whether it is reached from the same machine only.
+  fileprivate var isLoopback: Bool {
+    switch self {
+    case .v4: ipAddress?.hasPrefix("127.") ?? false
+    case .v6: ipAddress == "::1" || ipAddress?.hasPrefix("::ffff:127.") ?? false
+    case .unixDomainSocket: true
+    }
+  }
+}
+
+/// Accepts nothing for a moment when accepting fails, as it does while there are no descriptors.
+private final class AcceptPause: ChannelInboundHandler {
+  typealias InboundIn = Any
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: .milliseconds(500)) {
+      try? bound.value.channel.syncOptions?.setOption(.autoRead, value: true)
+    }
+  }
+}

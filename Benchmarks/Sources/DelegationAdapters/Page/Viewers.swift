@@ -1,0 +1,101 @@
+import NIOCore
+import Synchronization
+
+/// The connections of a page, and the viewers among them.
+///
+/// Each viewer has a connection to itself. Nothing is sampled while there is no viewer.
+final class Viewers: Sendable {
+  /// Takes frames for one viewer; works from any thread.
+  struct Viewer: Sendable {
+    let offer: @Sendable (Frame) -> Void
+  }
+
+  private struct State {
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    /// Invariant: their keys are among those of `channels`.
+    var viewers: [ObjectIdentifier: Viewer] = [:]
+    /// Whether no connection is taken any more.
+    var isClosed = false
+  }
+
+  let limit: Int
+  /// How many connections there may be that are no viewers: they last for as long as a request takes.
+  static let otherLimit = 32
+
+  /// An element for each time that the first viewer comes, to the page's end.
+  let beginnings: AsyncStream<Void>
+  private let begin: AsyncStream<Void>.Continuation
+  private let state = Mutex(State())
+  /// Whether some viewer needs all texts.
+  private let isBehind = Atomic(false)
+
+  init(limit: Int) {
+    self.limit = limit
+    (beginnings, begin) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var count: Int { state.withLock { $0.viewers.count } }
+
+  /// Takes a connection, until it is closed.
+  ///
+  /// - Returns: whether it may stay.
+  func admit(_ channel: any Channel) -> Bool {
+    let key = ObjectIdentifier(channel)
+    let isAdmitted = state.withLock { state in
+      if state.isClosed { return false }
+      if state.channels.count - state.viewers.count >= Self.otherLimit { return false }
+      state.channels[key] = channel
+      return true
+    }
+    if isAdmitted { channel.closeFuture.whenComplete { _ in self.remove(channel) } }
+    return isAdmitted
+  }
+
+  /// Makes a connection that was admitted a viewer's.
+  ///
+  /// - Returns: whether there is a place for one.
+  func add(_ viewer: Viewer, on channel: any Channel) -> Bool {
+    let key = ObjectIdentifier(channel)
+    let place = state.withLock { state -> Int? in
+      guard state.channels[key] != nil, state.viewers.count < limit else { return nil }
+      state.viewers[key] = viewer
+      return state.viewers.count
+    }
+    guard let place else { return false }
+    wantAll()
+    if place == 1 { begin.yield() }
+    return true
+  }
+
+  /// Has all texts in the next frame.
+  func wantAll() {
+    isBehind.store(true, ordering: .releasing)
+  }
+
+  /// Whether all texts have been wanted since the last time.
+  func takeWish() -> Bool {
+    isBehind.exchange(false, ordering: .acquiringAndReleasing)
+  }
+
+  func send(_ frame: Frame) {
+    for viewer in state.withLock({ Array($0.viewers.values) }) { viewer.offer(frame) }
+  }
+
+  /// Closes all connections, and takes none any more.
+  func close() {
+    let channels = state.withLock { state in
+      state.isClosed = true
+      return Array(state.channels.values)
+    }
+    begin.finish()
+    for channel in channels { channel.close(promise: nil) }
+  }
+
+  private func remove(_ channel: any Channel) {
+    let key = ObjectIdentifier(channel)
+    let removed = state.withLock { state in
+      (state.channels.removeValue(forKey: key), state.viewers.removeValue(forKey: key))
+    }
+    withExtendedLifetime(removed) {}
+  }
+}

@@ -1,0 +1,343 @@
+import Delegation
+import Logging
+import NIOCore
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Synchronization
+import Testing
+
+@testable import DelegationAdapters
+
+@Suite("The page's service", .timeLimit(.minutes(5)))
+struct PageServiceTests {
+  private protocol Listener: AnyObject, Sendable {
+    func hear(_ number: Int) async throws
+  }
+
+  private struct Bad: Error, CustomStringConvertible {
+    var description: String { "<script>alert(1)</script>\nevent: figures" }
+  }
+
+  private final class Ear: Listener {
+    func hear(_ number: Int) async throws {
+      if number < 0 { throw Bad() }
+    }
+  }
+
+  /// A hub with a page, and how often the page has asked for the hub.
+  private final class Stage: Sendable {
+    let watch = HubWatch()
+    let hub: DelegateHub
+    let samples = Atomic(0)
+
+    init() {
+      let watch = watch
+      hub = DelegateHub(.init(onIncident: { watch.note($0) }, interceptors: [watch]))
+    }
+
+    /// Serves the page for as long as the body takes, then shuts down gracefully.
+    func run(
+      _ change: (inout HubPageService.Configuration) -> Void = { _ in },
+      patience: PageHandler.Patience = PageHandler.Patience(),
+      _ body: (Int, HubPageService) async throws -> Void
+    ) async throws {
+      var configuration = HubPageService.Configuration()
+      configuration.interval = .milliseconds(5)
+      change(&configuration)
+      let (ports, listening) = AsyncStream<Int>.makeStream()
+      var logger = Logger(label: "test")
+      logger.logLevel = .critical
+      let service = HubPageService(
+        configuration, watch: watch, logger: logger, onListening: { listening.yield($0) }
+      ) {
+        self.samples.add(1, ordering: .relaxed)
+        return [("the hub", self.hub)]
+      }
+      let page = service.with(patience)
+      try await testGracefulShutdown { trigger in
+        async let run: Void = page.run()
+        var iterator = ports.makeAsyncIterator()
+        let port = await iterator.next()
+        let result: Result<Void, any Error>
+        do {
+          result = .success(try await body(try #require(port), page))
+        } catch {
+          result = .failure(error)
+        }
+        trigger.triggerGracefulShutdown()
+        try await run
+        try result.get()
+      }
+    }
+  }
+
+  @Test("it serves a page that a browser keeps to itself")
+  func page() async throws {
+    try await Stage().run { port, _ in
+      var looker = try await Looker.asking("/", of: port)
+      let text = await looker.rest()
+      #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      for header in [
+        "Content-Type: text/html; charset=utf-8", "Content-Security-Policy: default-src 'none'",
+        "X-Content-Type-Options: nosniff", "Cache-Control: no-store", "Connection: close",
+      ] { #expect(text.contains("\r\n\(header)"), "\(header)") }
+      #expect(text.hasSuffix("</html>\n"))
+    }
+  }
+
+  @Test("its events have the figures of each subscriber, and texts that are only texts")
+  func events() async throws {
+    let stage = Stage()
+    let ear = Ear()
+    stage.hub.subscribe(ear, to: (any Listener).self, id: "<b>\n")
+    try await stage.run { port, _ in
+      var looker = try await Looker.asking("/events", of: port)
+      let head = try await looker.read(upTo: "\r\n\r\n")
+      #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(head.contains("Content-Type: text/event-stream\r\n"))
+      let texts = try await looker.event("texts")
+      #expect(texts.contains(#"{"all":1,"subscribers":[[0,"#))
+      #expect(texts.contains("<b>\u{FFFD}"))
+      #expect(texts.contains("PageServiceTests.swift:"))
+      #expect(try await looker.event("figures").contains(#""name":"the hub""#))
+      for number in [1, 2, -1] {
+        stage.hub.notify((any Listener).self) { try await $0.hear(number) }
+      }
+      await stage.hub.drain()
+      // What failed is an incident; its text does not end the event.
+      let news = try await looker.event("texts")
+      #expect(news.contains(#"{"all":0,"subscribers":[],"incidents":[{"number":0,"#))
+      #expect(news.contains(#""error":"<script>alert(1)</script>\#u{FFFD}event: figures""#))
+      while true {
+        let figures = try await looker.event("figures")
+        // Number, handlers, how many of them have been timed and for how long; handled, failed and so on.
+        guard figures.contains(#""rows":[[0,0,0,0,2,1,0,0,0,0,0,"#) else { continue }
+        #expect(figures.contains(#""times":[{"name":"#))
+        break
+      }
+    }
+    withExtendedLifetime(ear) {}
+  }
+
+  @Test("one that dies is gone from the figures, and a newcomer's texts come once")
+  func comingAndGoing() async throws {
+    let stage = Stage()
+    try await stage.run { port, _ in
+      var looker = try await Looker.asking("/events", of: port)
+      try await looker.read(upTo: "event: figures")
+      do {
+        let ear = Ear()
+        stage.hub.subscribe(ear, to: (any Listener).self)
+        #expect(try await looker.event("texts").contains(#""subscribers":[[0,"#))
+        while try await !looker.event("figures").contains(#""size":1"#) {}
+        withExtendedLifetime(ear) {}
+      }
+      // A dead one is noticed at the next call.
+      stage.hub.notify((any Listener).self) { try await $0.hear(1) }
+      while try await !looker.event("figures").contains(#""size":0"#) {}
+      #expect(!looker.text.contains("subscribers\":[["))
+    }
+  }
+
+  @Test("nothing is sampled until somebody looks, once for all, and not when all have gone")
+  func samples() async throws {
+    let stage = Stage()
+    try await stage.run { port, page in
+      var visitor = try await Looker.asking("/", of: port)
+      _ = await visitor.rest()
+      #expect(stage.samples.load(ordering: .relaxed) == 0)
+      var lookers: [Looker] = []
+      for _ in 1...4 { lookers.append(try await Looker.asking("/events", of: port)) }
+      for index in lookers.indices { try await lookers[index].event("figures") }
+      let first = try await lookers[0].event("figures")
+      let time = try #require(first.firstMatch(of: /"time":\d+/)?.0)
+      // The others are sent the same one.
+      for index in lookers.indices.dropFirst() {
+        while try await !lookers[index].event("figures").contains(time) {}
+      }
+      for looker in lookers { try await looker.close() }
+      // Until the sample that was under way is over.
+      while page.viewers.count > 0 || stage.watch.isLooking { await Task.yield() }
+      let before = stage.samples.load(ordering: .relaxed)
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(stage.samples.load(ordering: .relaxed) == before)
+      // It begins again for the next one, with all texts.
+      var looker = try await Looker.asking("/events", of: port)
+      #expect(try await looker.event("texts").contains(#""all":1"#))
+      #expect(stage.samples.load(ordering: .relaxed) > before)
+    }
+  }
+
+  @Test("there are no more viewers than may be, and a place that is left is free again")
+  func limit() async throws {
+    try await Stage().run({ $0.viewerLimit = 2 }) { port, page in
+      var lookers: [Looker] = []
+      for _ in 1...2 {
+        var looker = try await Looker.asking("/events", of: port)
+        try await looker.event("figures")
+        lookers.append(looker)
+      }
+      var third = try await Looker.asking("/events", of: port)
+      let refusal = await third.rest()
+      #expect(refusal.hasPrefix("HTTP/1.1 503 "))
+      #expect(refusal.contains("Retry-After: 3\r\n"))
+      #expect(refusal.contains("2 viewers are looking"))
+      try await lookers[0].close()
+      while page.viewers.count > 1 { await Task.yield() }
+      var fourth = try await Looker.asking("/events", of: port)
+      try await fourth.event("figures")
+    }
+  }
+
+  @Test("a viewer that takes nothing is sent nothing more, and disconnected after a time")
+  func slowViewer() async throws {
+    let stage = Stage()
+    let ears = (0..<2000).map { _ in Ear() }
+    for ear in ears { stage.hub.subscribe(ear, to: (any Listener).self) }
+    var patience = PageHandler.Patience()
+    patience.viewer = .milliseconds(300)
+    try await stage.run(patience: patience) { port, page in
+      let slow = try await Looker.asking("/events", of: port, receiveBuffer: 4096)
+      try await slow.channel.setOption(.autoRead, value: false).get()
+      var quick = try await Looker.asking("/events", of: port)
+      try await quick.event("figures")
+      while page.viewers.count < 2 { await Task.yield() }
+      while page.viewers.count > 1 { try await quick.event("figures") }
+      // The other has gone on.
+      try await quick.event("figures")
+      try await slow.close()
+    }
+    withExtendedLifetime(ears) {}
+  }
+
+  private static let oddRequests: [(String, Int)] = [
+    ("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n", 403),
+    ("GET / HTTP/1.1\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405),
+    ("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+    ("GET /events HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n", 403),
+    ("\u{16}\u{3}\u{1}nonsense\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n", 431),
+    ("GET /\(String(repeating: "x", count: 20_000))", 431),
+  ]
+
+  @Test("odd requests are refused, and the connection is closed", arguments: oddRequests)
+  func odd(_ request: String, status: Int) async throws {
+    try await Stage().run { port, _ in
+      var looker = try await Looker(port: port)
+      try await looker.write(request)
+      let answer = await looker.rest()
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+      #expect(answer.contains("Connection: close\r\n"))
+    }
+  }
+
+  @Test("one request is answered, whatever comes behind it")
+  func pipelining() async throws {
+    try await Stage().run { port, _ in
+      var looker = try await Looker(port: port)
+      let request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      try await looker.write(request + request)
+      let answer = await looker.rest()
+      #expect(answer.ranges(of: "HTTP/1.1").count == 1)
+    }
+  }
+
+  @Test("who connects and says nothing is disconnected after a time")
+  func silence() async throws {
+    var patience = PageHandler.Patience()
+    patience.request = .milliseconds(50)
+    try await Stage().run(patience: patience) { port, _ in
+      var silent = try await Looker(port: port)
+      #expect(await silent.rest() == "")
+      var begun = try await Looker(port: port)
+      try await begun.write("GET / HTTP/1.1\r\nHost: local")
+      #expect(await begun.rest() == "")
+    }
+  }
+
+  @Test("only so many connections that are no viewers are kept")
+  func connections() async throws {
+    try await Stage().run { port, _ in
+      let (ends, end) = AsyncStream<Void>.makeStream()
+      var channels: [any Channel] = []
+      for _ in 1...Viewers.otherLimit + 8 {
+        let channel = try await Looker(port: port).channel
+        channel.closeFuture.whenComplete { _ in end.yield() }
+        channels.append(channel)
+      }
+      var count = 0
+      for await _ in ends {
+        count += 1
+        if count == 8 { break }
+      }
+      for _ in 0..<1000 { await Task.yield() }
+      #expect(channels.count { $0.isActive } == Viewers.otherLimit)
+      for channel in channels { try? await channel.close().get() }
+      while true {
+        var looker = try await Looker(port: port)
+        try? await looker.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        if await looker.rest().hasPrefix("HTTP/1.1 200") { break }
+      }
+    }
+  }
+
+  @Test("a graceful shutdown ends the streams of viewers, and who has yet to ask")
+  func shutdown() async throws {
+    let ends = Mutex<[EventLoopFuture<Void>]>([])
+    // The interval is long: it is not waited for.
+    try await Stage().run({ $0.interval = .seconds(3600) }) { port, _ in
+      var viewer = try await Looker.asking("/events", of: port)
+      try await viewer.event("figures")
+      let silent = try await Looker(port: port)
+      let all = [viewer.channel.closeFuture, silent.channel.closeFuture]
+      ends.withLock { $0 = all }
+    }
+    for end in ends.withLock({ $0 }) { try await end.get() }
+  }
+
+  @Test("a service that is cancelled ends as well")
+  func cancellation() async throws {
+    let (ports, listening) = AsyncStream<Int>.makeStream()
+    let hub = DelegateHub()
+    let page = HubPageService(
+      logger: Logger(label: "test"), onListening: { listening.yield($0) }
+    ) { [("hub", hub)] }
+    let run = Task { try await page.run() }
+    var iterator = ports.makeAsyncIterator()
+    let port = try #require(await iterator.next())
+    var viewer = try await Looker.asking("/events", of: port)
+    try await viewer.event("figures")
+    run.cancel()
+    try await run.value
+    _ = await viewer.rest()
+  }
+
+  @Test("where it cannot listen it says so, and what to do")
+  func unavailable() async throws {
+    for port in [-1, 65536, 70000] {
+      var configuration = HubPageService.Configuration()
+      configuration.port = port
+      let page = HubPageService(configuration, logger: Logger(label: "test")) { [] }
+      let error = await #expect(throws: HubPageError.self) { try await page.run() }
+      #expect(error?.description.contains("The page's port is \(port).") == true)
+    }
+    try await Stage().run { port, _ in
+      var configuration = HubPageService.Configuration()
+      configuration.port = port
+      let page = HubPageService(configuration, logger: Logger(label: "test")) { [] }
+      let error = await #expect(throws: HubPageError.self) { try await page.run() }
+      #expect(error?.description.contains("127.0.0.1, port \(port)") == true)
+      #expect(error?.description.contains("port 0 for any") == true)
+    }
+  }
+}
+
+extension HubPageService {
+  /// The same service, whose connections have these times.
+  fileprivate func with(_ patience: PageHandler.Patience) -> HubPageService {
+    var copy = self
+    copy.patience = patience
+    return copy
+  }
+}
