@@ -261,6 +261,7 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
+  @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt32) {
     if word & Bits.terminated != 0 { releaseHeld() }
