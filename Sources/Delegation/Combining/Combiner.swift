@@ -10,8 +10,9 @@
 /// ``receiveNothing(from:)`` once for each position, in the order in which the responses come; then, if
 /// nothing has decided, ``finish()``. After a decision nothing more is called.
 ///
-/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor. The call
-/// returns after them, past its deadline too: a combiner must not block, nor release what has a `deinit` that does.
+/// **Isolation.** The calls are made one at a time, from any thread, under no lock and on no actor, in tasks with
+/// the caller's task-locals and priority. The call returns after them, past its deadline too: a combiner must not
+/// block, nor release what has a `deinit` that does.
 ///
 /// ```swift
 /// /// Denies at the second "no".

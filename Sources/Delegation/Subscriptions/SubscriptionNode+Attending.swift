@@ -133,10 +133,8 @@ extension SubscriptionNode {
   /// It resumes the tasks that wait for this subscription's handlers, and, if the worker has left the
   /// mailbox of a terminated subscription, opens the subscription that is held for it.
   private func finishUpdate(_ step: Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
-    if left & Bits.terminated != 0 { releaseHeld() }
-    if state.load(ordering: .sequentiallyConsistent) & Bits.awaited != 0 {
-      topic.updateWaiters(for: self)
-    }
+    let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
+    if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
     return step
   }
 }

@@ -274,6 +274,7 @@ final class SubscriptionNode: Sendable {
   }
 
   /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
+  @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
     if word & Bits.terminated != 0 { releaseHeld() }
