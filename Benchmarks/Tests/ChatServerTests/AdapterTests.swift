@@ -75,6 +75,31 @@ struct AdapterTests {
     withExtendedLifetime(picky) {}
   }
 
+  @Test("so they do of questions")
+  func metricsOfQuestions() async throws {
+    let hub = Self.makeQuietHub()
+    let picky = Picky()
+    hub.subscribe(picky, to: (any Listener).self)
+    let factory = TestMetrics()
+    let metrics = HubMetrics(hub, named: "test", factory: factory)
+    for number in 1...5 {
+      _ = await hub.vote((any Listener).self, absent: .abstains) {
+        try await $0.hear(number)
+        return true
+      }
+    }
+    await metrics.report()
+    await metrics.report()
+    for (outcome, count) in [("answered", 3), ("failed", 2)] {
+      let counters = factory.counters(label: "test_questions_total")
+        .filter { counter in counter.dimensions.contains { $0 == ("outcome", outcome) } }
+      #expect(counters.map(\.totalValue) == [Int64(count)])
+    }
+    #expect(factory.counters(label: "test_questions_total").count == 2)
+    #expect(factory.meters(label: "test_questions_answering").map(\.lastValue) == [0])
+    withExtendedLifetime(picky) {}
+  }
+
   @Test("when a hub is gone, its meters show nothing, and its counters stay")
   func metricsOfGoneHub() async throws {
     let hub = Self.makeQuietHub()
