@@ -100,10 +100,10 @@ extension Round {
   /// - Parameters:
   ///   - node: the subscription.
   ///   - position: its position.
-  ///   - isNoting: whether it is noted if it is late.
+  ///   - start: when the question was asked, if it is to be noted that it is late.
   /// - Returns: whether it is.
   @usableFromInline
-  func isLate(_ node: SubscriptionNode, at position: Int, noting isNoting: Bool) -> Bool {
+  func isLate(_ node: SubscriptionNode, at position: Int, notingSince start: Duration?) -> Bool {
     let notBegun = state.withLock { state in
       state.cursor.expire()
       return state.cursor.notBegun(position)
@@ -119,7 +119,7 @@ extension Round {
       state.withLock { $0.cursor.spare(node, at: position) }
       return true
     }
-    if isNoting { node.noteLate(in: call, since: notBegun == nil ? start : nil) }
+    if let start { node.noteLate(in: call, since: notBegun == nil ? start : nil) }
     return true
   }
 

@@ -77,9 +77,9 @@ extension DelegateHub {
       if present.isDecidedAtOnce() { return nil }
       var inquiry = Inquiry(asking, to: present)
       let late = asking.late
-      inquiry.expire = { round, isNoting in
+      inquiry.expire = { round, start in
         present.expire(in: round) { position in
-          guard round.isLate(nodes[position], at: position, noting: isNoting) else {
+          guard round.isLate(nodes[position], at: position, notingSince: start) else {
             return .absence
           }
           return late(nodes[position])
@@ -136,7 +136,7 @@ extension DelegateHub {
     guard let inquiry = begin(nodes) else { return }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      since: deadline?.start, inquiry.question)
+      inquiry.question)
     if let deadline {
       await conduct(round, by: deadline, expiring: inquiry.expire)
     } else if round.isForCaller {
@@ -157,9 +157,9 @@ extension DelegateHub {
 
   private nonisolated func conduct(
     _ round: Round, by deadline: Deadline,
-    expiring expire: @escaping @Sendable (Round, Bool) -> Void
+    expiring expire: @escaping @Sendable (Round, Duration?) -> Void
   ) async {
-    if deadline.isPast { return expire(round, false) }
+    if deadline.isPast { return expire(round, nil) }
     await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       round.requestWorker()
@@ -168,7 +168,7 @@ extension DelegateHub {
       await waitForDecision(of: round)
       if round.isDecided { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.
-      expire(round, true)
+      expire(round, deadline.start)
       await waitForDecision(of: round)
     } onCancel: {
       // Not in the canceller's place: the caller could not return before the handlers have run.
@@ -196,7 +196,7 @@ extension Inquiry {
   init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
   where C.Response == A.Response {
     self.init { round, worker, first, isSingle in
-      if let interception = round.interception {
+      if let interception = round.surroundings?.interception {
         return await interception.ask(
           asking, from: first, as: worker, only: isSingle, in: round, to: poll)
       }
