@@ -59,27 +59,9 @@ extension Round {
   /// - Returns: `nil` if none is left, or if the handler has cancelled the task: then another worker goes on.
   @usableFromInline
   func next() -> Claim? {
-    if Task.isCancelled, replaceWorker() { return nil }
-    return claim()
-  }
-
-  /// Requests another worker, unless all are to be cancelled.
-  ///
-  /// - Returns: whether they are not.
-  private func replaceWorker() -> Bool {
-    if isCancelled { return false }
-    if state.withLock({ $0.cursor.needsWorker }) { requestWorker() }
-    return true
-  }
-
-  /// Claims the next subscription; `nil` if none is left.
-  func claim() -> Claim? {
-    let (claim, rest) = state.withLock { state in
-      let claim = state.cursor.claim()
-      return (claim, claim?.isLast == true ? state.cursor.release() : [])
-    }
-    withExtendedLifetime(rest) {}
-    return claim
+    guard Task.isCancelled, !isCancelled else { return state.claim() }
+    state.provideStandby { requestWorker() }
+    return nil
   }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
@@ -104,10 +86,9 @@ extension Round {
     switch beginning {
     case .first:
       if worker.place != nil { beginPresence() }
-      next = claim()
+      next = state.claim()
     case .standby:
-      state.provideForSuccessor { requestWorker() }
-      next = claim()
+      next = state.begin { requestWorker() }
     case .sent(let claim):
       isSingle = true
       // The executor may have taken its time.
@@ -116,7 +97,7 @@ extension Round {
     while let claim = next {
       if !isSingle, let executor = claim.node.executor {
         await ask(claim, as: worker, on: executor)
-        next = self.claim()
+        next = state.claim()
       } else {
         next = await question?(self, worker, claim, isSingle)
       }

@@ -58,7 +58,7 @@ final class Round: @unchecked Sendable {
   }
 
   /// What workers and the caller share under the lock.
-  struct State: StandbyWork {
+  struct State: Claimable {
     var cursor: Cursor
     /// What workers ask.
     ///
@@ -67,12 +67,6 @@ final class Round: @unchecked Sendable {
     var workers = WorkerTasks()
     /// What its ``Poll`` has to count, or to tell the caller.
     var poll = PollState()
-
-    var unclaimed: Int { cursor.unclaimed }
-    var request: StandbyRequest {
-      get { cursor.request }
-      set { cursor.request = newValue }
-    }
   }
 
   let executor: (any TaskExecutor)?
@@ -162,7 +156,7 @@ final class Round: @unchecked Sendable {
     if handling != nil { endPresence() }
     handle(task, as: handling)
     if handling != nil { escalateToCaller() }
-    if isUnclaimed { requestWorker() }
+    if isUnclaimed { state.provideStandby { requestWorker() } }
     activity.end()
     return isDecided
   }

@@ -7,8 +7,7 @@
 ///
 /// Invariant: `ended` has an entry for each subscription that was attended when it was terminated, until
 /// the worker has left it. The subscription's `state` word orders the two: either the termination finds
-/// it attended, or who leaves it finds it terminated. Where a worker waits for an executor, the thread that
-/// terminated the subscription leaves in its place.
+/// it attended, or who leaves it finds it terminated.
 struct Succession: Sendable {
   struct Entry: Sendable {
     let node: SubscriptionNode
