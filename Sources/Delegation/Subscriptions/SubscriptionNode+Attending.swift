@@ -120,10 +120,18 @@ extension SubscriptionNode {
   ///
   /// - Parameter call: the call that looks, if one does.
   /// - Returns: whether they may.
-  func isActive(endingIn call: CallKind?) -> Bool {
-    guard isOpen else { return false }
-    if reference.isAlive { return true }
-    terminate(as: .expired, in: call)
-    return false
+  func isActive(endingIn call: CallKind?) -> Bool { isOpen && object(for: call) != nil }
+
+  /// The subscriber.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameter call: the call that looks, if one does.
+  /// - Returns: `nil` if it has died, which terminates the subscription.
+  @usableFromInline
+  func object(for call: CallKind?) -> AnyObject? {
+    let object = reference.object
+    if object == nil { terminate(as: .expired, in: call) }
+    return object
   }
 }
