@@ -3,7 +3,7 @@
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
-struct Cursor: StandbyWork {
+struct Cursor: Sendable {
   /// A subscription that one worker has claimed.
   @frozen
   @usableFromInline
@@ -45,7 +45,7 @@ struct Cursor: StandbyWork {
   /// Claimed subscriptions that are sent to their own executors and have not begun there, by position.
   private var sent: [Int: SubscriptionNode] = [:]
   /// Which of the workers requests their standby.
-  var request = StandbyRequest.none
+  var request = StandbyRequest()
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
@@ -68,10 +68,11 @@ struct Cursor: StandbyWork {
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
 
-  /// Whether a worker that claims no more has to request another one.
-  ///
-  /// Not while one requests that has yet to claim: it goes on in its place.
-  var needsWorker: Bool { unclaimed > 0 && request == .none }
+  /// Adds a subscription at the end.
+  mutating func append(_ node: SubscriptionNode) {
+    if nodes.isEmpty { next = 0 }
+    nodes.append(node)
+  }
 
   /// Ends the claiming.
   ///

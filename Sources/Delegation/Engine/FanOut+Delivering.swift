@@ -1,89 +1,34 @@
 extension FanOut {
-  /// Delivers the pending notifications of a claimed subscription and of those claimed after it.
-  nonisolated(nonsending) func deliver(from first: Claim) async {
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
+
+  /// Runs one worker, after requesting the next standby.
+  nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var batches = ExecutorBatches()
-    var next: Claim? = first
-    while let claim = next {
-      let node = claim.node
-      // Also if it is attended: the executor that the worker waits for may be busy, suspended or gone.
-      if node.hasExecutor { _ = node.isActive(endingIn: nil) }
-      let step = node.attendAndProceed()
-      if case .done = step {
-      } else if case .relocate = step, let executor = node.executor {
-        sendOff(batches.add(node, on: executor), holdingMore: !batches.isEmpty)
-      } else {
-        if !batches.isEmpty { sendOff(batches.takeAll(), holdingMore: true) }
-        // Consumed, so that a notification is released before the next one is handled.
-        await serve(node, from: consume step, as: &worker)
-        // There is a standby as long as something is unclaimed.
-        if Task.isCancelled { return }
+    var served = 0
+    var next = claim(atBeginning: true)
+    while let node = next {
+      await serve(node, as: &worker)
+      if isElsewhere {
+        activity.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
       }
-      next = self.claim()
-    }
-    if !batches.isEmpty { sendOff(batches.takeAll()) }
-  }
-
-  /// Sends batches to their executors.
-  ///
-  /// `enqueue` of an executor that is not ours may run the job at once, or block. So this worker calls it
-  /// only if it holds nothing else that would wait meanwhile; otherwise other tasks do, one for each. If the
-  /// hub's own executor runs them at once, it is the one that is waited for.
-  /// Not inlined: usually there is none, and the code that starts workers would make each delivery dearer.
-  ///
-  /// - Parameters:
-  ///   - batches: the batches.
-  ///   - isHoldingMore: whether this worker attends other subscriptions.
-  @inline(never)
-  private func sendOff(_ batches: [ExecutorBatches.Batch], holdingMore isHoldingMore: Bool = false)
-  {
-    for batch in batches where batch.isPrompt { sendOff(batch.nodes, to: batch.executor) }
-    var others = batches.filter { !$0.isPrompt }[...]
-    let own = isHoldingMore ? nil : others.popLast()
-    if !others.isEmpty {
-      let others = Array(others)
-      Task.startDetached(on: workplace.executor, priority: priority) { self.sendOff(others) }
-    }
-    if let own { sendOff(own.nodes, to: own.executor) }
-  }
-
-  /// Sends attended subscriptions to another worker, on an executor.
-  private func sendOff(_ nodes: [SubscriptionNode], to executor: (any TaskExecutor)?) {
-    FanOut(delivering: nodes, for: workplace).requestAttendingWorker(on: executor)
-  }
-
-  /// Requests a worker for subscriptions that are all attended already, and counted each.
-  ///
-  /// It provides for its successor before it claims, as every standby does.
-  private func requestAttendingWorker(on executor: (any TaskExecutor)?) {
-    Task.startDetached(on: executor, priority: priority) {
-      self.cursor.provideForSuccessor { self.requestAttendingWorker(on: executor) }
-      guard let first = self.claim() else { return }
-      self.activity.begin()
-      await self.attend(from: first, on: executor)
-      self.activity.end()
-    }
-  }
-
-  /// Serves a claimed subscription that is attended already, and those claimed after it.
-  nonisolated(nonsending) private func attend(
-    from first: Claim, on executor: (any TaskExecutor)?
-  ) async {
-    var worker: Worker?
-    var next: Claim? = first
-    while let claim = next {
-      await serve(claim.node, from: claim.node.proceed(), as: &worker)
+      // A handler has cancelled this worker's task. There is a standby as long as something is unclaimed.
       if Task.isCancelled { return }
-      next = self.claim()
+      next = claim()
     }
   }
 
-  /// Runs the handlers of a mailbox that this worker attends.
+  /// Runs the handlers of a subscription, or adds it to another lane.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, from first: consuming Mailbox.Step, as worker: inout Worker?
+    _ node: SubscriptionNode, as worker: inout Worker?
   ) async {
-    var step = consume first
+    // Also if it waits in its lane: the executor may be busy, suspended or gone.
+    if node.hasExecutor { _ = node.isActive(endingIn: nil) }
+    var step = node.attend(at: place)
     while true {
       // Consumed: the content is shared by all workers, and counting a second reference to it would be
       // contended.
@@ -106,22 +51,10 @@ extension FanOut {
         if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
-      case .yield:
-        if !node.hasExecutor {
-          await Task.yield()
-        } else if node.isSent {
-          // Counted in the place of this worker, as it may be ended while the executor stands still.
-          activity.end()
-          await Task.yield()
-          activity.begin()
-        }
-        step = node.proceed()
-      case .relocate:
-        if node.isActive(endingIn: nil) {
-          return sendOff([node], to: node.executor ?? workplace.executor)
-        }
-        step = node.proceed()
-      case .done:
+      case .elsewhere:
+        if let executor = node.executor { add(node, toLaneOf: executor) }
+        return
+      case .more, .done:
         return
       }
     }

@@ -66,30 +66,9 @@ extension Round {
   /// - Returns: `nil` if none is left, or if the handler has cancelled the task: then another worker goes on.
   @usableFromInline
   func next() -> Claim? {
-    if Task.isCancelled, replaceWorker() { return nil }
-    return claim()
-  }
-
-  /// Requests another worker, unless all are to be cancelled.
-  ///
-  /// - Returns: whether they are not.
-  private func replaceWorker() -> Bool {
-    if isCancelled { return false }
-    if state.withLock({ $0.cursor.needsWorker }) { requestWorker() }
-    return true
-  }
-
-  /// Claims the next subscription; `nil` if none is left.
-  ///
-  /// It is counted as asked, unless it has an executor of its own: then it is when it begins there.
-  func claim() -> Claim? {
-    let (claim, rest) = state.withLock { state -> (Claim?, [SubscriptionNode]) in
-      guard var claim = state.cursor.claim() else { return (nil, []) }
-      if claim.node.hasExecutor { state.cursor.send(claim) } else { claim.count() }
-      return (claim, claim.isLast ? state.cursor.release() : [])
-    }
-    withExtendedLifetime(rest) {}
-    return claim
+    guard Task.isCancelled, !isCancelled else { return state.claim() }
+    state.provideStandby { requestWorker() }
+    return nil
   }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
@@ -133,10 +112,9 @@ extension Round {
     switch beginning {
     case .first:
       if worker.place != nil { beginPresence() }
-      next = claim()
+      next = state.claim()
     case .standby:
-      state.provideForSuccessor { requestWorker() }
-      next = claim()
+      next = state.begin { requestWorker() }
     case .sent(let claim):
       isSingle = true
       // The executor may have taken its time.
@@ -144,7 +122,7 @@ extension Round {
     }
     while let claimed = next {
       guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
-        next = self.claim()
+        next = state.claim()
         continue
       }
       if let question {

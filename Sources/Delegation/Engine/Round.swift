@@ -58,7 +58,7 @@ final class Round: @unchecked Sendable {
   }
 
   /// What workers and the caller share under the lock.
-  struct State: StandbyWork {
+  struct State: Claimable {
     var cursor: Cursor
     /// What workers ask.
     ///
@@ -68,10 +68,9 @@ final class Round: @unchecked Sendable {
     /// What its ``Poll`` has to count, or to tell the caller.
     var poll = PollState()
 
-    var unclaimed: Int { cursor.unclaimed }
-    var request: StandbyRequest {
-      get { cursor.request }
-      set { cursor.request = newValue }
+    /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
+    mutating func note(_ claim: inout Claim) {
+      if claim.node.hasExecutor { cursor.send(claim) } else { claim.count() }
     }
   }
 
@@ -158,7 +157,7 @@ final class Round: @unchecked Sendable {
     if handling != nil { endPresence() }
     handle(task, as: handling)
     if handling != nil { escalateToCaller() }
-    if isUnclaimed { requestWorker() }
+    if isUnclaimed { state.provideStandby { requestWorker() } }
     activity.end()
     return isDecided
   }

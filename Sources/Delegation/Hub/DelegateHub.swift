@@ -179,7 +179,7 @@ public actor DelegateHub {
 
   /// Applies the inbox's changes, then runs the first worker of the first fan-out itself.
   private nonisolated func work() async {
-    if let first = begin(await takeWork()) { await first.workAsStandby() }
+    if let first = begin(await takeWork()) { await first.work() }
     inbox.activity.end()
   }
 

@@ -40,18 +40,16 @@ struct Mailbox: Sendable {
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// More was posted, and another worker relies on this one: yield, then ``proceed(published:)``.
-    case yield
-    /// The subscription has another executor now: leave the mailbox, which stays attended, to a worker
-    /// there, which begins with ``proceed(published:)``.
-    case relocate
+    /// The mailbox waits in the lane of its subscription's executor.
+    case elsewhere
+    /// The mailbox is no longer attended, but another worker has to be requested for what is pending: others rely
+    /// on that, or the subscription has another executor now.
+    case more
     /// Nothing is left; the mailbox is no longer attended.
     case done
   }
 
   /// The state of a mailbox.
-  ///
-  /// Invariant: who sets `sent` counts one more worker of the hub, and who clears it counts one off.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -69,10 +67,12 @@ struct Mailbox: Sendable {
     static let awaitingHandOver = Flags(rawValue: 32)
     /// The handler of the notification that was taken has not begun: it waits for the main actor.
     static let poised = Flags(rawValue: 64)
-    /// It is attended, and sent to another worker, on its executor, which has not begun with it.
-    static let sent = Flags(rawValue: 128)
+    /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
+    static let queued = Flags(rawValue: 128)
 
     static let shut: Flags = [.held, .awaitingHandOver]
+    /// Why no worker may begin.
+    static let taken: Flags = [.held, .awaitingHandOver, .attended, .queued]
   }
 
   /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
@@ -91,7 +91,7 @@ struct Mailbox: Sendable {
   ///
   /// It is an array, so that most mailboxes need one word for it and it still is a value.
   var backlog: [Backlog]
-  /// How many more the attending worker takes before it yields, so that a flood cannot hold it for ever.
+  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it for ever.
   private var budget: Int32 = 0
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
@@ -133,23 +133,25 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// Begins to attend the mailbox, if a notification is pending and no other worker attends.
+  /// Begins to attend the mailbox, or to wait in a lane, if a notification is pending and nobody has begun.
   ///
-  /// - Parameter published: how many notifications had been posted while the subscription was open.
-  /// - Returns: whether the caller attends now; if so, it goes on with ``proceed(published:)``.
-  mutating func attend(published: Int?) -> Bool {
+  /// - Parameters:
+  ///   - published: how many notifications had been posted while the subscription was open.
+  ///   - flag: `attended` or `queued`.
+  /// - Returns: whether it begins; who attends goes on with ``proceed(published:)``.
+  mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
     guard termination == nil, let published else { return false }
     store(upTo: published)
-    if !flags.isDisjoint(with: Flags.shut.union(.attended)) {
+    if !flags.isDisjoint(with: .taken) {
       flags.insert(.recheck)
       return false
     }
     guard hasMore(published) else { return false }
-    flags.insert(.attended)
+    flags.insert(flag)
     return true
   }
 
-  /// Begins a round of attendance: the first one, or one after ``Step/yield`` or ``Step/relocate``.
+  /// Takes the first notification.
   ///
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
@@ -157,7 +159,6 @@ struct Mailbox: Sendable {
     guard termination == nil, let published else { return leave() }
     store(upTo: published)
     guard hasMore(published) else { return leave() }
-    if flags.remove(.relocated) != nil { return .relocate }
     flags.remove(.recheck)
     budget = Int32(clamping: waitingCount(published))
     return take().map(Step.handle) ?? leave()
@@ -179,10 +180,10 @@ struct Mailbox: Sendable {
     case .skipped: break
     }
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    if flags.remove(.relocated) != nil { return .relocate }
-    if budget > 0, let content = take() { return .handle(content) }
-    // If it is not set, the fan-out for what was posted since has yet to look at this mailbox.
-    return flags.contains(.recheck) ? .yield : leave(isCaughtUp: false)
+    if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
+    // If none is set, the fan-out for what was posted since has yet to look at this mailbox.
+    let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
+    return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
   }
 
   /// Notes that the subscription has another executor: the notifications that the attending worker has not
@@ -191,10 +192,10 @@ struct Mailbox: Sendable {
     if flags.contains(.attended) { flags.insert(.relocated) }
   }
 
-  private mutating func leave(isCaughtUp: Bool = true) -> Step {
+  private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
     flags.subtract([.attended, .relocated])
     if isCaughtUp, !backlog.isEmpty { backlog[0].catchUp() }
-    return .done
+    return step
   }
 
   @inline(__always)

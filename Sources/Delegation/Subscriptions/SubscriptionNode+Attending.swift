@@ -2,21 +2,24 @@ internal import Synchronization
 
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
-  /// Begins to attend the mailbox, if a notification is pending and no other worker attends.
+  /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
+  /// executor is another one, the mailbox waits in its lane instead.
   ///
-  /// - Returns: what the worker does next; `relocate` also if the subscription has an executor of its own.
-  func attendAndProceed() -> Mailbox.Step {
+  /// - Parameter place: where the worker runs; `nil` if it has no executor of its own.
+  /// - Returns: what the worker does next.
+  func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
-    let (step, word) = touch { contents, published -> (Mailbox.Step, UInt64?) in
-      guard attend(&contents.mailbox, published) else { return (.done, nil) }
-      if contents.options?.executor != nil {
-        return (.relocate, leave(after: .relocate, &contents.mailbox))
+    let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
+      if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
+        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
+        topic.owner.activity.begin()
+        return (.elsewhere, 0)
       }
+      guard attend(&contents.mailbox, published) else { return (.done, 0) }
       let step = contents.mailbox.proceed(published: published)
-      return (step, leave(after: step, &contents.mailbox))
+      return (step, leave(after: step))
     }
-    guard let word else { return step }
-    return finishUpdate(step, word)
+    return finishUpdate(step, left)
   }
 
   /// Called under the lock of the contents.
@@ -25,49 +28,25 @@ extension SubscriptionNode {
     let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
     if word & Bits.terminated == 0 { return true }
     // The thread that terminated the subscription meanwhile has found it unattended.
-    _ = leave(after: mailbox.proceed(published: nil), &mailbox)
+    _ = leave(after: mailbox.proceed(published: nil))
     return false
   }
 
-  /// Begins a round of attendance; see ``Mailbox/proceed(published:)``.
-  func proceed() -> Mailbox.Step {
-    let (step, word, wasSent) = touch { contents, published -> (Mailbox.Step, UInt64, Bool) in
-      let wasSent = contents.mailbox.flags.remove(.sent) != nil
-      let step = contents.mailbox.proceed(published: published)
-      return (step, leave(after: step, &contents.mailbox), wasSent)
-    }
-    defer { if wasSent { topic.owner.activity.end() } }
-    return finishUpdate(step, word)
-  }
-
-  /// Whether it waits for its executor, and is counted by itself.
-  var isSent: Bool { contents.withLock { $0.mailbox.flags.contains(.sent) } }
-
-  /// Leaves the mailbox of a terminated subscription in the place of a worker that waits for the executor,
-  /// which may be busy, suspended or gone.
+  /// Takes the mailbox out of its lane, for a worker there, which counts it off when it is done.
   ///
-  /// Called under the lock of the contents.
-  ///
-  /// - Returns: the state before, for ``finishLeaving(_:)``; `nil` if no worker waits.
-  func leaveIfSent(_ mailbox: inout Mailbox) -> UInt64? {
-    guard mailbox.flags.remove(.sent) != nil else { return nil }
-    return leave(after: mailbox.proceed(published: nil), &mailbox)
-  }
-
-  /// Does what follows ``leaveIfSent(_:)``, outside the lock.
-  func finishLeaving(_ left: UInt64) {
-    _ = finishUpdate(.done, left)
-    topic.owner.activity.end()
+  /// - Returns: whether it was there: not if the subscription has ended.
+  func leaveLane() -> Bool {
+    contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
-    let (step, word) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
+    let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
-      return (step, leave(after: step, &contents.mailbox))
+      return (step, leave(after: step))
     }
-    return finishUpdate(step, word)
+    return finishUpdate(step, left)
   }
 
   /// Whether the handler of a notification that was taken may begin.
@@ -108,33 +87,24 @@ extension SubscriptionNode {
     contents.withLock { $0.mailbox.relocate() }
   }
 
-  /// Clears `attended` if the step says that the mailbox is no longer attended, and counts it as work of
-  /// its own if it is sent to another executor.
+  /// Clears `attended` if the step says that the mailbox is no longer attended.
   ///
   /// Called under the lock of the contents.
   ///
   /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
-  private func leave(after step: Mailbox.Step, _ mailbox: inout Mailbox) -> UInt64 {
-    switch step {
-    case .handle: return 0
-    case .done: break
-    case .yield where !hasExecutor: return 0
-    case .relocate, .yield:
-      // To yield is to wait for the executor, too, which may stand still from now on.
-      mailbox.flags.insert(.sent)
-      topic.owner.activity.begin()
-      return 0
-    }
+  private func leave(after step: Mailbox.Step) -> UInt64 {
+    if case .handle = step { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
 
   /// Does what follows an update of the mailbox, outside the lock.
   ///
-  /// It resumes the tasks that wait for this subscription's handlers, and, if the worker has left the
-  /// mailbox of a terminated subscription, opens the subscription that is held for it.
-  private func finishUpdate(_ step: Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
+  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and, if
+  /// the worker has left the mailbox of a terminated subscription, opens the subscription that is held for it.
+  private func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
+    if case .more = step { topic.owner.requestWorker(for: self) }
     return step
   }
 }
@@ -148,10 +118,18 @@ extension SubscriptionNode {
   ///
   /// - Parameter call: the call that looks, if one does.
   /// - Returns: whether they may.
-  func isActive(endingIn call: CallKind?) -> Bool {
-    guard isOpen else { return false }
-    if reference.isAlive { return true }
-    terminate(as: .expired, in: call)
-    return false
+  func isActive(endingIn call: CallKind?) -> Bool { isOpen && object(for: call) != nil }
+
+  /// The subscriber.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameter call: the call that looks, if one does.
+  /// - Returns: `nil` if it has died, which terminates the subscription.
+  @usableFromInline
+  func object(for call: CallKind?) -> AnyObject? {
+    let object = reference.object
+    if object == nil { terminate(as: .expired, in: call) }
+    return object
   }
 }

@@ -7,11 +7,9 @@ extension SubscriptionNode {
   func subscriber<P>(
     as type: P.Type, conformingTo narrowing: Narrowing, for call: CallKind
   ) -> P? {
-    guard let object = reference.object else {
-      terminate(as: .expired, in: call)
-      return nil
-    }
-    guard narrowing.outerAdmit(object), let subscriber = object as? P else { return nil }
+    guard let object = object(for: call), narrowing.outerAdmit(object),
+      let subscriber = object as? P
+    else { return nil }
     noteHeard()
     return subscriber
   }
@@ -22,11 +20,7 @@ extension SubscriptionNode {
   ///
   /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
   func reference(as narrowing: Narrowing, for call: CallKind? = nil) -> WeakReference? {
-    guard let object = reference.object else {
-      terminate(as: .expired, in: call)
-      return nil
-    }
-    return narrowing.reference(to: object)
+    object(for: call).flatMap { narrowing.reference(to: $0) }
   }
 
   /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.

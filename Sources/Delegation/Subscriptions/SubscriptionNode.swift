@@ -174,15 +174,16 @@ final class SubscriptionNode: Sendable {
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: PendingNotifications, options: SubscriptionOptions?) {
-    let (pending, options, account, left) = contents.withLock { contents in
+    let (pending, options, account, wasQueued) = contents.withLock { contents in
       if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      let left = leaveIfSent(&contents.mailbox)
       markAccountedFor(contents.mailbox)
       let account = contents.mailbox.account(published: end)
-      return (pending, contents.options.take(), account, left)
+      let wasQueued = contents.mailbox.flags.remove(.queued) != nil
+      return (pending, contents.options.take(), account, wasQueued)
     }
-    if let left { finishLeaving(left) }
+    // The executor may be busy, suspended or gone.
+    if wasQueued { topic.owner.activity.end() }
     if termination == .expired { reportIfUnheard(account, in: call, id: options?.id) }
     pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
     return (pending, options)

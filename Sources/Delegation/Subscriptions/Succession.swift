@@ -10,8 +10,7 @@
 ///
 /// Invariant: `ended` has an entry for each subscription that was attended or asked when it was terminated, until
 /// all that has ended. The subscription's `state` word orders the two: either the termination finds it busy, or who
-/// leaves it finds it terminated. Where a worker waits for an executor, the thread that terminated the subscription
-/// leaves in its place.
+/// leaves it finds it terminated.
 struct Succession: Sendable {
   /// `@unchecked Sendable`: nobody uses `subscriber`, which is released where any worker may release one.
   struct Entry: @unchecked Sendable {

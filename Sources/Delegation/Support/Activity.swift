@@ -3,9 +3,9 @@ internal import Synchronization
 /// How many workers a hub has, including those that were requested and have not started.
 ///
 /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-/// is counted from the moment it is requested. Where the notifications of subscriptions are sent to an executor
-/// of their own, each subscription is counted until a worker there begins with it, in place of that worker: it
-/// may be ended before, while the executor stands still. A question that is sent there stays counted.
+/// is counted from the moment it is requested. A subscription that waits in the lane of its own executor is
+/// counted in place of a worker there: it may be ended while the executor stands still. A question that is sent
+/// there stays counted.
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()

@@ -13,7 +13,7 @@ struct FanOutTests {
   func claims() {
     let cast = Cast(3)
     let whole = fanOut(cast.nodes)
-    #expect((0..<5).map { _ in whole.claim()?.position } == [0, 1, 2, nil, nil])
+    #expect((0..<5).map { _ in whole.state.claim()?.position } == [0, 1, 2, nil, nil])
     #expect(fanOut([]).claim() == nil)
   }
 
@@ -32,11 +32,11 @@ struct FanOutTests {
         guard meeting.await(2 * round) else { break }
         // The one who came last is ahead by some steps: each waits for that many in turn.
         if round % 2 == thread {
-          for _ in 0..<(round / 2 % 30) { _ = fanOut.cursor.withLock { $0.unclaimed } }
+          for _ in 0..<(round / 2 % 30) { _ = fanOut.state.withLock { $0.cursor.unclaimed } }
         }
-        own.append(fanOut.claim()?.position)
+        own.append(fanOut.state.claim()?.position)
         guard meeting.await(2 * round + 1) else { break }
-        if thread == 0 { fanOut.cursor.withLock { $0 = Cursor(nodes) } }
+        if thread == 0 { fanOut.state.withLock { $0.cursor = Cursor(nodes) } }
       }
       claims.record(own)
     }

@@ -180,8 +180,9 @@ struct Guarantee04StuckExecutorTests {
     stage.run()
     gate.open()
     while first.statistics.counts.handled == 0 { #expect(stuck.run(atMost: 1) == 1) }
-    // The worker goes on when the executor does.
-    #expect(stuck.pending == 1)
+    // It goes on when the executor does.
+    stage.run()
+    #expect(stuck.pending > 0)
     first.cancel()
     stage.hub.subscribe(probe, to: Listener.self)
     stage.hub.notify(Listener.self) { $0.log.record(3) }

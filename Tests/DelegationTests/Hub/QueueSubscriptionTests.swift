@@ -37,24 +37,17 @@ struct QueueSubscriptionTests {
     #expect(isRelocated == [false, true])
   }
 
-  @Test("all who subscribe on a queue are served together, and apart from those on another queue")
+  @Test("all who subscribe on a queue have one place, and those on another queue another one")
   func shared() throws {
     let (queue, other) = (MarkedQueue.make("shared"), MarkedQueue.make("other"))
     let probes = Probe.many(4)
-    var nodes = probes.dropLast().map { hub.subscribe($0, to: Listener.self, on: queue).node }
-    nodes.append(hub.subscribe(probes[3], to: Listener.self, on: DispatchQueueExecutor(queue)).node)
-    let last = Probe("apart")
-    let apart = hub.subscribe(last, to: Listener.self, on: other).node
-    var batches = ExecutorBatches()
-    for node in nodes + [apart] {
-      let full = batches.add(node, on: try #require(node.executor)).count
-      #expect(full == 0)
-    }
-    let taken = batches.takeAll()
-    #expect(taken.map(\.nodes.count) == [4, 1])
-    #expect(taken.last?.nodes.first === apart)
-    #expect(taken.map(\.isPrompt) == [true, true])
-    withExtendedLifetime((probes, last)) {}
+    var nodes = probes.dropLast(2).map { hub.subscribe($0, to: Listener.self, on: queue).node }
+    nodes.append(hub.subscribe(probes[2], to: Listener.self, on: DispatchQueueExecutor(queue)).node)
+    nodes.append(hub.subscribe(probes[3], to: Listener.self, on: other).node)
+    let places = try nodes.map { place(of: try #require($0.executor)) }
+    #expect(places[...2].allSatisfy { $0 == places[0] })
+    #expect(places[3] != places[0])
+    withExtendedLifetime(probes) {}
   }
 
   @Test("executors of queues that come and go leave nothing behind")

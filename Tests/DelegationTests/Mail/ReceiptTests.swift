@@ -170,12 +170,8 @@ private struct ReceiptRun {
   private mutating func advance() -> String? {
     guard let (_, content) = handling else { return nil }
     handling = nil
-    var step = nodes[0].advance(after: isOpen ? .handled : .skipped)
+    let step = nodes[0].advance(after: isOpen ? .handled : .skipped)
     content.receipt?.pass()
-    if case .yield = step {
-      step = nodes[0].proceed()
-      dropFromWaiting()
-    }
     if case .handle(let next) = step { return follow(next) }
     return nil
   }

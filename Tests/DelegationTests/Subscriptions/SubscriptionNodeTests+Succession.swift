@@ -89,25 +89,28 @@ extension SubscriptionNodeTests {
     #expect(successor.account == Account(dropped: 2, waiting: 1))
   }
 
-  @Test("what is held for one that waits for its executor is counted before that is counted off")
-  func heldForOneThatIsSent() throws {
+  @Test("one that waits in its lane is counted until it ends, and holds nothing")
+  func endsInItsLane() throws {
     defer { inbox.clear() }
     node.setOptions(SubscriptionOptions(executor: ManualExecutor()))
-    _ = node.attendAndProceed()
-    #expect(node.isSent)
+    inbox.post(Structures.content(), to: Structures.key)
+    let workers = inbox.activity.workers.value
+    guard case .elsewhere = node.attend(at: nil) else {
+      Issue.record("it is served in place")
+      return
+    }
+    #expect(node.attend(at: nil).isDone)
+    #expect(inbox.activity.workers.value == workers + 1)
     let end = try #require(inbox.beginTermination(on: node))
     let successor = Structures.subscribe(subscriber, in: inbox)
     #expect(successor !== node)
     inbox.post(Structures.content(), to: Structures.key)
-    // Somebody comes for what was posted, finds nothing to do, and is counted off.
-    _ = inbox.takeUpdates(asWake: true)
-    inbox.activity.end()
-    let drain = Waiter()
-    inbox.activity.workers.update { $0.add(drain) }
+    #expect(successor.attend())
     node.finishTermination(at: end, as: .cancelled)
-    #expect(!node.isSent)
-    #expect(drain.outcome == nil)
-    #expect(successor.account == Account(waiting: 1))
+    #expect(inbox.activity.workers.value == workers)
+    #expect(!node.leaveLane())
+    successor.serve()
+    #expect(successor.account == Account(handled: 1))
   }
 
   // MARK: Handlers that have not begun

@@ -19,7 +19,7 @@ struct SubscriptionNodeTests {
     defer { inbox.clear() }
     _ = try #require(inbox.beginTermination(on: node))
     #expect(!node.attend())
-    #expect(node.attendAndProceed().isDone)
+    #expect(node.attend(at: nil).isDone)
   }
 
   @Test("a worker that attends when it is closed is given nothing more")

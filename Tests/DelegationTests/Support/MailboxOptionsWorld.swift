@@ -121,10 +121,10 @@ struct MailboxOptionsWorld: SmallWorld {
       handling = waiting.removeFirst()
       allowance -= 1
       return nil
-    case .yield:
-      if waiting.isEmpty || !isCalledFor { return "a pause without a reason" }
-      return proceed()
-    case .relocate:
+    case .more:
+      defer { isCalledFor = false }
+      return waiting.isEmpty || !isCalledFor ? "more without a reason" : nil
+    case .elsewhere:
       return "goes elsewhere"
     case .done:
       let isDone = waiting.isEmpty || allowance == 0 && !isCalledFor

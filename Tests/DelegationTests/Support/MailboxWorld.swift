@@ -167,12 +167,14 @@ struct MailboxWorld: SmallWorld {
     case .handle(let content):
       // A successor is to have it.
       return beforeEnd ? took(content) : "took one after calls had been forbidden"
-    case .relocate:
+    case .elsewhere:
       return "goes elsewhere"
-    case .yield:
-      isPausing = true
-      if isClosed { return "a pause after the end" }
-      return isRecheckDue ? nil : "a pause without the flag"
+    case .more:
+      // A wake is requested.
+      isPending = true
+      if isClosed { return "more after the end" }
+      defer { isRecheckDue = false }
+      return isRecheckDue ? nil : "more without the flag"
     case .done:
       isRecheckDue = false
       return nil

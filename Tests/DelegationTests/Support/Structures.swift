@@ -173,9 +173,15 @@ extension SubscriptionNode {
     if attend() { serve() }
   }
 
+  /// Takes the first notification, as who attends does.
+  func proceed() -> Mailbox.Step {
+    contents.withLock { $0.mailbox.proceed(published: publishedWhileOpen) }
+  }
+
   /// Does what a worker does that attends.
   func serve() {
     var step = proceed()
+    if case .done = step { state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent) }
     while true {
       switch step {
       case .handle(let content):
@@ -183,8 +189,7 @@ extension SubscriptionNode {
         if isOpen { _ = try? content.run() }
         step = advance(after: isOpen ? .handled : .skipped)
         content.receipt?.pass()
-      case .yield, .relocate: step = proceed()
-      case .done: return
+      case .elsewhere, .more, .done: return
       }
     }
   }
@@ -229,4 +234,9 @@ extension Mailbox {
     else { return nil }
     return content
   }
+}
+
+extension Round {
+  /// Claims the next subscription, as a worker does.
+  func claim() -> Claim? { state.claim() }
 }
