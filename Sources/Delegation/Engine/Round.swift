@@ -78,6 +78,8 @@ final class Round: @unchecked Sendable {
   let executor: (any TaskExecutor)?
   let activity: Activity
   let slowWatch: SlowWatch?
+  @usableFromInline
+  let interception: Interception?
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
@@ -107,6 +109,7 @@ final class Round: @unchecked Sendable {
     executor = workplace.executor
     activity = workplace.activity
     slowWatch = workplace.slowWatch
+    interception = workplace.interception
     caller = Caller.present
     self.narrowing = narrowing
     self.call = call

@@ -55,6 +55,9 @@ extension DelegateHub {
     /// questions carry all of the caller's task-locals in any case.
     public var propagating: [TaskLocalPropagation]
 
+    /// What runs around every handler, the first one outermost; none by default.
+    public var interceptors: [any Interceptor]
+
     /// Makes settings; what is not given is the default.
     ///
     /// - Parameters:
@@ -63,18 +66,21 @@ extension DelegateHub {
     ///   - onIncident: called with each incident that no caller is told of.
     ///   - slowAfter: how long a handler may run before it is an incident.
     ///   - propagating: the task-locals that notifications carry.
+    ///   - interceptors: what runs around every handler, the first one outermost.
     public init(
       executor: (any TaskExecutor)? = nil,
       clock: any Clock<Duration> = ContinuousClock(),
       onIncident: @escaping @Sendable (Incident) -> Void = { $0.writeToStandardError() },
       slowAfter: Duration? = nil,
-      propagating: [TaskLocalPropagation] = []
+      propagating: [TaskLocalPropagation] = [],
+      interceptors: [any Interceptor] = []
     ) {
       self.executor = executor
       self.clock = clock
       self.onIncident = onIncident
       self.slowAfter = slowAfter
       self.propagating = propagating
+      self.interceptors = interceptors
     }
   }
 

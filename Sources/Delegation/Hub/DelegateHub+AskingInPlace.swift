@@ -15,7 +15,7 @@ extension DelegateHub {
   /// the outcome. A handler that blocks its thread holds up the others and the caller.
   ///
   /// **Isolation.** Handlers run where the caller's task runs, on no actor. If the hub has an executor, or
-  /// ``Configuration/slowAfter`` is set, all are asked as by ``vote(_:by:_:)-2k4ay``. If a subscriber has an
+  /// ``Configuration/slowAfter`` or ``Configuration/interceptors`` are set, all are asked as by ``vote(_:by:_:)-2k4ay``. If a subscriber has an
   /// executor, it and those after it are.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels
@@ -175,11 +175,7 @@ extension DelegateHub {
       audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
-      Inquiry { round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
-          question.answer(of: node, in: audience, for: call)
-        }
-      }
+      Inquiry(AskingInPlace(audience: audience, call: call, question: question), to: poll)
     }
     return try Poll.takeDecision(of: poll).get()
   }
@@ -194,10 +190,6 @@ extension DelegateHub {
     }
     return try await decide(audience, by: combiner, in: call, asking).get()
   }
-
-  /// Whether a loop does all that handlers need.
-  @usableFromInline
-  nonisolated var mayAskInPlace: Bool { executor == nil && slowWatch == nil }
 
   /// Counts the current task as one that asks.
   @usableFromInline
@@ -263,6 +255,36 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
     }
     return .success(count.finish())
   }
+}
+
+/// A question that awaits nothing and is asked by a round.
+@frozen
+@usableFromInline
+struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
+  @usableFromInline
+  let audience: Audience<P>
+  @usableFromInline
+  let call: CallKind
+  @usableFromInline
+  let question: SynchronousQuestion<P, Response, Failure>
+
+  @inlinable
+  init(
+    audience: Audience<P>, call: CallKind, question: SynchronousQuestion<P, Response, Failure>
+  ) {
+    self.audience = audience
+    self.call = call
+    self.question = question
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
+    question.answer(of: node, in: audience, for: call)
+  }
+
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { { _ in .absence } }
 }
 
 extension Combiner {

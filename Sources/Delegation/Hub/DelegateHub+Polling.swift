@@ -5,7 +5,7 @@ extension DelegateHub {
   nonisolated func soleSubscription(
     of key: ObjectIdentifier, calledElsewhere isElsewhere: Bool
   ) -> SubscriptionNode? {
-    guard !isElsewhere, executor == nil, let nodes = publishedSnapshot(of: key), nodes.count == 1,
+    guard !isElsewhere, mayAskAlone, let nodes = publishedSnapshot(of: key), nodes.count == 1,
       !nodes[0].hasExecutor
     else { return nil }
     return nodes[0]
@@ -191,7 +191,11 @@ extension Inquiry {
   init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
   where C.Response == A.Response {
     self.init { round, worker, first, isSingle in
-      await round.run(from: first, as: worker, only: isSingle, to: poll) {
+      if let interception = round.interception {
+        return await interception.ask(
+          asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+      }
+      return await round.run(from: first, as: worker, only: isSingle, to: poll) {
         await asking.answer(of: $0)
       }
     }

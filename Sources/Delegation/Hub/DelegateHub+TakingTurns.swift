@@ -67,7 +67,8 @@ extension DelegateHub {
     // Counted before it goes to the hub's executor, which may be busy, and between the turns: a drain has to see it.
     let worker = beginAsking()
     defer { endAsking(worker) }
-    if let limits {
+    // Within interceptors a turn is a question of its own, as one with a deadline is.
+    if let limits = limits ?? unlimitedTurns {
       // The handlers' questions find it as the handler that awaits them, so a drain in one does not wait for it.
       let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
       defer { worker.end() }
@@ -168,6 +169,12 @@ extension DelegateHub {
   nonisolated func limits(_ duration: Duration?, each: Duration?) -> TurnLimits? {
     if duration == nil, each == nil { return nil }
     return TurnLimits(whole: deadline(within: duration), each: each, source: deadlines)
+  }
+
+  /// Limits without a deadline, if the hub has interceptors.
+  @usableFromInline
+  nonisolated var unlimitedTurns: TurnLimits? {
+    interception == nil ? nil : TurnLimits(whole: nil, each: nil, source: deadlines)
   }
 
   /// Asks a subscription on its own executor.

@@ -207,12 +207,20 @@ extension DelegateHub {
     _ handler: Notification.Handler, to key: ObjectIdentifier, receipt: Receipt?
   ) {
     var content = Notification.Content(handler: handler, receipt: receipt)
-    if !configuration.propagating.isEmpty {
-      content.handler = handler.binding(configuration.propagating.map { $0.capture() })
+    if isWrapping {
+      content.handler = wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait)
     }
     inbox.post(content, to: key)
     // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
     withExtendedLifetime(self) {}
+  }
+
+  /// The handler within the hub's interceptors, and these with the poster's task-locals.
+  private nonisolated func wrapped(
+    _ handler: Notification.Handler, in call: CallKind
+  ) -> Notification.Handler {
+    (interception.map { handler.intercepted(by: $0, in: call) } ?? handler)
+      .binding(configuration.propagating.map { $0.capture() })
   }
 }
 

@@ -42,6 +42,20 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
+  /// What runs handlers within the interceptors, if the configuration has any.
+  @usableFromInline
+  nonisolated let interception: Interception?
+
+  /// Whether a single subscriber can be asked without a round, as far as it is for the hub to say.
+  nonisolated let mayAskAlone: Bool
+
+  /// Whether a loop does all that handlers need.
+  @usableFromInline
+  nonisolated let mayAskInPlace: Bool
+
+  /// Whether a notification carries more than its handler.
+  nonisolated let isWrapping: Bool
+
   /// The executor of the hub's work and of handlers; `nil` for the default.
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
@@ -80,6 +94,10 @@ public actor DelegateHub {
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
     deadlines = DeadlineQueue(clock: clock, executor: isRealTime ? nil : executor)
     slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
+    interception = Interception(configuration.interceptors, now: deadlines.now)
+    mayAskAlone = executor == nil && configuration.interceptors.isEmpty
+    mayAskInPlace = mayAskAlone && slowWatch == nil
+    isWrapping = !(configuration.interceptors.isEmpty && configuration.propagating.isEmpty)
     let activity = Activity()
     let reporter = IncidentReporter(configuration.onIncident, on: executor, activity: activity)
     self.reporter = reporter

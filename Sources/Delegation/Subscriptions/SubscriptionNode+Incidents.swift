@@ -51,6 +51,7 @@ extension SubscriptionNode {
   /// Called in the handler's task, as ``noteFailure()``.
   @usableFromInline
   func noteFailure(_ error: any Error, in call: CallKind) {
+    SwallowedError.note(error, of: self)
     guard !Task.isCancelled else { return }
     noteFailure()
     report(.failed, in: call, error: error)

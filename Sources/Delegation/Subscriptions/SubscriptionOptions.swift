@@ -30,7 +30,7 @@ extension DelegateHub {
 /// compared.
 final class Identity: Sendable, CustomStringConvertible {
   let hash: Int
-  private let value: any Hashable & Sendable
+  let value: any Hashable & Sendable
 
   init(_ value: any Hashable & Sendable) {
     self.value = value

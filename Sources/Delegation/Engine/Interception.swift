@@ -1,0 +1,73 @@
+/// Runs handlers within a hub's interceptors.
+///
+/// A hub without interceptors has none. A notification's handler is replaced when it is posted, and a question's
+/// worker takes another way as a whole, so that without interceptors no handler is looked at.
+@usableFromInline
+final class Interception: Sendable {
+  private let interceptors: [any DelegateHub.Interceptor]
+  /// The time by the hub's clock.
+  let now: @Sendable () -> Duration
+
+  /// - Returns: `nil` if there are no interceptors.
+  init?(_ interceptors: [any DelegateHub.Interceptor], now: @escaping @Sendable () -> Duration) {
+    if interceptors.isEmpty { return nil }
+    self.interceptors = interceptors
+    self.now = now
+  }
+
+  /// Runs a handler within the interceptors from an index on.
+  @discardableResult
+  nonisolated(nonsending) func run(
+    _ call: DelegateHub.HandlerCall, from index: Int = 0,
+    _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ) async -> DelegateHub.HandlerOutcome {
+    guard index < interceptors.count else { return await handler() }
+    var former: DelegateHub.HandlerOutcome?
+    return await interceptors[index].intercept(call) {
+      if let former { return former }
+      let outcome = await run(call, from: index + 1, handler)
+      former = outcome
+      return outcome
+    }
+  }
+
+  /// Runs the handler of a notification; if it is not called, it counts as handled.
+  nonisolated(nonsending) fileprivate func deliver(
+    in call: CallKind, postedAt time: Duration,
+    _ handle: nonisolated(nonsending) () async throws -> Bool
+  ) async throws -> Bool {
+    guard let node = HandlerContext.current?.node else { return try await handle() }
+    var result = Result<Bool, any Error>.success(true)
+    await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
+      do {
+        let isAlive = try await handle()
+        result = .success(isAlive)
+        return isAlive ? .returned : .notCalled
+      } catch {
+        result = .failure(error)
+        return .threw(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension Notification.Handler {
+  /// The handler within interceptors, for a notification that is posted now.
+  func intercepted(by interception: Interception, in call: CallKind) -> Self {
+    let time = interception.now()
+    switch self {
+    case .synchronous(let handle):
+      return .asynchronous { subscriber in
+        try await interception.deliver(in: call, postedAt: time) { try handle(subscriber) }
+      }
+    case .asynchronous(let handle):
+      return .asynchronous { subscriber in
+        try await interception.deliver(in: call, postedAt: time) { try await handle(subscriber) }
+      }
+    case .narrowed(let narrowed):
+      return narrowed.handler.intercepted(by: interception, in: call)
+        .narrowed(by: narrowed.narrowing)
+    }
+  }
+}

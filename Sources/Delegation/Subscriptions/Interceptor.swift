@@ -1,0 +1,145 @@
+extension DelegateHub {
+  /// Runs around every handler: to trace it, to measure it, to bind task-locals, or to keep it from running.
+  ///
+  /// A hub calls its interceptors for each handler of each call, the first one outermost, on whatever executor or
+  /// actor handlers run. What one of them does concerns that handler only.
+  ///
+  /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
+  /// interceptors after it have returned. The caller of a question gets the answer after that.
+  ///
+  /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
+  /// actor, also for a handler on the main actor. Task-locals that it binds around `next` are seen by the handler
+  /// and by the tasks that the handler starts, and by nobody else. Those of ``Configuration/propagating``, and for
+  /// questions all of the caller's, are bound around it.
+  ///
+  /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
+  /// handler.
+  ///
+  /// **Cancellation.** It is cancelled as the handler is. One that blocks or never returns is *slow* and *late* as
+  /// such a handler is, and harms no other.
+  ///
+  /// **Lifetime.** The subscriber is kept while the handler runs, and not by an interceptor. Whether it has died is
+  /// decided in `next`.
+  ///
+  /// With interceptors, a question that awaits nothing takes the way of one that awaits.
+  ///
+  /// ```swift
+  /// struct Timing: DelegateHub.Interceptor {
+  ///   let clock = ContinuousClock()
+  ///
+  ///   func intercept(
+  ///     _ call: DelegateHub.HandlerCall,
+  ///     next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ///   ) async -> DelegateHub.HandlerOutcome {
+  ///     let start = clock.now
+  ///     let outcome = await next()
+  ///     print("\(call.subscriber) \(outcome) in \(call.call) after \(clock.now - start)")
+  ///     return outcome
+  ///   }
+  /// }
+  ///
+  /// let hub = DelegateHub(.init(interceptors: [Timing()]))
+  /// ```
+  public protocol Interceptor: Sendable {
+    /// Runs in place of a handler, which it calls with `next`.
+    ///
+    /// If it does not call `next`, the handler does not run: the subscriber counts as absent in a question, and as
+    /// having handled a notification. A second call of `next` runs nothing, and returns what the first one did.
+    ///
+    /// - Parameters:
+    ///   - call: which handler it is.
+    ///   - next: runs the interceptors after this one, and the handler.
+    /// - Returns: what became of the handler, for the interceptor before this one. What the handler returned or
+    ///   threw goes to the caller untouched, whatever is returned here.
+    nonisolated(nonsending) func intercept(
+      _ call: HandlerCall, next: nonisolated(nonsending) () async -> HandlerOutcome
+    ) async -> HandlerOutcome
+  }
+
+  /// A handler that is about to run, for an ``Interceptor``.
+  ///
+  /// It does not keep the subscriber of a subscription that has ended.
+  public struct HandlerCall: Sendable {
+    /// The kind of call.
+    public let call: Incident.Call
+    /// The subscription.
+    public let subscription: Subscription
+    /// How long it has been since the notification was posted, by the hub's clock; `nil` for a question.
+    public let waited: Duration?
+    let name: SubscriberName
+
+    init(_ call: CallKind, on node: SubscriptionNode, waited: Duration? = nil) {
+      self.call = Incident.Call(code: call)
+      subscription = Subscription(node: node)
+      name = node.name
+      self.waited = waited
+    }
+
+    /// The protocol's name.
+    public var `protocol`: String { subscription.node.topic.name }
+    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
+    public var subscriber: String { name.description }
+    /// The id it was subscribed with, if one was given.
+    public var id: (any Hashable & Sendable)? { name.id?.value }
+  }
+
+  /// What became of a handler, for an ``Interceptor``.
+  public struct HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
+    /// The handler returned.
+    public static let returned = Self(isCalled: true)
+    /// The handler was not called: an interceptor did not call `next`, the subscriber had died, or its subscription
+    /// had ended.
+    public static let notCalled = Self(isCalled: false)
+
+    /// Whether the handler was called.
+    public let isCalled: Bool
+    /// What the handler threw, if it threw.
+    public private(set) var error: (any Error)?
+
+    private init(isCalled: Bool) { self.isCalled = isCalled }
+
+    /// The handler threw.
+    ///
+    /// - Parameter error: the error.
+    /// - Returns: the outcome.
+    public static func threw(_ error: any Error) -> Self {
+      var outcome = Self.returned
+      outcome.error = error
+      return outcome
+    }
+
+    /// What became of it, in words.
+    public var description: String {
+      error.map { "threw \(String(reflecting: $0))" } ?? (isCalled ? "returned" : "was not called")
+    }
+
+    /// Whether two are the same; errors are compared by their texts.
+    ///
+    /// - Parameters:
+    ///   - lhs: an outcome.
+    ///   - rhs: another one.
+    /// - Returns: whether they are.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+      lhs.description == rhs.description
+    }
+  }
+}
+
+/// The error of a question's handler whose caller does not receive it, for interceptors.
+final class SwallowedError: Sendable {
+  /// Bound around a handler that interceptors run.
+  static let binding = TaskLocal<SwallowedError?>(wrappedValue: nil)
+
+  /// The subscription, without keeping it: a nested question's handlers find this, too, and it is not theirs.
+  private let node: ObjectIdentifier
+  private let thrown = Lock<(any Error)?>(nil)
+
+  init(of node: SubscriptionNode) { self.node = ObjectIdentifier(node) }
+
+  var error: (any Error)? { thrown.withLock { $0 } }
+
+  static func note(_ error: any Error, of node: SubscriptionNode) {
+    guard let present = binding.wrappedValue, present.node == ObjectIdentifier(node) else { return }
+    present.thrown.withLock { $0 = error }
+  }
+}
