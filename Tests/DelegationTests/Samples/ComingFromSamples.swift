@@ -141,7 +141,6 @@ struct ComingFromSamples {
 
   // MARK: A model and its views
 
-  // sample: After: a model on the main actor
   @MainActor
   protocol ModelDelegate: AnyObject, Sendable {
     func model(_ model: Model, didChangeTo value: Int)
@@ -158,7 +157,6 @@ struct ComingFromSamples {
       }
     }
   }
-  // end of sample
 
   @MainActor
   private final class View: ModelDelegate {

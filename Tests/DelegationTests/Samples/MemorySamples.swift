@@ -62,13 +62,11 @@ struct MemorySamples {
   @Test("what only a local array keeps is kept by withExtendedLifetime, whatever the build")
   func local() async {
     let hub = DelegateHub()
-    // sample: A local variable, kept
     let doormen = [Doorman(), Doorman()]
     defer { withExtendedLifetime(doormen) {} }  // kept until the end of the scope
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
     let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
     #expect(!isAdmitted)
-    // end of sample
   }
 
   @Test("without it the optimizer decides: all are asked, or nobody")

@@ -163,10 +163,8 @@ struct JukeboxProgram {
   func refinedProtocol() async {
     let hub = DelegateHub()
     let apparatus = Apparatus()
-    // sample: A protocol that refines another
     hub.subscribe(apparatus, to: Telephone.self)
     hub.notify(Device.self) { $0.ring() }  // reaches nobody: `Device` is another key
-    // end of sample
     await hub.drain()
     #expect(apparatus.rings.history == [])
     hub.subscribe(apparatus, toEachOf: Device.self, Telephone.self)
