@@ -30,9 +30,10 @@ extension DelegateHub {
   ///     with an equal id, it takes the place of the older one, with its pending notifications, but
   ///     not with its priority, mailbox policy, hold or executor. That includes a notification that
   ///     the older one has not begun to handle. The older one is not told, and a handler of it may still
-  ///     run. If the newer one was subscribed already, it keeps its own mailbox, and what waited for the
-  ///     older one is cancelled. If the same object subscribes again with another id, its one
-  ///     subscription has the new id.
+  ///     run; as long as that one waits for the main actor, the newer one's mailbox has no limit. If the
+  ///     newer one was subscribed already, it keeps its own mailbox, and what waited for the older one is
+  ///     cancelled. If the same object subscribes again with another id, its one subscription has the
+  ///     new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
