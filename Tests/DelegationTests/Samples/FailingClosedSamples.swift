@@ -109,20 +109,22 @@ struct FailingClosedSamples {
     }
   }
 
-  @Test("a service does not start without its gates")
+  @Test("a service that lacks a gate does not start")
   func start() async {
     let hub = DelegateHub()
-    struct NoGates: Error {}
-    func start() throws {
+    struct MissingGate: Error {}
+    func start() async throws {
       // sample: No start without gates
-      guard hub.hasSubscribers(of: PaymentGate.self) else { throw NoGates() }
+      guard await hub.subscriberCount(of: PaymentGate.self) == 2 else { throw MissingGate() }
       // end of sample
     }
-    #expect(throws: NoGates.self) { try start() }
-    let keeper = Keeper()
-    hub.subscribe(keeper, to: PaymentGate.self)
-    #expect(throws: Never.self) { try start() }
-    withExtendedLifetime(keeper) {}
+    let keepers = [Keeper(), Keeper()]
+    for keeper in keepers {
+      await #expect(throws: MissingGate.self) { try await start() }
+      hub.subscribe(keeper, to: PaymentGate.self)
+    }
+    await #expect(throws: Never.self) { try await start() }
+    withExtendedLifetime(keepers) {}
   }
 
   @Test("the hub tells the breaker of a gate that is late, and then nobody is asked")
