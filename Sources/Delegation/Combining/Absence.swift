@@ -1,12 +1,13 @@
 extension DelegateHub {
   /// What a call counts for a subscriber whose handler throws or is late.
   ///
-  /// A vote that fails closed counts them as a "no". A vote that fails open lets them abstain. For
-  /// example:
+  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how
+  /// many must have answered, because what has died or was unsubscribed says nothing:
   ///
   /// ```swift
   /// let isAllowed = await hub.vote(
-  ///   Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
+  ///   Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+  ///   absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {

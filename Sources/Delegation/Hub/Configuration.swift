@@ -8,7 +8,23 @@ extension DelegateHub {
   ///   }))
   /// ```
   public struct Configuration: Sendable {
-    /// Where the hub's work and the handlers of its subscribers run; `nil` for the default.
+    /// Where the hub's work and the handlers of its subscribers run; `nil` for Swift's global pool.
+    ///
+    /// Handlers of a subscription with an executor (`on:`) run there, and those of a closure that says `@MainActor`
+    /// on the main actor. A combiner's `receive` may run on the executor of any subscriber of the call. These run on
+    /// the pool: the part of a question before anybody is asked, unless the caller runs on this executor; and what a
+    /// deadline does, with the combiner's last calls. If ``clock`` is neither a `ContinuousClock` nor a
+    /// `SuspendingClock`, the hub is taken for a test's, and both run on this executor.
+    ///
+    /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
+    /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, but for one case: if other work takes
+    /// the executor while it prepares the delivery of notifications, they wait as well. Handlers elsewhere do not hear
+    /// meanwhile that they are cancelled. So give an executor that may be busy for long to subscriptions.
+    ///
+    /// `enqueue` must not block: a caller waits for it, past its deadline too. Nor may it run the job: then each
+    /// suspended subscriber of a call takes stack, and a child task that ends while it is cancelled may stop the
+    /// program. An executor that isolates its tasks to itself costs one more job at each call of a nonisolated
+    /// function: write one type for tasks and another for actors, or take ``DispatchQueueExecutor``.
     public var executor: (any TaskExecutor)?
 
     /// The clock that deadlines go by.

@@ -97,7 +97,8 @@ extension DelegateHub {
   ///
   /// ```swift
   /// let isAllowed = await hub.vote(
-  ///   Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
+  ///   Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+  ///   absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   ///

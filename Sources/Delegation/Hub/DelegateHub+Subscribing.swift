@@ -29,13 +29,18 @@ extension DelegateHub {
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
   ///     with an equal id, it takes the place of the older one, with its pending notifications, but
   ///     not with its priority, mailbox policy, hold or executor. That includes a notification that
-  ///     the older one has not begun to handle. The older one is not told. If the same object
-  ///     subscribes again with another id, its one subscription has the new id.
+  ///     the older one has not begun to handle. The older one is not told, and a handler of it may still
+  ///     run; as long as that one waits for the main actor, the newer one's mailbox has no limit. If the
+  ///     newer one was subscribed already, it keeps its own mailbox, and what waited for the older one is
+  ///     cancelled. If the same object subscribes again with another id, its one subscription has the
+  ///     new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
   ///   - executor: where its handlers run; by default that is the hub's choice. A new executor does
-  ///     not take over what was sent to an old one that does not run it.
+  ///     not take over what was sent to an old one that does not run it. A question waits for what it
+  ///     has sent there, even if the subscription ends: give a deadline. Each question that returns at
+  ///     its deadline leaves about 2 kB with an executor that stands still.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.

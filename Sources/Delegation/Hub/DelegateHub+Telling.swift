@@ -4,6 +4,9 @@ extension DelegateHub {
   /// When it returns, the notification waits for every subscriber. None of them needs to have
   /// handled it. If nobody is subscribed, nothing is posted or counted.
   ///
+  /// The closure runs later, and reads then what it refers to: `{ $0.did(self.current) }` gives what `current` is
+  /// when the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
+  ///
   /// **Order.** Each subscriber handles a protocol's notifications one at a time. The order is the
   /// same for all, and keeps each poster's own order. A notification from a handler comes after the
   /// present one.
@@ -31,8 +34,8 @@ extension DelegateHub {
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
   ///
-  /// As the synchronous form. A subscriber's next notification begins only when the handler has
-  /// returned, even if it suspends for long. The other subscribers go on meanwhile.
+  /// As the synchronous form; it too reads `self.current` when the handler runs. A subscriber's next notification
+  /// begins only when the handler has returned, even if it suspends for long. The others go on meanwhile.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
   ///

@@ -4,9 +4,11 @@ extension DelegateHub {
   /// ```swift
   /// let configuration = DelegateHub.Configuration(onIncident: { incident in
   ///   logger.warning("\(incident)")
-  ///   if incident.kind == .late { incident.subscription.cancel() }
   /// })
   /// ```
+  ///
+  /// Do not end the subscription of a gate that is late: a gate that is gone says nothing, and a vote without
+  /// `ofAtLeast:` is then true. <doc:FailingClosed> says what to do in its place.
   ///
   /// The text for the subscriber is made each time you read it. An incident keeps its error and the
   /// id that was given to `subscribe` in memory. It does not keep a subscriber whose subscription

@@ -124,7 +124,6 @@ struct ExploringSamples {
         return true
       }
     }
-    // sample: A deadline in a scenario
     try exploreSchedules { executor in
       let hub = DelegateHub(on: executor, clock: executor.clock)
       hub.subscribe(Absent(), to: DoorDelegate.self, hold: .strongly)
@@ -134,6 +133,5 @@ struct ExploringSamples {
       try #require(!mayEnter)
       try #require(executor.clock.now.offset == .seconds(5))
     }
-    // end of sample
   }
 }

@@ -8,7 +8,8 @@ struct FaultTableTests {
     let tests = URL(filePath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../../Sources/Delegation/Delegation.docc/Faults.md")
     let article = try String(contentsOf: sources, encoding: .utf8)
-    let rows = article.matches(of: /(?m)^\| ([^|]+?) \|/).map { String($0.1) }
+    let table = try #require(article.firstMatch(of: /\| Fault \|(?s).*?\n\n/)).0
+    let rows = table.matches(of: /(?m)^\| ([^|]+?) \|/).map { String($0.1) }
       .filter { $0 != "Fault" && $0 != "---" }
     var names: [String] = []
     for file in try FileManager.default.contentsOfDirectory(atPath: tests.path)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-/// The table of <doc:WhereCodeRuns>: where what runs.
+/// What `Configuration.executor` and the page *Where code runs* say: where what runs.
 @Suite("Guarantee 6: where what runs", .inTurn)
 struct Guarantee06WhereTests {
   /// What runs somewhere when a hub is called.

@@ -1,110 +1,162 @@
 import Delegation
+import Synchronization
 import Testing
 
-@Suite("Samples of failing closed", .inTurn)
-struct FailingClosedSamples {
-  protocol Gatekeeper: AnyObject, Sendable {
+/// The samples that claim to fail closed, in one place; `FailingClosedAttack` tries to open them.
+enum ClosedSamples {
+  // sample: A protocol of gates
+  /// Nothing but gates: each subscriber of this protocol has to agree.
+  protocol PaymentGate: AnyObject, Sendable {
     func mayPay(_ amount: Int) async throws -> Bool
   }
+  // end of sample
 
-  private final class Keeper: Gatekeeper {
-    let answer: @Sendable (Int) async throws -> Bool
-
-    init(_ answer: @escaping @Sendable (Int) async throws -> Bool) { self.answer = answer }
-
-    func mayPay(_ amount: Int) async throws -> Bool { try await answer(amount) }
+  /// As in the program on README.
+  protocol DoorGate: AnyObject, Sendable {
+    func mayEnter(_ guest: String) async -> Bool
   }
 
-  private func mayPay(_ amount: Int, _ hub: DelegateHub) async -> Bool {
+  protocol Gatekeeper: AnyObject, Sendable {
+    func mayEnter(_ guest: String) async throws -> Bool
+  }
+
+  protocol MessageFilter: AnyObject, Sendable {
+    func filter(_ text: String) async throws -> String?
+  }
+
+  protocol Authenticator: AnyObject, Sendable {
+    func user(for token: String) async throws -> String?
+  }
+
+  static func mayEnter(_ guest: String, _ hub: DelegateHub) async -> Bool {
+    await hub.vote(DoorGate.self, by: .unanimous(ofAtLeast: 1), { await $0.mayEnter(guest) })
+  }
+
+  static func mayPay(_ amount: Int, _ hub: DelegateHub) async -> Bool {
     // sample: A vote that fails closed
     let mayPay = await hub.vote(
-      Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+      PaymentGate.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
     ) { try await $0.mayPay(amount) }
     // end of sample
     return mayPay
   }
 
-  /// What may be wrong with the second of two gates.
-  enum Fault: CaseIterable {
-    case none, denies, throwsAnError, hangs, hasDied, hasLeft, neverSubscribed
-  }
-
-  /// What a hub has after a fault of the second of two gates.
-  private final class Scene: Sendable {
-    let hub = DelegateHub(.init(onIncident: { _ in }))
-    let gate = Gate()
-    private let sound = Keeper { $0 < 100 }
-    private let second: Keeper?
-
-    init(_ fault: Fault) {
-      hub.subscribe(sound, to: Gatekeeper.self)
-      let gate = gate
-      let keeper = Keeper { _ in
-        switch fault {
-        case .denies: return false
-        case .throwsAnError: throw Refusal()
-        case .hangs: await gate.pass()
-        default: break
-        }
-        return true
-      }
-      second = fault == .hasDied ? nil : keeper
-      if fault == .neverSubscribed { return }
-      let subscription = hub.subscribe(keeper, to: Gatekeeper.self)
-      if fault == .hasLeft { subscription.cancel() }
-    }
-  }
-
-  @Test("only if both gates have said yes is the outcome true", arguments: Fault.allCases)
-  func gates(fault: Fault) async {
-    let scene = Scene(fault)
-    // A machine that is busy for 50 ms must not decide this test.
-    var isAllowed = await mayPay(7, scene.hub)
-    if fault == .none {
-      for _ in 0..<100 where !isAllowed { isAllowed = await mayPay(7, scene.hub) }
-    }
-    #expect(isAllowed == (fault == .none))
-    #expect(!(await mayPay(100, scene.hub)))
-    scene.gate.open()
-    await scene.hub.drain()
-  }
-
-  @Test("what is not there does not say no", arguments: Fault.allCases)
-  func failingOpen(fault: Fault) async throws {
-    let scene = Scene(fault)
-    let isMissing = [Fault.none, .hasDied, .hasLeft, .neverSubscribed].contains(fault)
-    switch fault {
-    case .hangs: break  // it waits for ever
-    case .throwsAnError:
-      await #expect(throws: Refusal.self) {
-        try await scene.hub.vote(Gatekeeper.self) { try await $0.mayPay(7) }
-      }
-    default:
-      #expect(try await scene.hub.vote(Gatekeeper.self) { try await $0.mayPay(7) } == isMissing)
-    }
-    let isAllowed = await scene.hub.vote(
-      Gatekeeper.self, within: fault == .hangs ? .milliseconds(50) : nil,
+  static func isAllowed(_ guest: String, _ hub: DelegateHub) async -> Bool {
+    // sample: Absence
+    let isAllowed = await hub.vote(
+      Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
-    ) { try await $0.mayPay(7) }
-    #expect(isAllowed == isMissing)
-    scene.gate.open()
-    await scene.hub.drain()
+    ) { try await $0.mayEnter(guest) }
+    // end of sample
+    return isAllowed
   }
 
-  @Test("a service does not start without its gates")
+  struct Screen {
+    let hub: DelegateHub
+    let filterCount: Int
+
+    // sample: A chain that fails closed
+    /// The message as the filters leave it; `nil` if one of them stops it or has not seen it.
+    func screened(_ message: String) async -> String? {
+      let passed = await hub.pass(
+        (text: message, seen: 0), through: MessageFilter.self, within: .milliseconds(200),
+        absent: .counts(as: nil)
+      ) { filter, value in
+        try await filter.filter(value.text).map { (text: $0, seen: value.seen + 1) }
+      }
+      guard let passed, passed.seen == filterCount else { return nil }
+      return passed.text
+    }
+    // end of sample
+  }
+
+  // sample: A breaker
+  /// Answers "no" for ten seconds after a gate was late.
+  final class Breaker: Sendable {
+    private let end = Mutex(ContinuousClock.now)
+
+    var isOpen: Bool { end.withLock { ContinuousClock.now < $0 } }
+    func note(_ incident: DelegateHub.Incident) {
+      incident.writeToStandardError()
+      if incident.kind == .late { end.withLock { $0 = .now + .seconds(10) } }
+    }
+  }
+  // end of sample
+
+  static func mayPay(_ amount: Int, _ hub: DelegateHub, _ breaker: Breaker) async -> Bool {
+    // sample: Behind a breaker
+    if breaker.isOpen { return false }
+    // end of sample
+    return await mayPay(amount, hub)
+  }
+}
+
+@Suite("Samples of failing closed", .inTurn)
+struct FailingClosedSamples {
+  private typealias PaymentGate = ClosedSamples.PaymentGate
+
+  private final class Keeper: PaymentGate {
+    let gate: Gate?
+    let asked = Recorder<Int>()
+
+    init(_ gate: Gate? = nil) { self.gate = gate }
+
+    func mayPay(_ amount: Int) async throws -> Bool {
+      asked.record(amount)
+      await gate?.pass()
+      return true
+    }
+  }
+
+  @Test("a service that lacks a gate does not start")
   func start() async {
     let hub = DelegateHub()
-    struct NoGates: Error {}
-    func start() throws {
+    struct MissingGate: Error {}
+    func start() async throws {
       // sample: No start without gates
-      guard hub.hasSubscribers(of: Gatekeeper.self) else { throw NoGates() }
+      guard await hub.subscriberCount(of: PaymentGate.self) == 2 else { throw MissingGate() }
       // end of sample
     }
-    #expect(throws: NoGates.self) { try start() }
-    let keeper = Keeper { _ in true }
-    hub.subscribe(keeper, to: Gatekeeper.self)
-    #expect(throws: Never.self) { try start() }
+    let keepers = [Keeper(), Keeper()]
+    for keeper in keepers {
+      await #expect(throws: MissingGate.self) { try await start() }
+      hub.subscribe(keeper, to: PaymentGate.self)
+    }
+    await #expect(throws: Never.self) { try await start() }
+    withExtendedLifetime(keepers) {}
+  }
+
+  @Test("the hub tells the breaker of a gate that is late, and then nobody is asked")
+  func breaker() async {
+    typealias Breaker = ClosedSamples.Breaker
+    // sample: A hub with a breaker
+    let breaker = Breaker()
+    let hub = DelegateHub(.init(onIncident: { breaker.note($0) }))
+    // end of sample
+    let gate = Gate()
+    let (sound, hung) = (Keeper(), Keeper(gate))
+    for keeper in [sound, hung] { hub.subscribe(keeper, to: PaymentGate.self) }
+    #expect(!(await ClosedSamples.mayPay(7, hub, breaker)))
+    gate.open()
+    await hub.drain()
+    let asked = hung.asked.history.count
+    #expect(breaker.isOpen)
+    #expect(!(await ClosedSamples.mayPay(7, hub, breaker)))
+    #expect(hung.asked.history.count == asked)
+    #expect(await hub.subscriberCount(of: PaymentGate.self) == 2)
+  }
+
+  @Test("what is not there does not say no: without a number the vote is open")
+  func failingOpen() async {
+    let hub = DelegateHub()
+    let keeper = Keeper()
+    let subscription = hub.subscribe(keeper, to: PaymentGate.self)
+    subscription.cancel()
+    let isOpen = await hub.vote(PaymentGate.self, absent: .counts(as: false)) {
+      try await $0.mayPay(7)
+    }
+    #expect(isOpen)
     withExtendedLifetime(keeper) {}
   }
 }

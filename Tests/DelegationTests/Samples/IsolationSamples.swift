@@ -44,24 +44,6 @@ struct IsolationSamples {
     #expect(await tally.total == 4096)
     #expect(Self.written.history == ["4096 on disk"])
   }
-
-  @Test("a notification that another follows has been handled before it")
-  func order() async {
-    let hub = DelegateHub()
-    let log = Recorder<String>()
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
-    hub.subscribe(probe, to: Bystander.self)
-    // sample: One protocol, one order
-    hub.notify(Listener.self) { _ in log.record("opened") }
-    hub.notify(Listener.self) { _ in
-      hub.notify(Listener.self) { _ in log.record("said last, handled last") }
-      log.record("read")
-    }
-    await hub.drain()
-    #expect(log.history == ["opened", "read", "said last, handled last"])
-    // end of sample
-  }
 }
 
 extension IsolationSamples.Disk {

@@ -42,14 +42,12 @@ struct MemorySamples {
   @Test("a subscription ends with its subscriber")
   func death() async {
     let hub = DelegateHub()
-    // sample: The end of a subscriber
     var audit: Audit? = Audit()
     if let audit { hub.subscribe(audit, to: ServerDelegate.self) }
     #expect(await hub.subscriberCount(of: ServerDelegate.self) == 1)
 
     audit = nil  // nothing to unsubscribe
     #expect(await hub.subscriberCount(of: ServerDelegate.self) == 0)
-    // end of sample
     _ = audit
   }
 
@@ -64,13 +62,11 @@ struct MemorySamples {
   @Test("what only a local array keeps is kept by withExtendedLifetime, whatever the build")
   func local() async {
     let hub = DelegateHub()
-    // sample: A local variable, kept
     let doormen = [Doorman(), Doorman()]
     defer { withExtendedLifetime(doormen) {} }  // kept until the end of the scope
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
     let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
     #expect(!isAdmitted)
-    // end of sample
   }
 
   @Test("without it the optimizer decides: all are asked, or nobody")
@@ -78,12 +74,10 @@ struct MemorySamples {
     let incidents = Recorder<String>()
     let hub = DelegateHub(
       DelegateHub.Configuration(onIncident: { incidents.record("\($0.kind)") }))
-    // sample: A local variable, not kept
     let doormen = [Doorman(), Doorman()]
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
     // A release build may release both here: `doormen` is not used again, and the vote asks nobody.
     let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
-    // end of sample
     await hub.drain()
     #expect(incidents.history.contains("unheard") == isAdmitted)
   }

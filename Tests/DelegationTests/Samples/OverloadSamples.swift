@@ -80,13 +80,11 @@ struct OverloadSamples {
   func slow() async {
     let clock = ManualClock()
     let logger = Logger()
-    // sample: A watch for slow handlers
     var configuration = DelegateHub.Configuration()
     configuration.slowAfter = .seconds(1)
     configuration.onIncident = { incident in
       if incident.kind == .slow { logger.warning("for more than a second: \(incident)") }
     }
-    // end of sample
     configuration.clock = clock
     let hub = DelegateHub(configuration)
     let instrument = Instrument()

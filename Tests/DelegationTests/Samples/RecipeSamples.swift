@@ -4,11 +4,9 @@ import Testing
 
 @Suite("Samples of recipes from elsewhere", .inTurn)
 struct RecipeSamples {
-  // sample: A room member
   protocol RoomMember: AnyObject, Sendable {
     func didSay(_ line: String) async
   }
-  // end of sample
 
   private final class Listener: RoomMember {
     let heard = Recorder<String>()
@@ -64,12 +62,10 @@ struct RecipeSamples {
     let hub = DelegateHub()
     let listener = Listener()
     func watch(failing: Bool) async throws {
-      // sample: A scope
       let scope = ScopedSubscription(hub.subscribe(listener, to: RoomMember.self))
       await hub.notifyAndWait(RoomMember.self) { await $0.didSay("in the scope") }
       if failing { throw Refusal() }
       _ = consume scope  // the subscription ends here, or at the `throw`
-      // end of sample
       #expect(!hub.hasSubscribers(of: RoomMember.self))
     }
     try await watch(failing: false)
@@ -125,7 +121,6 @@ struct RecipeSamples {
     let hub = DelegateHub()
     let (listener, other) = (Listener(), Listener())
     hub.subscribe(other, to: RoomMember.self)
-    // sample: Pausing
     let queue = DispatchQueue(label: "listener")
     let subscription = hub.subscribe(listener, to: RoomMember.self, on: queue)
 
@@ -134,7 +129,6 @@ struct RecipeSamples {
       hub.notify(RoomMember.self) { await $0.didSay(line) }
     }
     queue.resume()  // goes on with "a"
-    // end of sample
     await hub.drain()
     #expect(listener.heard.history == ["a", "b", "c"])
     queue.suspend()
@@ -146,53 +140,5 @@ struct RecipeSamples {
     queue.resume()
     await hub.drain()
     #expect(listener.heard.history == ["a", "b", "c", "d", "e"])
-  }
-
-  // MARK: Nobody left
-
-  // sample: Until nobody listens
-  /// Returns when the hub has no live subscriber of the protocol; looks ten times a second.
-  func waitUntilNobodyListens(
-    to hub: DelegateHub, clock: any Clock<Duration> = ContinuousClock()
-  ) async throws {
-    while hub.hasSubscribers(of: RoomMember.self) {
-      try await clock.sleep(for: .milliseconds(100))
-    }
-  }
-  // end of sample
-
-  @Test("somebody waits until nobody is subscribed any more, whether they have left or died")
-  func nobodyLeft() async throws {
-    let hub = DelegateHub()
-    let clock = ManualClock()
-    let leaving = Listener()
-    var dying: Listener? = Listener()
-    hub.subscribe(leaving, to: RoomMember.self)
-    if let dying { hub.subscribe(dying, to: RoomMember.self) }
-    let waiting = Task { try await waitUntilNobodyListens(to: hub, clock: clock) }
-    await clock.waitForSleepers()
-    hub.unsubscribe(leaving)
-    clock.advance(by: .milliseconds(100))
-    // It sleeps again, as one is left.
-    await clock.waitForSleepers()
-    dying = nil
-    clock.advance(by: .milliseconds(100))
-    try await waiting.value
-    #expect(!hub.hasSubscribers(of: RoomMember.self))
-    _ = dying
-  }
-
-  @Test("who waits for the last one to leave may be cancelled")
-  func cancelled() async {
-    let hub = DelegateHub()
-    let listener = Listener()
-    hub.subscribe(listener, to: RoomMember.self)
-    let clock = ManualClock()
-    let waiting = Task { try await waitUntilNobodyListens(to: hub, clock: clock) }
-    await clock.waitForSleepers()
-    waiting.cancel()
-    await #expect(throws: CancellationError.self) { try await waiting.value }
-    #expect(hub.hasSubscribers(of: RoomMember.self))
-    withExtendedLifetime(listener) {}
   }
 }

@@ -62,7 +62,6 @@ extension DistributedReception.Key {
 }
 // end of sample
 
-// sample: A bridge
 final class GateBridge: Gatekeeper {
   private let broker: BrokerClient
 
@@ -76,7 +75,6 @@ final class GateBridge: Gatekeeper {
     try await broker.publish("gate.didEnter", "\(number)")
   }
 }
-// end of sample
 
 @Suite("Samples of beyond one process", .timeLimit(.minutes(10)))
 struct BeyondOneProcessSamples {
@@ -178,11 +176,9 @@ struct BeyondOneProcessSamples {
   @Test("a bridge asks a broker")
   func bridge() async {
     let broker = BrokerClient()
-    // sample: A bridge
     hub.subscribe(
       GateBridge(broker), to: Gatekeeper.self, hold: .strongly,
       mailbox: .dropOldest(limit: 1_000))
-    // end of sample
     hub.notify(Gatekeeper.self) { try await $0.didEnter(1) }
     await hub.drain()
     #expect(broker.messages == ["gate.didEnter 1"])

@@ -43,10 +43,8 @@ struct EventLoopSamples {
     // end of sample
     let line = "hello"
     try? await eventLoop.submit {
-      // sample: From an event loop
       // In a channel handler: neither waits nor hops.
       hub.notify(ConnectionDelegate.self) { $0.didRead(line) }
-      // end of sample
     }.get()
     await hub.drain()
     #expect(parser.history.lines == ["hello true"])

@@ -12,7 +12,6 @@ struct ObservabilitySamples {
     func didReceive(_ request: String) async
   }
 
-  // sample: A traced subscriber
   final class Audit: RequestDelegate {
     func didReceive(_ request: String) async {
       await withSpan("audit") { span in
@@ -21,7 +20,6 @@ struct ObservabilitySamples {
       }
     }
   }
-  // end of sample
 
   // sample: Metrics
   /// Reports what a hub's account says at this moment; to be called every few seconds.

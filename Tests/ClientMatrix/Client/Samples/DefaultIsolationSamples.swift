@@ -1,6 +1,6 @@
 import Delegation
 
-// What the page Order and isolation shows of modules whose default isolation is the main actor, and
+// What the page Where code runs shows of modules whose default isolation is the main actor, and
 // which spell an existential in the short way.
 #if MAIN_ACTOR_BY_DEFAULT && !hasFeature(ExistentialAny)
   // sample: Subscribers that live anywhere

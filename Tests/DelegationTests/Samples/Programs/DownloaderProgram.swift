@@ -59,7 +59,6 @@ struct DownloaderProgram {
   }
   // end of sample
 
-  // sample: A delegate with state on its queue
   // Its state is used only on its serial queue, on which it is subscribed. The compiler cannot see that.
   final class Panel: DownloaderDelegate, DownloaderProgress, @unchecked Sendable {
     let queue = DispatchQueue(label: "panel")
@@ -75,7 +74,6 @@ struct DownloaderProgram {
     }
     func read() -> [String] { queue.sync { lines } }
   }
-  // end of sample
 
   /// Has the required methods and the two that are asked.
   private final class Archive: DownloaderDelegate, DownloaderRetrying, DownloaderNaming {

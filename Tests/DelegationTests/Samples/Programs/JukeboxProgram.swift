@@ -1,7 +1,6 @@
 import Delegation
 import Testing
 
-// sample: A library's protocols
 /// Is told what is played.
 public protocol JukeboxObserver: AnyObject, Sendable {
   func jukebox(_ jukebox: Jukebox, didPlay track: String) async
@@ -13,16 +12,12 @@ public protocol JukeboxObserver: AnyObject, Sendable {
 public protocol JukeboxRule: AnyObject, Sendable {
   func jukebox(_ jukebox: Jukebox, mayPlay track: String) async -> Bool
 }
-// end of sample
 
-// sample: A library's protocol grows
 extension JukeboxObserver {
   /// Does nothing, so that observers which were written for 1.0 still compile.
   public func jukebox(_ jukebox: Jukebox, didSkip track: String) async {}
 }
-// end of sample
 
-// sample: A library that gives registries
 /// Plays tracks, if no rule objects.
 public actor Jukebox {
   private let observing: Delegates<any JukeboxObserver>
@@ -58,7 +53,6 @@ public actor Jukebox {
     await observing.notifyAndWait { await $0.jukeboxDidStop(self) }
   }
 }
-// end of sample
 
 @Suite("A program: a library that gives its clients registries", .inTurn)
 struct JukeboxProgram {
@@ -84,11 +78,9 @@ struct JukeboxProgram {
   func clients() async {
     let jukebox = Jukebox()
     let (log, label, rule) = (Log(), Label(), NoPolka())
-    // sample: A client of a library
     jukebox.observers.subscribe(log, mailbox: .dropOldest(limit: 100))
     jukebox.observers.subscribe(label, priority: 1)
     jukebox.rules.subscribe(rule)
-    // end of sample
     #expect(await jukebox.play("waltz"))
     #expect(!(await jukebox.play("polka")))
     await jukebox.stop()
@@ -171,10 +163,8 @@ struct JukeboxProgram {
   func refinedProtocol() async {
     let hub = DelegateHub()
     let apparatus = Apparatus()
-    // sample: A protocol that refines another
     hub.subscribe(apparatus, to: Telephone.self)
     hub.notify(Device.self) { $0.ring() }  // reaches nobody: `Device` is another key
-    // end of sample
     await hub.drain()
     #expect(apparatus.rings.history == [])
     hub.subscribe(apparatus, toEachOf: Device.self, Telephone.self)

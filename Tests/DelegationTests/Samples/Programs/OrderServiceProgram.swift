@@ -11,7 +11,6 @@ struct Purchase: Sendable, Equatable {
 struct OrderServiceProgram {
   typealias Order = Purchase
 
-  // sample: An order service's protocols
   /// Lets orders through, or says why not.
   protocol OrderGate: AnyObject, Sendable {
     func objection(to order: Order) async throws -> String?
@@ -21,7 +20,6 @@ struct OrderServiceProgram {
   protocol OrderObserver: AnyObject, Sendable {
     func didAccept(_ order: Order) async
   }
-  // end of sample
 
   // sample: A veto with its reason that fails closed
   enum Decision: Sendable, Equatable {
@@ -29,16 +27,19 @@ struct OrderServiceProgram {
     case refused(because: String)
   }
 
-  /// The first objection that comes; with nobody who answers, one of its own.
+  /// The first objection that comes; one of its own if a gate is missing.
   struct FirstObjection: Combiner {
+    private let gates: Int
     private var answers = 0
+
+    init(ofAtLeast gates: Int) { self.gates = gates }
 
     mutating func receive(_ objection: String?, from position: Int) -> Decision? {
       answers += 1
       return objection.map { .refused(because: $0) }
     }
     mutating func finish() -> Decision {
-      answers > 0 ? .accepted : .refused(because: "nobody is there to decide")
+      answers >= gates ? .accepted : .refused(because: "a gate is missing")
     }
   }
   // end of sample
@@ -46,20 +47,18 @@ struct OrderServiceProgram {
   // sample: An order service
   actor OrderService {
     nonisolated let hub: DelegateHub
+    private let gates: Int
     private var isStopped = false
     private(set) var accepted: [Order] = []
 
-    init(hub: DelegateHub = DelegateHub()) { self.hub = hub }
+    init(hub: DelegateHub = DelegateHub(), gates: Int) { (self.hub, self.gates) = (hub, gates) }
 
     /// What becomes of an order; `nil` if the service takes no more of them.
     func place(_ order: Order) async -> Decision? {
       // On an actor nothing comes between this look and the beginning of the closure.
       if isStopped { return nil }
       return await hub.delayingDrain {
-        let decision = await hub.ask(
-          OrderGate.self, combining: FirstObjection(), within: .milliseconds(50),
-          absent: .counts(as: "a gate has not answered")
-        ) { try await $0.objection(to: order) }
+        let decision = await decide(order)
         if decision == .accepted {
           accepted.append(order)
           hub.notify(OrderObserver.self) { await $0.didAccept(order) }
@@ -68,8 +67,7 @@ struct OrderServiceProgram {
       }
     }
 
-    /// Takes no more orders, and returns when those under way are decided and everybody has been
-    /// told of them.
+    /// Takes no more orders, and returns when those under way are decided and all have been told.
     func stop(within patience: Duration) async -> DelegateHub.Leftovers {
       isStopped = true
       return await hub.drain(within: patience)
@@ -115,7 +113,7 @@ struct OrderServiceProgram {
     let configuration = DelegateHub.Configuration(
       executor: executor, clock: clock,
       onIncident: { [incidents] in incidents.record("\($0.kind) in \($0.call)") })
-    service = OrderService(hub: DelegateHub(configuration))
+    service = OrderService(hub: DelegateHub(configuration), gates: 1)
   }
 
   private func place(_ number: Int, amount: Int = 1) throws -> Decision? {
@@ -124,9 +122,9 @@ struct OrderServiceProgram {
 
   @Test("without a gate there are no orders: neither with none nor with a dead one")
   func noGate() throws {
-    #expect(try place(1) == .refused(because: "nobody is there to decide"))
+    #expect(try place(1) == .refused(because: "a gate is missing"))
     service.hub.subscribe(Limit(), to: OrderGate.self)  // kept by nobody
-    #expect(try place(2) == .refused(because: "nobody is there to decide"))
+    #expect(try place(2) == .refused(because: "a gate is missing"))
     executor.run()
     #expect(incidents.history == ["unheard in ask"])
   }
@@ -212,7 +210,7 @@ struct OrderServiceProgram {
   @Test("when the stop has returned, whoever watches has been told of each accepted order")
   func stopAtAnyMoment() throws {
     let exploration = try exploreSchedules(seeds: 0..<500) { executor in
-      let service = OrderService(hub: DelegateHub(on: executor, clock: executor.clock))
+      let service = OrderService(hub: DelegateHub(on: executor, clock: executor.clock), gates: 1)
       let (limit, audit) = (Limit(), Audit())
       audit.gate.open()
       service.hub.subscribe(limit, to: OrderGate.self)
@@ -226,5 +224,20 @@ struct OrderServiceProgram {
       withExtendedLifetime(limit) {}
     }
     #expect(exploration.distinctSchedules > 1)
+  }
+}
+
+extension OrderServiceProgram.OrderService {
+  private typealias OrderGate = OrderServiceProgram.OrderGate
+  private typealias FirstObjection = OrderServiceProgram.FirstObjection
+
+  fileprivate func decide(_ order: Purchase) async -> OrderServiceProgram.Decision {
+    // sample: A refusal with a reason
+    let decision = await hub.ask(
+      OrderGate.self, combining: FirstObjection(ofAtLeast: gates), within: .milliseconds(50),
+      absent: .counts(as: "a gate has not answered")
+    ) { try await $0.objection(to: order) }
+    // end of sample
+    return decision
   }
 }
