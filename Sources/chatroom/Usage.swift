@@ -16,7 +16,7 @@ extension Options {
       --help             this
 
     Exit status: 0, or 64 for a wrong command line, 65 or 66 for a bad or missing file of words,
-    70 if a simulation's counts do not add up, 74 if the output cannot be written.
+    70 if a simulation's counts do not add up, 74 if the input cannot be read or the output not written.
 
     """
 }
