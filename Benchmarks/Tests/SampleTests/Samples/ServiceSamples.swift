@@ -13,7 +13,8 @@ struct HubService: Service {
 
   func run() async throws {
     try? await gracefulShutdown()
-    let left = await hub.drain(within: patience)
+    // In a task of its own: `drain` does not wait in one that is cancelled, as this may be.
+    let left = await Task { await hub.drain(within: patience) }.value
     for subscriber in left.subscribers {
       logger.warning(
         "stopped with work left",
@@ -111,7 +112,10 @@ struct ServiceSamples {
         services: [
           // Stopped after those below it, when nobody posts any more.
           .init(service: HubService(hub: hub, patience: .seconds(5), logger: logger)),
-          .init(service: Listener(hub: hub), successTerminationBehavior: .gracefullyShutdownGroup),
+          // By default the group cancels all services if one returns or throws.
+          .init(
+            service: Listener(hub: hub), successTerminationBehavior: .gracefullyShutdownGroup,
+            failureTerminationBehavior: .gracefullyShutdownGroup),
         ],
         gracefulShutdownSignals: [.sigterm],
         logger: logger))
@@ -124,6 +128,61 @@ struct ServiceSamples {
   private struct Listener: Service {
     let hub: DelegateHub
     func run() async throws {}
+  }
+
+  /// How a service group comes to its end.
+  enum End: CaseIterable {
+    case shutdown, failure, success, cancellation
+  }
+
+  /// Posts, and then ends in one of the ways.
+  private struct Poster: Service {
+    struct Bad: Error {}
+
+    let hub: DelegateHub
+    let end: End
+    let hasPosted: AsyncStream<Void>.Continuation
+
+    func run() async throws {
+      for number in 0..<100 {
+        hub.notify(RequestDelegate.self) { try await $0.didReceive("\(number)") }
+      }
+      hasPosted.finish()
+      switch end {
+      case .success: break
+      case .failure: throw Bad()
+      case .shutdown, .cancellation: try? await gracefulShutdown()
+      }
+    }
+  }
+
+  @Test(
+    "what was posted is handled before a service group ends, however it comes to that",
+    arguments: End.allCases)
+  func groupEnds(_ end: End) async throws {
+    // The moment has to be met, so more than once.
+    for _ in 1...20 {
+      let (hub, audit, log) = (DelegateHub(), Audit(), History())
+      hub.subscribe(audit, to: RequestDelegate.self)
+      let logger = makeLogger(log)
+      let (posted, hasPosted) = AsyncStream<Void>.makeStream()
+      let group = ServiceGroup(
+        configuration: .init(
+          services: [
+            .init(service: HubService(hub: hub, patience: .seconds(60), logger: logger)),
+            .init(
+              service: Poster(hub: hub, end: end, hasPosted: hasPosted),
+              successTerminationBehavior: .gracefullyShutdownGroup,
+              failureTerminationBehavior: .gracefullyShutdownGroup),
+          ], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() }))
+      let run = Task { try await group.run() }
+      for await _ in posted {}
+      if end == .shutdown { await group.triggerGracefulShutdown() }
+      if end == .cancellation { run.cancel() }
+      _ = await run.result
+      #expect(audit.requests.lines == (0..<100).map(String.init))
+      #expect(log.lines.isEmpty)
+    }
   }
 
   @Test("incidents are logged")
