@@ -3,6 +3,7 @@ import DelegationAdapters
 import Logging
 import ServiceContextModule
 import ServiceLifecycle
+import Synchronization
 
 /// The server's extensions subscribe to one hub; each room has one of its own for its members.
 ///
@@ -12,20 +13,28 @@ final class HubEngine: Engine {
   private let audiences: HubList
   private let deadline: Duration
   private let backlog: Int
+  private let backlogBytes: Int
+  /// How many gates there are, that none is missing when they are asked.
+  private let gates = Atomic(0)
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
-  init(deadline: Duration, backlog: Int, isAwaited: Bool, logger: Logger) {
+  init(
+    deadline: Duration, backlog: Int, backlogBytes: Int, isAwaited: Bool, faults: FaultLog
+  ) {
     self.deadline = deadline
     self.backlog = backlog
+    self.backlogBytes = backlogBytes
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    configuration.onIncident = { incident in
-      let level: Logger.Level = incident.kind == .failed ? .debug : .warning
-      logger.log(
-        level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
+    @Sendable func report(_ incident: DelegateHub.Incident, _ level: Logger.Level) {
+      faults.report(
+        level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
+    // A member fails when its client is gone; an extension has no reason to.
+    configuration.onIncident = { report($0, $0.kind == .failed ? .debug : .warning) }
     audiences = HubList(configuration)
+    configuration.onIncident = { report($0, $0.kind == .failed ? .error : .warning) }
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
     hub = DelegateHub(configuration)
@@ -48,6 +57,8 @@ final class HubEngine: Engine {
     }
     subscribe((any Authenticator).self)
     subscribe((any JoinRule).self)
+    subscribe((any MessageGate).self)
+    if `extension` is any MessageGate { gates.add(1, ordering: .sequentiallyConsistent) }
     subscribe((any MessageRule).self)
     subscribe((any MessageRewriter).self)
     subscribe(
@@ -58,6 +69,7 @@ final class HubEngine: Engine {
   }
 
   func remove(_ extension: any ServerExtension) {
+    if `extension` is any MessageGate { gates.subtract(1, ordering: .sequentiallyConsistent) }
     hub.unsubscribe(`extension`)
   }
 
@@ -76,7 +88,12 @@ final class HubEngine: Engine {
   }
 
   func verdict(on draft: Draft) async -> Verdict {
-    await hub.ask(
+    let quorum = gates.load(ordering: .sequentiallyConsistent)
+    let verdict = await hub.ask(
+      (any MessageGate).self, combining: FirstObjection(ofAtLeast: quorum)
+    ) { $0.verdict(on: draft) }
+    guard verdict == .agrees else { return verdict }
+    return await hub.ask(
       (any MessageRule).self, combining: FirstObjection(), within: deadline, absent: .abstains
     ) { await $0.verdict(on: draft) }
   }
@@ -87,8 +104,8 @@ final class HubEngine: Engine {
     ) { await $0.rewrite($1, of: draft) }
   }
 
-  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
-    hub.notify((any RoomObserver).self) { event($0) }
+  func tell(_ event: @escaping @Sendable (any RoomObserver) throws -> Void) {
+    hub.notify((any RoomObserver).self) { try event($0) }
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
@@ -105,7 +122,8 @@ final class HubEngine: Engine {
   }
 
   func makeAudience() -> any Audience {
-    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
+    HubAudience(
+      audiences, backlog: backlog, backlogBytes: backlogBytes, isAwaited: isAwaited)
   }
 
   func makeDrainService(
