@@ -102,7 +102,7 @@ struct LimitsTests {
   func refusals() async throws {
     let cases: [(arguments: [String], descriptors: Int, text: String)] = [
       (["--port", "70000"], 1024, "--port has to be from 0 to 65535"),
-      (["--port", "-1"], 1024, "--port has to be from 0 to 65535"),
+      (["--port=-1"], 1024, "--port has to be from 0 to 65535"),
       (["--user", "a b:c"], 1024, "\"a b\" is no name"),
       (["--user", "bob"], 1024, "no \":\""),
       (["--user", "bob:x", "--admin", "Bob:y"], 1024, "two users called bob"),
