@@ -11,7 +11,7 @@ extension Options {
       --window SECONDS   how long that is (default 10)
       --pace SECONDS     take messages to be sent this far apart, whenever they really come
       --simulate N       make N messages from many tasks at once, and count what comes of them
-      --tasks N          from how many tasks (default 100)
+      --tasks N          from how many tasks, 10000 at most (default 100)
       --seed N           which messages (default 1)
       --help             this
 
