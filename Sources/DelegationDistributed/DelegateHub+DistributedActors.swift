@@ -6,7 +6,8 @@ extension DelegateHub {
   ///
   /// The hub keeps a remote actor's proxy alive until it is unsubscribed, because nobody else keeps
   /// it. It holds a local actor weakly, like any other subscriber. The actor's id identifies it:
-  /// all proxies of one actor are one subscriber, which is never called twice. When it returns,
+  /// all proxies of one actor are one subscriber, which is never called twice. A remote actor's id is told
+  /// from equal ids of other actor systems, and from those that were passed as `id:`. When it returns,
   /// every later call on that protocol reaches the actor.
   ///
   /// The actor system decides the result of a call. If the system reports a failure, the handler
@@ -54,7 +55,7 @@ extension DelegateHub {
   ) -> Subscription {
     subscribe(
       conforming(subscriber, to: `protocol`, "DelegateHub.subscribe(_:to:)", fileID, line),
-      to: `protocol`, priority: priority, id: subscriber.id, hold: hold(on: subscriber),
+      to: `protocol`, priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
       mailbox: mailbox, on: executor, fileID: fileID, line: line)
   }
 
@@ -91,7 +92,8 @@ extension DelegateHub {
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
         subscribe(
-          conforming, to: type, id: subscriber.id, hold: hold(on: subscriber), fileID: fileID,
+          conforming, to: type, id: identity(of: subscriber), hold: hold(on: subscriber),
+          fileID: fileID,
           line: line))
     }
     repeat add(to: each protocols)
@@ -168,5 +170,15 @@ func conforming<Subscriber: DistributedActor, P>(
     """)
 }
 
-/// The id of a distributed actor.
-func identity(of subscriber: some DistributedActor) -> any Hashable & Sendable { subscriber.id }
+/// What a hub knows a distributed actor by.
+///
+/// Ids of other kinds, and of other systems, may be equal to the id of a remote actor, which is made elsewhere. A
+/// system that is no object is known by its type.
+func identity<Subscriber: DistributedActor>(
+  of subscriber: Subscriber
+) -> any Hashable & Sendable {
+  guard __isRemoteActor(subscriber) else { return subscriber.id }
+  let system = subscriber.actorSystem
+  let object = type(of: system) is AnyClass ? ObjectIdentifier(system as AnyObject) : nil
+  return RemoteID(subscriber.id, in: object ?? ObjectIdentifier(Subscriber.ActorSystem.self))
+}

@@ -39,7 +39,8 @@
     ) -> Subscription {
       subscribe(
         conforming(subscriber, to: `protocol`, "DelegateHub.subscribe(_:to:)", fileID, line),
-        to: `protocol`, priority: priority, id: subscriber.id, hold: hold(on: subscriber),
+        to: `protocol`, priority: priority, id: identity(of: subscriber),
+        hold: hold(on: subscriber),
         mailbox: mailbox, on: queue, fileID: fileID, line: line)
     }
 

@@ -20,11 +20,14 @@ struct Chat {
     if isInteractive { console.write("Write \"name: text\" to say something; /help for more.\n") }
     await converse()
     let summary = await session.summary().text
-    if console.write(summary) { return .ok }
-    console.writeError(summary)
+    if !console.write(summary) { console.writeError(summary) }
+    if let failure = input.failure {
+      console.writeError("chatroom: cannot read standard input: \(failure.text)\n")
+      return .cannotReadOrWrite
+    }
     guard let failure = console.failure, !failure.isBrokenPipe else { return .ok }
     console.writeError("chatroom: cannot write to standard output: \(failure.text)\n")
-    return .cannotWrite
+    return .cannotReadOrWrite
   }
 
   private func converse() async {

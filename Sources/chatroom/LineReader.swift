@@ -6,6 +6,8 @@ final class LineReader {
   private let stream: System.Stream
   private var unread: ArraySlice<UInt8> = []
   private var isAtEnd = false
+  /// Why the input could not be read to its end.
+  private(set) var failure: System.Failure?
 
   init(_ stream: System.Stream) {
     self.stream = stream
@@ -23,13 +25,22 @@ final class LineReader {
         return String(decoding: unread[..<end], as: UTF8.self)
       }
       searched = unread.endIndex
-      let more = isAtEnd ? [] : (try? System.read(atMost: 65_536, from: stream)) ?? []
+      let more = isAtEnd ? [] : read()
       if more.isEmpty {
         isAtEnd = true
         defer { unread = [] }
         return unread.isEmpty ? nil : String(decoding: unread, as: UTF8.self)
       }
       unread += more
+    }
+  }
+
+  private func read() -> [UInt8] {
+    do throws(System.Failure) {
+      return try System.read(atMost: 65_536, from: stream)
+    } catch {
+      failure = error
+      return []
     }
   }
 }

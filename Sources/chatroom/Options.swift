@@ -57,7 +57,7 @@ struct Options: Sendable, Equatable {
     case "--window": window = try seconds()
     case "--pace": pace = try seconds()
     case "--simulate": mode = .simulate(messages: try number(1...1_000_000_000))
-    case "--tasks": tasks = try number(1...100_000)
+    case "--tasks": tasks = try number(1...10_000)
     default: seed = try number(0...UInt64.max)
     }
 

@@ -24,7 +24,7 @@ enum System {
     case badData = 65
     case noInput = 66
     case wrongAccounts = 70
-    case cannotWrite = 74
+    case cannotReadOrWrite = 74
   }
 
   /// Why a system call failed.

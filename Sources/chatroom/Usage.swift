@@ -11,12 +11,12 @@ extension Options {
       --window SECONDS   how long that is (default 10)
       --pace SECONDS     take messages to be sent this far apart, whenever they really come
       --simulate N       make N messages from many tasks at once, and count what comes of them
-      --tasks N          from how many tasks (default 100)
+      --tasks N          from how many tasks, 10000 at most (default 100)
       --seed N           which messages (default 1)
       --help             this
 
     Exit status: 0, or 64 for a wrong command line, 65 or 66 for a bad or missing file of words,
-    70 if a simulation's counts do not add up, 74 if the output cannot be written.
+    70 if a simulation's counts do not add up, 74 if the input cannot be read or the output not written.
 
     """
 }

@@ -8,10 +8,20 @@ public import ServiceLifecycle
 /// that serve the subscribers (connections, files, databases), which have to outlive it, and those that
 /// take in work, which have to have stopped before it:
 ///
+/// A group cancels all services at once if one of them throws or returns, unless it is told otherwise. So say that it
+/// shuts down then, and nothing is lost either:
+///
 /// ```swift
+/// let services: [any Service] = [
+///   connections, DrainService(hub, within: .seconds(5), logger: logger), listener,
+/// ]
 /// let group = ServiceGroup(
-///   services: [connections, DrainService(hub, within: .seconds(5), logger: logger), listener],
-///   gracefulShutdownSignals: [.sigterm], logger: logger)
+///   configuration: .init(
+///     services: services.map {
+///       .init(
+///         service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+///         failureTerminationBehavior: .gracefullyShutdownGroup)
+///     }, gracefulShutdownSignals: [.sigterm], logger: logger))
 /// ```
 public struct DrainService: Service {
   private let duration: Duration
@@ -53,9 +63,20 @@ public struct DrainService: Service {
   ///
   /// When it returns the hubs are at rest, or the time is up and the logger knows what was left.
   ///
-  /// - Throws: `CancellationError` if the group is cancelled instead; then nothing is drained.
+  /// **Cancellation.** If the group is cancelled in place of a shutdown, it drains all the same: what was posted by then
+  /// is handled, as far as the subscribers still can. If the group is cancelled while it shuts down, as when its time
+  /// is up, it waits no longer, and the logger knows what was left.
   public func run() async throws {
-    try await gracefulShutdown()
+    do {
+      try await gracefulShutdown()
+    } catch {
+      // In a task of its own, for a drain in one that is cancelled does not wait.
+      return await Task { await drain() }.value
+    }
+    await drain()
+  }
+
+  private func drain() async {
     let end = ContinuousClock.now + duration
     let isSettled = await withDeadline(duration, else: false) { [settle] answer in
       await settle()

@@ -144,6 +144,69 @@ struct AdapterTests {
     #expect(patient.heard.load(ordering: .relaxed) == 2)
   }
 
+  /// How a service group comes to its end.
+  enum End: CaseIterable {
+    case shutdown, failure, success, cancellation
+  }
+
+  /// Posts, and then ends in one of the ways.
+  private struct Poster: Service {
+    let hub: DelegateHub
+    let end: End
+    let hasPosted: AsyncStream<Void>.Continuation
+
+    func run() async throws {
+      for number in 1...100 { hub.notify((any Listener).self) { try await $0.hear(number) } }
+      hasPosted.finish()
+      switch end {
+      case .success: break
+      case .failure: throw Bad()
+      case .shutdown, .cancellation: try? await gracefulShutdown()
+      }
+    }
+  }
+
+  @Test(
+    "what was posted is handled before a service group ends, however it comes to that",
+    arguments: End.allCases)
+  func groupEnds(_ end: End) async throws {
+    // The moment has to be met, so more than once.
+    for _ in 1...20 {
+      let hub = Self.makeQuietHub()
+      let patient = Patient()
+      hub.subscribe(patient, to: (any Listener).self)
+      let (posted, hasPosted) = AsyncStream<Void>.makeStream()
+      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      let services: [any Service] = [
+        DrainService(hub, within: .seconds(3600), logger: logger),
+        Poster(hub: hub, end: end, hasPosted: hasPosted),
+      ]
+      let group = ServiceGroup(
+        configuration: .init(
+          services: services.map {
+            .init(
+              service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+              failureTerminationBehavior: .gracefullyShutdownGroup)
+          }, logger: logger))
+      let run = Task { try await group.run() }
+      for await _ in posted {}
+      if end == .shutdown { await group.triggerGracefulShutdown() }
+      if end == .cancellation { run.cancel() }
+      // Late enough for a service that does not wait to be found out.
+      Task {
+        for _ in 0..<1000 { await Task.yield() }
+        patient.open()
+      }
+      let result = await run.result
+      #expect(patient.heard.load(ordering: .relaxed) == 100)
+      if end == .failure {
+        #expect(throws: Bad.self) { try result.get() }
+      } else if end != .cancellation {
+        #expect(throws: Never.self) { try result.get() }
+      }
+    }
+  }
+
   @Test("a drain service returns at its deadline though what it settles never is, and says so")
   func settling() async throws {
     let hub = Self.makeQuietHub()

@@ -31,7 +31,9 @@ struct ChannelHandlerTests {
 
   @Test("nothing is accepted for a while after a failure, however often it fails")
   func failure() throws {
-    let listener = EmbeddedChannel(handler: AcceptLimit(2, pause: .seconds(1)))
+    var failures = 0
+    let listener = EmbeddedChannel(
+      handler: AcceptLimit(2, pause: .seconds(1)) { _ in failures += 1 })
     try listener.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     for _ in 1...2 {
       for _ in 1...2 {
@@ -44,6 +46,22 @@ struct ChannelHandlerTests {
       listener.embeddedEventLoop.advanceTime(by: .milliseconds(200))
       #expect(autoRead(of: listener) == true)
     }
+    #expect(failures == 2, "told once for each pause")
+  }
+
+  @Test("nothing is written after the last line, whoever has it under way")
+  func farewell() throws {
+    let channel = EmbeddedChannel(handlers: [FlushGathering(), Farewell()])
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    channel.writeAndFlush(ByteBuffer(string: "msg\n"), promise: nil)
+    channel.triggerUserOutboundEvent(Farewell.LastLine(line: "bye"), promise: nil)
+    channel.writeAndFlush(ByteBuffer(string: "msg\n"), promise: nil)
+    channel.embeddedEventLoop.run()
+    var lines: [String] = []
+    while let line = try channel.readOutbound(as: ByteBuffer.self) {
+      lines.append(String(buffer: line))
+    }
+    #expect(lines == ["msg\n", "bye\n"])
   }
 
   /// Lets the channel send what was written, or holds it up.

@@ -130,6 +130,49 @@ struct ConversationTests {
         """)
   }
 
+  @Test("an audit that cannot write says so, counts it, and the exit status tells")
+  func fullDisk() async throws {
+    let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: errors) }
+    try await Server.run(["--audit", "/dev/full"], errors: errors) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join tea", "say tea hello", "quit")
+      _ = try await ann.rest()
+      server.terminate()
+      let end = try await server.end()
+      #expect(end.status == 74)
+      // Three are told of four events each, one of which fails but for the room's end.
+      #expect(Balance(end.output)?["failed"] == 3)
+      #expect(Balance(end.output)?.isCalledBalanced == true)
+    }
+    let text = try String(contentsOf: errors, encoding: .utf8)
+    #expect(text.contains("cannot write /dev/full: No space left on device"))
+    #expect(text.contains("the audit lacks 3 events"))
+  }
+
+  @Test("what one says is no line of its own to others, and no name passes for another")
+  func forgery() async throws {
+    try await Server.run(["--user", "bob:secret"]) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join Tea")
+      _ = try await ann.lines(upTo: "ok 0")
+      try await ann.write("say tea hi\rmsg r 99 root you\u{2028}are\u{1B}[2J\0 fired")
+      #expect(
+        Set([try await ann.next(), try await ann.next()]) == [
+          "ok 1", "msg tea 1 ann hi\u{FFFD}msg r 99 root you\u{FFFD}are\u{FFFD}[2J\u{FFFD} fired",
+        ])
+      #expect(try await ann.ask("join STAFF") == ["no staff does not let you in"])
+      for name in ["st\u{200B}aff", "\u{FF53}taff", "ѕtaff", "sta\u{FB00}", "\u{2060}staff"] {
+        #expect(try await ann.ask("join \(name)").last?.contains("is no name") == true)
+        #expect(try await ann.ask("who \(name)").last?.contains("is no name") == true)
+        #expect(try await ann.ask("login \(name)").last?.contains("is no name") == true)
+      }
+      #expect(try await ann.ask("leave tea") == ["ok"])
+      #expect(try await ann.ask("login BOB") == ["no nobody knows you"])
+      #expect(try await ann.ask("login BOB secret") == ["ok you are bob, member"])
+    }
+  }
+
   @Test("who reads nothing misses the oldest messages, learns how many, and holds up nobody")
   func slowReader() async throws {
     let options = ["--backlog", "10", "--flood-limit", "100000"]

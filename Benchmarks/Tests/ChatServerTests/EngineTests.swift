@@ -110,6 +110,41 @@ struct EngineTests {
     #expect(await engine.mayJoin("tea", draft.sender))
   }
 
+  @Test(
+    "gates are asked though there is no time for anything: none abstains because the server is busy",
+    arguments: EngineKind.allCases)
+  func gatesWithoutTime(_ kind: EngineKind) async {
+    let engine = Engines.make(kind, deadline: .nanoseconds(1))
+    let moderator = Moderator()
+    let limit = FloodLimit(perSecond: 10) { [now = ContinuousClock.now] in now }
+    await engine.add(moderator)
+    await engine.add(limit)
+    var accepted = 0
+    for number in 1...100 {
+      let text = number.isMultiple(of: 2) ? "spam" : "hello"
+      let draft = Draft(room: "tea", sender: draft.sender, connection: 1, text: text)
+      let verdict = await engine.verdict(on: draft)
+      if verdict == .agrees { accepted += 1 }
+      if text == "spam" { #expect(verdict != .agrees) }
+    }
+    // The limit is asked first, so what the moderator refuses takes from the allowance.
+    #expect(accepted == 10)
+    await engine.remove(moderator)
+    await engine.remove(limit)
+    #expect(await engine.verdict(on: draft) == .agrees, "who was removed is not missed")
+  }
+
+  @Test("a gate that has died lets nothing through")
+  func deadGate() async {
+    let engine = Engines.make(.hub)
+    do {
+      let moderator = Moderator()
+      await engine.add(moderator)
+      #expect(await engine.verdict(on: draft) == .agrees)
+    }
+    #expect(await engine.verdict(on: draft) != .agrees)
+  }
+
   @Test("an objection is heard at once though another rule hangs", arguments: EngineKind.allCases)
   func objectionBesideHanging(_ kind: EngineKind) async {
     let engine = Engines.make(kind)

@@ -72,6 +72,53 @@ struct LimitsTests {
   }
 
   @Test(
+    "a client that does not log in, or is idle afterwards, loses its place",
+    arguments: [("--login-time", []), ("--idle-time", ["login ann"])])
+  func idleness(_ option: String, _ lines: [String]) async throws {
+    // Those who are told to go are waited for only so long.
+    let options = ["--connections", "1", option, "100", "--farewell-time", "100"]
+    try await Server.run(options) { server in
+      var silent = try await Dialogue(port: server.port)
+      for line in lines { try await silent.write(line) }
+      var next = try await Dialogue(port: server.port)
+      #expect(try await next.next() == "ok hello, help lists the commands")
+      let reason = lines.isEmpty ? "you have not logged in" : "you have been idle too long"
+      #expect(try await silent.rest().last == "bye \(reason)")
+    }
+  }
+
+  @Test("a client may try so many passwords and no more")
+  func logIns() async throws {
+    try await Server.run(["--user", "bob:secret"]) { server in
+      var eve = try await Dialogue(port: server.port)
+      try await eve.write(String(repeating: "login bob wrong\n", count: 1000))
+      let answers = try await eve.rest()
+      #expect(answers.filter { $0 == "no nobody knows you" }.count == 10)
+      #expect(answers.last == "bye you have tried to log in too often")
+    }
+  }
+
+  @Test("what cannot work is refused before the server listens, with a status")
+  func refusals() async throws {
+    let cases: [(arguments: [String], descriptors: Int, text: String)] = [
+      (["--port", "70000"], 1024, "--port has to be from 0 to 65535"),
+      (["--port=-1"], 1024, "--port has to be from 0 to 65535"),
+      (["--user", "a b:c"], 1024, "\"a b\" is no name"),
+      (["--user", "bob"], 1024, "no \":\""),
+      (["--user", "bob:x", "--admin", "Bob:y"], 1024, "two users called bob"),
+      (["--port", "0", "--connections", "2000"], 1024, "raise the limit (ulimit -n)"),
+      (["--port", "0"], 20, "raise the limit (ulimit -n)"),
+      (["--port", "0"], 12, "raise the limit (ulimit -n)"),
+    ]
+    for (arguments, descriptors, text) in cases {
+      let end = try await Server.fail(arguments, descriptors: descriptors)
+      #expect(end.status == 64, "\(arguments)")
+      #expect(end.output.contains(text), "\(arguments): \(end.output)")
+      #expect(!end.output.contains("listening"))
+    }
+  }
+
+  @Test(
     "a client that takes nothing of what it is sent loses its place, even if not much waits for it",
     arguments: [(true, 20_000), (false, 20_000), (false, 1_700)])
   func writeTimeout(_ isHalfClosed: Bool, _ count: Int) async throws {

@@ -61,6 +61,77 @@ struct RoomsTests {
     }
   }
 
+  /// Does not come back from its first message.
+  private final class Stuck: RoomMember {
+    let id = 1
+    let executor: (any TaskExecutor)? = nil
+    private let dues = Mutex(Dues())
+    private let gate = AsyncStream<Void>.makeStream()
+
+    func expect(_ number: Int, after bytes: Int, in room: Int) {
+      dues.withLock { $0.expect(number, after: bytes, in: room) }
+    }
+    func taken(in room: Int) -> Int { dues.withLock { $0.taken(in: room) } }
+    func receive(_ message: Message) async throws {
+      guard dues.withLock({ $0.take(message) }) != nil else { return }
+      for await _ in gate.stream {}
+      while dues.withLock({ $0.finish(in: message.roomID) }) != nil {}
+    }
+    func receiveNow(_ message: Message) {}
+    func open() { gate.continuation.finish() }
+  }
+
+  @Test("for a member that takes nothing so many bytes wait and no more, whatever the count allows")
+  func bytes() async throws {
+    let engine = try #require(Engines.make(.hub) as? HubEngine)
+    let rooms = Rooms(engine: engine, limit: 1)
+    let room = try #require(await rooms.enter("tea"))
+    let (stuck, quick) = (Stuck(), Member(id: 2))
+    _ = await room.admit(stuck, as: ann)
+    _ = await room.admit(quick, as: ann)
+    let text = String(repeating: "x", count: 4000)
+    let limit = ServerConfiguration().backlogBytes
+    for number in 1...900 {
+      #expect(await room.post(text, by: ann) == number)
+      while quick.numbers.count < number { await Task.yield() }
+      let waiting = try #require(await engine.accounts()).waiting
+      #expect(waiting * 4000 <= limit + limit / 8 + 2 * 4100)
+    }
+    #expect(quick.numbers == Array(1...900))
+    stuck.open()
+    for hub in engine.hubs { #expect(await hub.drain().isEmpty) }
+    #expect(await engine.accounts()?.areBalanced == true)
+  }
+
+  @Test("who comes into a room expects the next message of that very room")
+  func expectations() async throws {
+    /// Keeps what it is told.
+    final class Newcomer: RoomMember {
+      let id = 3
+      let executor: (any TaskExecutor)? = nil
+      let expected = Mutex<[[Int]]>([])
+      func expect(_ number: Int, after bytes: Int, in room: Int) {
+        expected.withLock { $0.append([number, bytes, room]) }
+      }
+      func receive(_ message: Message) async throws {}
+      func receiveNow(_ message: Message) {}
+    }
+    let rooms = Rooms(engine: Engines.make(.hub), limit: 2)
+    let member = Newcomer()
+    for _ in 1...2 {
+      let room = try #require(await rooms.enter("tea"))
+      #expect(await room.admit(member, as: ann) == 0)
+      _ = await room.post("hello", by: ann)
+      await room.dismiss(member, as: ann)
+      #expect(await room.admit(member, as: ann) == 1)
+      await room.dismiss(member, as: ann)
+      await rooms.leave(room)
+    }
+    let size = "msg tea 1 ann hello\n".utf8.count
+    #expect(
+      member.expected.withLock { $0 } == [[1, 0, 1], [2, size, 1], [1, 0, 2], [2, size, 2]])
+  }
+
   @Test("rooms one after another share a hub; what one of them heard the next does not")
   func hubs() async throws {
     let engine = try #require(Engines.make(.hub) as? HubEngine)

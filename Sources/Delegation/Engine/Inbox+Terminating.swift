@@ -40,7 +40,7 @@ extension Inbox {
     for key in keys() {
       let bucket = state.withLock { $0.indexes[key]?.named(identity.hash) ?? [] }
       // Comparing identities is user code: outside the lock.
-      for named in bucket where named.identity.matches(identity) {
+      for named in bucket where named.identity.isMeant(by: identity) {
         update { state, effects in
           // It may have been given another id meanwhile.
           guard let place = state.indexes.index(forKey: key),

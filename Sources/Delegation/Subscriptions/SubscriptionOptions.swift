@@ -21,6 +21,23 @@ extension DelegateHub {
   }
 }
 
+/// The id of a remote actor, whose place nobody takes but a proxy of the same actor system with that id.
+package struct RemoteID: Hashable, Sendable {
+  let id: any Hashable & Sendable
+  let system: ObjectIdentifier
+
+  package init(_ id: any Hashable & Sendable, in system: ObjectIdentifier) {
+    self.id = id
+    self.system = system
+  }
+
+  package static func == (one: Self, other: Self) -> Bool {
+    one.system == other.system && AnyHashable(one.id) == AnyHashable(other.id)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(id)) }
+}
+
 /// The `id:` that a user gave for a subscriber.
 ///
 /// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
@@ -31,16 +48,31 @@ extension DelegateHub {
 final class Identity: Sendable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
+  /// The actor system, if it is the id of a remote actor.
+  private let system: ObjectIdentifier?
 
   init(_ value: any Hashable & Sendable) {
-    self.value = value
+    // Compared before it is cast: most ids are none, and a cast costs more.
+    let remote = type(of: value) as Any.Type == RemoteID.self ? value as? RemoteID : nil
+    self.value = remote?.id ?? value
+    system = remote?.system
     // As `matches` compares: 1 as an Int and 1 as an Int8 are equal.
-    hash = AnyHashable(value).hashValue
+    hash = AnyHashable(self.value).hashValue
   }
 
   var description: String { "\(value)" }
 
+  /// Whether it is the same subscriber's.
   func matches(_ other: Identity) -> Bool {
+    system == other.system && hasValue(of: other)
+  }
+
+  /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
+  func isMeant(by other: Identity) -> Bool {
+    (other.system == nil || other.system == system) && hasValue(of: other)
+  }
+
+  private func hasValue(of other: Identity) -> Bool {
     hash == other.hash && AnyHashable(value) == AnyHashable(other.value)
   }
 }

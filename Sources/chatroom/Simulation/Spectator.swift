@@ -14,7 +14,7 @@ struct Spectator {
     await ticker.value
     console.write(report.text)
     if !report.problems.isEmpty { return .wrongAccounts }
-    if let failure = console.failure, !failure.isBrokenPipe { return .cannotWrite }
+    if let failure = console.failure, !failure.isBrokenPipe { return .cannotReadOrWrite }
     return .ok
   }
 

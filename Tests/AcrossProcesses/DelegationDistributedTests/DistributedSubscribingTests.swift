@@ -64,6 +64,23 @@ struct DistributedSubscribingTests {
     #expect(order == doormen.map(\.id))
   }
 
+  @Test("a remote one takes nobody's place whose id happens to be equal")
+  func equalIDs() async throws {
+    let doorman = Doorman(actorSystem: there)
+    let porter = Porter()
+    let plain = hub.subscribe(porter, to: Gatekeeper.self, id: doorman.id)
+    let remote = hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
+    let ofAnotherSystem = hub.subscribe(
+      try Stub.resolve(id: doorman.id, using: LoopbackSystem()), to: Gatekeeper.self)
+    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [true, true, true])
+    // A proxy means its own subscription, an id alone all that have it.
+    hub.unsubscribe(try stub(of: doorman))
+    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [true, false, true])
+    hub.unsubscribe(id: doorman.id)
+    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [false, false, false])
+    withExtendedLifetime(porter) {}
+  }
+
   @Test("unsubscribed by its id, its proxy is let go")
   func byID() async throws {
     let doorman = Doorman(actorSystem: there)

@@ -114,6 +114,33 @@ struct ChatroomTests {
     #expect(result.status == 0)
   }
 
+  @Test("an input that cannot be read is an error, and what was read before it counts")
+  func unreadableInput() async throws {
+    let folder = FileManager.default.temporaryDirectory
+    let result = try await Chatroom.run([], standardInput: FileHandle(forReadingFrom: folder))
+    #expect(result.output == "summary    0 messages: 0 delivered, 0 vetoed\n")
+    #expect(result.errors == "chatroom: cannot read standard input: Is a directory\n")
+    #expect(result.status == 74)
+  }
+
+  @Test("many messages of one sender within a window are let through, and many tasks take part")
+  func scale() async throws {
+    let line = Data("al: hi\n".utf8)
+    let count = 2_000
+    let input = Data((0..<count).flatMap { _ in line })
+    let result = try await Chatroom.run(["--limit", "1000000", "--window", "86400"], input: input)
+    #expect(result.output.contains("summary    2,000 messages: 2,000 delivered, 0 vetoed\n"))
+    let simulation = try await Chatroom.run(
+      ["--simulate", "2000", "--tasks", "10000"], input: "")
+    #expect(
+      simulation.output.hasSuffix(
+        "accounts:   2,000 posted x 3 observers = 6,000 handled, none left: ok\n"))
+    #expect(simulation.status == 0)
+    let refused = try await Chatroom.run(["--simulate", "2000", "--tasks", "100000"], input: "")
+    #expect(refused.errors.contains("--tasks needs a whole number from 1 to 10000"))
+    #expect(refused.status == 64)
+  }
+
   @Test("an unknown option is refused with status 64")
   func unknownOption() async throws {
     let result = try await Chatroom.run(["--frob"], input: "")
@@ -144,20 +171,22 @@ private enum Chatroom {
 
   /// Runs it to its end, off the pool whose threads the other suites need.
   static func run(
-    _ arguments: [String], input: Data, readsOutput: Bool = true
+    _ arguments: [String], input: Data = Data(), standardInput: FileHandle? = nil,
+    readsOutput: Bool = true
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async {
         continuation.resume(
           with: Swift.Result {
-            try runHere(arguments, input: input, readsOutput: readsOutput)
+            try runHere(
+              arguments, input: input, standardInput: standardInput, readsOutput: readsOutput)
           })
       }
     }
   }
 
   private static func runHere(
-    _ arguments: [String], input: Data, readsOutput: Bool
+    _ arguments: [String], input: Data, standardInput: FileHandle?, readsOutput: Bool
   ) throws -> Result {
     // Files and not pipes: what a test writes cannot then fill up, and no other process that starts
     // meanwhile can keep an end open.
@@ -172,7 +201,7 @@ private enum Chatroom {
     let process = Process()
     process.executableURL = try executable()
     process.arguments = arguments
-    process.standardInput = try FileHandle(forReadingFrom: files[0])
+    process.standardInput = try standardInput ?? FileHandle(forReadingFrom: files[0])
     process.standardError = try FileHandle(forWritingTo: files[2])
     let closed = Pipe()
     process.standardOutput = try readsOutput ? FileHandle(forWritingTo: files[1]) : closed

@@ -59,7 +59,7 @@ final class Chat: Sendable {
     return await withSpan("say") { _ in
       let draft = Draft(room: room.name, sender: user, connection: connection, text: text)
       if case .objects(let reason) = await engine.verdict(on: draft) {
-        engine.tell { $0.didRefuse(draft, because: reason) }
+        engine.tell { try $0.didRefuse(draft, because: reason) }
         return .failure(Refusal(reason))
       }
       guard let text = await engine.rewritten(draft) else {

@@ -12,6 +12,8 @@ actor Rooms {
   private let engine: any Engine
   private let limit: Int
   private var entries: [String: Entry] = [:]
+  /// How many rooms there have been.
+  private var count = 0
 
   init(engine: any Engine, limit: Int) {
     self.engine = engine
@@ -29,7 +31,8 @@ actor Rooms {
       return room
     }
     guard entries.count < limit else { return nil }
-    let room = Room(name: name, engine: engine)
+    count += 1
+    let room = Room(name: name, id: count, engine: engine)
     entries[name] = Entry(room: room, inside: 1)
     return room
   }
@@ -43,7 +46,7 @@ actor Rooms {
     }
     entries[room.name] = nil
     // Here, so that it is told before anything of the next room of that name.
-    engine.tell { $0.didClose(room.name) }
+    engine.tell { try $0.didClose(room.name) }
     room.audience.close()
   }
 }

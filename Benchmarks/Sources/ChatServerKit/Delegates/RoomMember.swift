@@ -5,6 +5,17 @@ protocol RoomMember: AnyObject, Sendable {
   /// Where it wants to be told; `nil` for anywhere.
   var executor: (any TaskExecutor)? { get }
 
+  /// Takes note that it is about to be a member of a room.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the first message that it is to hear.
+  ///   - bytes: where that message begins in all that the room's members are sent.
+  ///   - room: the room's number.
+  func expect(_ number: Int, after bytes: Int, in room: Int)
+
+  /// Up to where it has taken what the members of a room are sent; `Int.max` if it is in no such room.
+  func taken(in room: Int) -> Int
+
   /// Takes a message, and waits for as long as the member cannot take more; called on ``executor``.
   func receive(_ message: Message) async throws
 
@@ -12,4 +23,9 @@ protocol RoomMember: AnyObject, Sendable {
   ///
   /// For those who cannot wait.
   func receiveNow(_ message: Message)
+}
+
+extension RoomMember {
+  func expect(_ number: Int, after bytes: Int, in room: Int) {}
+  func taken(in room: Int) -> Int { .max }
 }

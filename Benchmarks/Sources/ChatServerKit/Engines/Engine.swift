@@ -3,7 +3,8 @@ import ServiceLifecycle
 
 /// What calls the server's extensions and the rooms' members: a hub, or what one would write without it.
 ///
-/// No question takes longer than the server's deadline, whatever the extensions do.
+/// No question takes longer than the server's deadline, whatever the extensions do; gates are asked without one,
+/// and have no way to wait.
 protocol Engine: Sendable {
   func add(_ extension: any ServerExtension) async
   func remove(_ extension: any ServerExtension) async
@@ -12,12 +13,13 @@ protocol Engine: Sendable {
   func user(for credentials: Credentials) async -> User?
   /// Whether no rule denies.
   func mayJoin(_ room: String, _ user: User) async -> Bool
-  /// Whatever objection comes first, of the rules that answer in time.
+  /// The first objection of the gates, who all have to agree; else whatever objection comes first of the rules
+  /// that answer in time.
   func verdict(on draft: Draft) async -> Verdict
   /// What the rewriters make of a draft, as far as they do in time; `nil` for no message at all.
   func rewritten(_ draft: Draft) async -> String?
   /// Tells all observers and waits for none. Each is told in the order of the calls.
-  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void)
+  func tell(_ event: @escaping @Sendable (any RoomObserver) throws -> Void)
   /// What the first one remembers that remembers anything; nothing if that takes too long.
   func recent(_ count: Int, in room: String) async -> [Message]
   /// What all know together that answer in time.

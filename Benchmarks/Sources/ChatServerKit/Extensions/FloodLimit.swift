@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A user with an account has one allowance, over all connections. Guests may call themselves what they
 /// like, so theirs goes with the connection.
-final class FloodLimit: ServerExtension, MessageRule {
+final class FloodLimit: ServerExtension, MessageGate {
   private enum Speaker: Hashable {
     case account(String)
     case guest(connection: Int)
@@ -59,7 +59,7 @@ final class FloodLimit: ServerExtension, MessageRule {
   /// How many allowances it keeps.
   var bucketCount: Int { buckets.withLock { $0.younger.count + $0.older.count } }
 
-  func verdict(on draft: Draft) async -> Verdict {
+  func verdict(on draft: Draft) -> Verdict {
     if draft.sender.role == .administrator { return .agrees }
     return take(Speaker(of: draft), at: now())
       ? .agrees : .objects(because: "not more than \(Int(perSecond)) messages a second")

@@ -1,5 +1,5 @@
 /// Objects to words that are not welcome.
-final class Moderator: ServerExtension, MessageRule {
+final class Moderator: ServerExtension, MessageGate {
   let name = "moderator"
   private let unwelcome: Set<String>
 
@@ -7,7 +7,7 @@ final class Moderator: ServerExtension, MessageRule {
     self.unwelcome = unwelcome
   }
 
-  func verdict(on draft: Draft) async -> Verdict {
+  func verdict(on draft: Draft) -> Verdict {
     for word in draft.text.split(whereSeparator: { !$0.isLetter }) {
       let word = word.lowercased()
       if unwelcome.contains(word) { return .objects(because: "\"\(word)\" is not welcome here") }

@@ -11,6 +11,7 @@ final class AcceptLimit: ChannelInboundHandler {
 
   private let limit: Int
   private let pause: TimeAmount
+  private let onFailure: (any Error) -> Void
   /// How many have been accepted and are not closed.
   ///
   /// More are accepted only while it is below the limit.
@@ -21,9 +22,14 @@ final class AcceptLimit: ChannelInboundHandler {
   /// - Parameters:
   ///   - limit: how many connections there may be.
   ///   - pause: how long to accept nothing after a failure.
-  init(_ limit: Int, pause: TimeAmount = .milliseconds(500)) {
+  ///   - onFailure: is told why accepting failed, once for each pause.
+  init(
+    _ limit: Int, pause: TimeAmount = .milliseconds(500),
+    onFailure: @escaping (any Error) -> Void = { _ in }
+  ) {
     self.limit = limit
     self.pause = pause
+    self.onFailure = onFailure
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -41,6 +47,7 @@ final class AcceptLimit: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if error is IOError, wait == nil {
+      onFailure(error)
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       wait = context.eventLoop.scheduleTask(in: pause) {
         let (handler, context) = bound.value

@@ -10,6 +10,7 @@ package struct ChatServer: Sendable {
   private let logger: Logger
   private let metrics: MetricsBook
   private let engine: any Engine
+  private let losses = AuditLosses()
 
   package init(_ configuration: ServerConfiguration, metrics: MetricsBook, logger: Logger) {
     self.metrics = metrics
@@ -18,15 +19,19 @@ package struct ChatServer: Sendable {
     engine = Self.makeEngine(configuration, logger: logger)
   }
 
+  /// How many events could not be written down.
+  package var auditLosses: Int { losses.count }
+
   static func makeEngine(_ configuration: ServerConfiguration, logger: Logger) -> any Engine {
-    switch configuration.engine {
+    let faults = FaultLog(logger)
+    return switch configuration.engine {
     case .hub, .awaiting:
       HubEngine(
         deadline: configuration.deadline, backlog: configuration.backlog,
-        isAwaited: configuration.engine == .awaiting, isWatched: configuration.pagePort != nil,
-        logger: logger)
-    case .actor: ActorEngine(deadline: configuration.deadline)
-    case .queues: QueueEngine(deadline: configuration.deadline)
+        backlogBytes: configuration.backlogBytes, isAwaited: configuration.engine == .awaiting,
+        isWatched: configuration.pagePort != nil, faults: faults)
+    case .actor: ActorEngine(deadline: configuration.deadline, faults: faults)
+    case .queues: QueueEngine(deadline: configuration.deadline, faults: faults)
     }
   }
 
@@ -47,7 +52,7 @@ package struct ChatServer: Sendable {
       engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit,
       roomsEach: configuration.roomsEach)
     let connections = Connections(
-      chat: chat, patience: TimeAmount(configuration.farewellTime), logger: logger)
+      chat: chat, limits: Connection.Limits(configuration), logger: logger)
     let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
       await chat.turnstile.close()
     }
@@ -58,8 +63,12 @@ package struct ChatServer: Sendable {
       services: [
         configuration.pagePort.flatMap { engine.makePageService(port: $0, logger: logger) },
         engine.makeMetricsService(every: .seconds(10)), connections, drain, listener,
-      ].compactMap { $0 }, gracefulShutdownSignals: [.sigterm, .sigint],
-      logger: logger)
+      ].compactMap { $0 }.map {
+        // Whichever fails or ends: the others are stopped in their order, so that nothing is lost.
+        .init(
+          service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+          failureTerminationBehavior: .gracefullyShutdownGroup)
+      }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration =
       configuration.drainTime + configuration.farewellTime + .seconds(10)
     let services = ServiceGroup(configuration: group)
@@ -84,7 +93,9 @@ package struct ChatServer: Sendable {
       ("presence", { Presence() }),
       ("hanging", { Hanging() }),
     ]
-    if let path = configuration.auditFile { makers.append(("audit", { try Audit(path: path) })) }
+    if let path = configuration.auditFile {
+      makers.append(("audit", { [losses] in try Audit(path: path, losses: losses) }))
+    }
     return makers
   }
 }

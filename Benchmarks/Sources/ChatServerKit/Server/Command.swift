@@ -19,6 +19,8 @@ enum Command: Sendable, Equatable {
   ///
   /// - Throws: a refusal that says what is wrong.
   init(_ line: String) throws {
+    // Whatever is said or named in it, others may get to see it.
+    let line = line.harmless
     let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     let verb = words[0]
     func word(_ index: Int, _ what: String) throws -> String {
@@ -27,17 +29,20 @@ enum Command: Sendable, Equatable {
       }
       return String(words[index])
     }
+    func room() throws -> String { try Names.room(word(1, "a room")) }
     switch verb {
     case "login":
-      self = .logIn(name: try word(1, "a name"), password: words.count > 2 ? String(words[2]) : nil)
-    case "join": self = .join(room: try word(1, "a room"))
-    case "leave": self = .leave(room: try word(1, "a room"))
-    case "say": self = .say(room: try word(1, "a room"), text: try word(2, "a text"))
+      self = .logIn(
+        name: try Names.user(word(1, "a name")),
+        password: words.count > 2 ? String(words[2]) : nil)
+    case "join": self = .join(room: try room())
+    case "leave": self = .leave(room: try room())
+    case "say": self = .say(room: try room(), text: try word(2, "a text"))
     case "history":
       guard words.count < 3 || Int(words[2]) ?? 0 > 0 else { throw Refusal("history of how many?") }
       self = .history(
-        room: try word(1, "a room"), count: words.count > 2 ? Int(words[2]) ?? 10 : 10)
-    case "who": self = .who(room: try word(1, "a room"))
+        room: try room(), count: words.count > 2 ? Int(words[2]) ?? 10 : 10)
+    case "who": self = .who(room: try room())
     case "ping": self = .ping
     case "help": self = .help
     case "quit": self = .quit

@@ -1,3 +1,6 @@
+import NIOCore
+import Synchronization
+
 extension Connection {
   /// Carries out a line.
   ///
@@ -26,10 +29,12 @@ extension Connection {
     }
   }
 
-  private func logIn(_ credentials: Credentials) async throws -> String {
+  private func logIn(_ credentials: Credentials) async throws -> String? {
+    guard takeLogIn() else { return nil }
     guard rooms.isEmpty else { throw Refusal("leave your rooms first") }
     guard let user = await chat.logIn(credentials) else { throw Refusal("nobody knows you") }
     self.user = user
+    noteLogIn()
     return "ok you are \(user.name), \(user.role)"
   }
 
@@ -43,7 +48,7 @@ extension Connection {
       guard let room = rooms.removeValue(forKey: name) else {
         throw Refusal("you are not in \(name)")
       }
-      due[name] = nil
+      dues.withLock { $0.forget(room.id) }
       await chat.leave(room, as: user, with: self)
       return "ok"
     case .say(let name, let text):
@@ -64,23 +69,16 @@ extension Connection {
   /// Joins a room; the number of its last message.
   private func join(_ name: String, as user: User) async throws -> Int {
     // Messages may come before the answer to who has joined.
-    due[name] = 0
-    do {
-      let (room, last) = try await chat.join(name, as: user, with: self).get()
-      rooms[name] = room
-      if due[name] == 0 { due[name] = last + 1 }
-      return last
-    } catch {
-      due[name] = nil
-      throw error
-    }
+    let (room, last) = try await chat.join(name, as: user, with: self).get()
+    rooms[name] = room
+    return last
   }
 
   func leaveAll() async {
+    dues.withLock { $0.forgetAll() }
     guard let user else { return }
     for room in rooms.values { await chat.leave(room, as: user, with: self) }
     rooms = [:]
-    due = [:]
   }
 
   private func administer(_ command: Command) async throws -> String {

@@ -2,6 +2,7 @@ import DelegationAdapters
 import Logging
 import NIOCore
 import ServiceContextModule
+import Synchronization
 
 /// A client's connection, which lives on its event loop.
 ///
@@ -12,21 +13,45 @@ actor Connection: RoomMember {
   typealias Inbound = NIOAsyncChannelInboundStream<ByteBuffer>
   typealias Outbound = NIOAsyncChannelOutboundWriter<ByteBuffer>
 
+  /// What a client may not do for longer, or more often.
+  struct Limits: Sendable {
+    /// How long to wait for the client at the end.
+    let patience: TimeAmount
+    let logInTime: TimeAmount
+    let idleTime: TimeAmount
+    let logIns: Int
+
+    init(_ configuration: ServerConfiguration) {
+      patience = TimeAmount(configuration.farewellTime)
+      logInTime = TimeAmount(configuration.logInTime)
+      idleTime = TimeAmount(configuration.idleTime)
+      logIns = configuration.logInLimit
+    }
+  }
+
   nonisolated let id: Int
   nonisolated let loopExecutor: EventLoopTaskExecutor
   nonisolated let channel: Channel
   let chat: Chat
-  /// How long to wait for the client at the end.
-  private let patience: TimeAmount
+  private let limits: Limits
   let logger: Logger
   var user: User?
   /// The rooms that the client is in.
   var rooms: [String: Room] = [:]
-  /// The numbers of the messages that are due; 0 in a room whose door is open, for whatever comes first.
-  var due: [String: Int] = [:]
+  /// What it is to hear next in them.
+  ///
+  /// Rooms tell it, so it has a lock.
+  nonisolated let dues = Mutex(Dues())
+  private var idle: IdleLimit
+  private var look: Scheduled<Void>?
+  private var logIns = 0
   private var outbound: Outbound?
   private var lines = 0
   private var isClosing = false
+  /// Whether a line is being carried out.
+  private var isBusy = false
+  /// Why the client has to go, if it does not go by itself.
+  private var reason: String?
 
   nonisolated var executor: (any TaskExecutor)? { loopExecutor }
 
@@ -34,12 +59,13 @@ actor Connection: RoomMember {
     channel.channel.eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  init(id: Int, channel: Channel, chat: Chat, patience: TimeAmount, logger: Logger) {
+  init(id: Int, channel: Channel, chat: Chat, limits: Limits, logger: Logger) {
     self.id = id
     self.channel = channel
     self.chat = chat
-    self.patience = patience
+    self.limits = limits
     self.logger = logger
+    idle = IdleLimit(at: .now(), logInTime: limits.logInTime, idleTime: limits.idleTime)
     loopExecutor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
   }
 
@@ -47,6 +73,7 @@ actor Connection: RoomMember {
 
   /// Serves the client until it goes, or is told to.
   func run() async {
+    watch()
     do {
       try await channel.executeThenClose { inbound, outbound in
         try await self.serve(inbound, outbound)
@@ -54,6 +81,7 @@ actor Connection: RoomMember {
     } catch {
       logger.debug("a connection ended", metadata: ["id": "\(id)", "error": "\(error)"])
     }
+    look?.cancel()
     await leaveAll()
   }
 
@@ -63,14 +91,19 @@ actor Connection: RoomMember {
     for try await line in inbound {
       // Read and thrown away: an unread byte would make the close a reset, which loses what was sent.
       if isClosing { continue }
-      if try await carryOut(line) { break }
+      isBusy = true
+      let isLast = try await carryOut(line)
+      isBusy = false
+      // Told to go meanwhile: the answer comes first.
+      if isClosing { await sayBye() } else if isLast { break }
     }
-    await bidFarewell()
+    await bidFarewell(reason)
   }
 
   /// Carries out a line; whether it was the last one.
   private func carryOut(_ line: ByteBuffer) async throws -> Bool {
     lines += 1
+    idle.hear(at: .now())
     var context = ServiceContext.topLevel
     context.request = "\(id)-\(lines)"
     let answer = await ServiceContext.withValue(context) { await reply(to: String(buffer: line)) }
@@ -79,21 +112,67 @@ actor Connection: RoomMember {
     return false
   }
 
+  /// Whether the client may try to log in once more; if not, it has to go.
+  func takeLogIn() -> Bool {
+    logIns += 1
+    if logIns > limits.logIns { reason = "you have tried to log in too often" }
+    return logIns <= limits.logIns
+  }
+
+  func noteLogIn() {
+    idle.logIn(at: .now())
+    // The time may be up sooner than it was.
+    look?.cancel()
+    watch()
+  }
+
+  /// Waits on the event loop until the client's time is up.
+  private func watch() {
+    look = channel.channel.eventLoop.scheduleTask(deadline: idle.deadline) { [weak self] in
+      self?.assumeIsolated { $0.lookAtClock() }
+    }
+  }
+
+  private func lookAtClock() {
+    guard NIODeadline.now() >= idle.deadline else { return watch() }
+    let reason = idle.reason
+    Task { await bidFarewell(reason) }
+  }
+
   // MARK: Writing
 
   private func send(_ line: String) async throws {
     try await outbound?.write(ByteBuffer(string: line + "\n"))
   }
 
+  nonisolated func expect(_ number: Int, after bytes: Int, in room: Int) {
+    dues.withLock { $0.expect(number, after: bytes, in: room) }
+  }
+
+  nonisolated func taken(in room: Int) -> Int {
+    dues.withLock { $0.taken(in: room) }
+  }
+
   nonisolated func receive(_ message: Message) async throws {
     // Many messages may come in a row, and none of them need wait for anything.
     await loopExecutor.giveWay()
-    guard let (missed, outbound) = takeHere(message) else { return }
+    guard let outbound = outboundHere, let missed = dues.withLock({ $0.take(message) }) else {
+      return
+    }
+    var line = message.line
     if missed > 0 {
+      line = ByteBuffer(string: "missed \(message.room) \(missed)\n")
+      line.writeImmutableBuffer(message.line)
+    }
+    try await outbound.write(line)
+    while let missed = dues.withLock({ $0.finish(in: message.roomID) }) {
       try await outbound.write(ByteBuffer(string: "missed \(message.room) \(missed)\n"))
     }
-    try await outbound.write(message.line)
   }
+
+  /// Where to write, read on the event loop, where a member is told: without a hop, which would be one more task for
+  /// each member and each message.
+  private nonisolated var outboundHere: Outbound? { assumeIsolated { $0.outbound } }
 
   nonisolated func receiveNow(_ message: Message) {
     let channel = channel.channel
@@ -101,32 +180,26 @@ actor Connection: RoomMember {
     channel.writeAndFlush(message.line, promise: nil)
   }
 
-  /// The same on the event loop, where a member is told: without a hop, which would be one more task
-  /// for each member and each message.
-  private nonisolated func takeHere(_ message: Message) -> (missed: Int, outbound: Outbound)? {
-    assumeIsolated { connection in
-      guard let outbound = connection.outbound else { return nil }
-      return connection.take(message).map { ($0, outbound) }
-    }
-  }
-
-  /// Notes that a message came; how many before it did not, `nil` for one that does not belong here.
-  private func take(_ message: Message) -> Int? {
-    guard let number = due[message.room], message.number >= number else { return nil }
-    due[message.room] = message.number + 1
-    return number == 0 ? 0 : message.number - number
-  }
-
   // MARK: Closing
 
   /// Takes nothing more, sends what there is to be sent, and waits for the client to go, for a time.
-  func bidFarewell() async {
+  ///
+  /// - Parameter reason: why it has to go, for the client.
+  func bidFarewell(_ reason: String? = nil) async {
     guard !isClosing else { return }
     isClosing = true
+    self.reason = reason
     let channel = channel.channel
-    channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+    channel.eventLoop.scheduleTask(in: limits.patience) { channel.close(promise: nil) }
+    // Otherwise the line that is being carried out has its answer first.
+    if !isBusy { await sayBye() }
+  }
+
+  private func sayBye() async {
+    let channel = channel.channel
     // When this is on its way, so is all that was written before.
-    try? await channel.writeAndFlush(ByteBuffer(string: "bye\n")).get()
+    let line = Farewell.LastLine(line: reason.map { "bye \($0)" } ?? "bye")
+    try? await channel.triggerUserOutboundEvent(line).get()
     try? await channel.close(mode: .output).get()
   }
 }

@@ -7,13 +7,13 @@ import Synchronization
 final class Connections: Service {
   private let chat: Chat
   private let logger: Logger
-  private let patience: TimeAmount
+  private let limits: Connection.Limits
   private let (newcomers, entrance) = AsyncStream<Connection.Channel>.makeStream()
   private let present = Mutex<[Int: Connection]>([:])
 
-  init(chat: Chat, patience: TimeAmount, logger: Logger) {
+  init(chat: Chat, limits: Connection.Limits, logger: Logger) {
     self.chat = chat
-    self.patience = patience
+    self.limits = limits
     self.logger = logger
   }
 
@@ -39,7 +39,7 @@ final class Connections: Service {
         for await channel in newcomers {
           count += 1
           let connection = Connection(
-            id: count, channel: channel, chat: chat, patience: patience, logger: logger)
+            id: count, channel: channel, chat: chat, limits: limits, logger: logger)
           present.withLock { $0[connection.id] = connection }
           group.addTask {
             await connection.run()

@@ -14,9 +14,28 @@ enum DescriptorLimit {
   ///
   /// What is left is for the event loops, which have three each, for the listening socket, and for files
   /// that extensions open.
-  static var connections: Int {
-    let all = sysconf(Int32(_SC_OPEN_MAX))
-    guard all > 0 else { return .max }
-    return max(1, Int(all) - 32 - 4 * System.coreCount)
+  static var connections: Int { connections(of: all) }
+
+  /// What is wrong with the limit, if it leaves the server too few descriptors.
+  ///
+  /// - Parameter wanted: how many connections there are to be; `nil` for as many as there may be.
+  /// - Returns: the problem, and what to do about it.
+  static func problem(with wanted: Int?) -> String? { problem(with: wanted, of: all) }
+
+  static func problem(with wanted: Int?, of all: Int) -> String? {
+    let places = connections(of: all)
+    guard places < wanted ?? 1 else { return nil }
+    let need = places < 1 ? "at least \(all - places + 1)" : "\(all - places + (wanted ?? 1))"
+    return
+      "The process may open \(all) files, and needs \(need) for connections and itself: "
+      + "raise the limit (ulimit -n)" + (places < 1 ? "." : ", or give --connections \(places).")
   }
+
+  /// How many there may be open.
+  private static var all: Int {
+    let all = Int(sysconf(Int32(_SC_OPEN_MAX)))
+    return all > 0 ? all : .max
+  }
+
+  private static func connections(of all: Int) -> Int { all - 32 - 4 * System.coreCount }
 }

@@ -20,6 +20,7 @@ struct Listener: Service {
     let connectionLimit = min(configuration.connectionLimit ?? .max, DescriptorLimit.connections)
     let writeTimeout = TimeAmount(configuration.writeTimeout)
     let connections = connections
+    let logger = logger
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -27,7 +28,10 @@ struct Listener: Service {
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptLimit(connectionLimit))
+          try channel.pipeline.syncOperations.addHandler(
+            AcceptLimit(connectionLimit) { error in
+              logger.warning("cannot accept a connection", metadata: ["error": "\(error)"])
+            })
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -43,6 +47,7 @@ struct Listener: Service {
           try pipeline.addHandler(ByteToMessageHandler(LineDecoder(limit: limit)))
           try pipeline.addHandler(WriteWatch(writeTimeout))
           try pipeline.addHandler(FlushGathering())
+          try pipeline.addHandler(Farewell())
           try pipeline.addHandler(Doorway { connections.add($0) })
         }
       }
@@ -56,6 +61,10 @@ struct Listener: Service {
       }
     } onCancel: {
       server.close(promise: nil)
+    }
+    // NIO closes the socket by itself after errors that do not pass.
+    guard Task.isShuttingDownGracefully || Task.isCancelled else {
+      throw Refusal("the listening socket was closed: nobody can connect any more")
     }
   }
 }

@@ -11,6 +11,8 @@ package struct ServerConfiguration: Sendable {
   package var deadline = Duration.milliseconds(100)
   /// How many messages may wait for a member that does not keep up.
   package var backlog = 1000
+  /// How many bytes, of what the members of a room are sent, may wait for one that does not keep up.
+  package var backlogBytes = 128 * 1024
   /// Where to write down what happens; `nil` for nowhere.
   package var auditFile: String?
   /// The port of a page that shows the hubs; `nil` for none.
@@ -26,6 +28,12 @@ package struct ServerConfiguration: Sendable {
   package var connectionLimit: Int?
   /// For how long a client may take nothing of what it is sent.
   package var writeTimeout = Duration.seconds(60)
+  /// For how long a client may be connected without logging in.
+  package var logInTime = Duration.seconds(30)
+  /// For how long a client that has logged in may write nothing.
+  package var idleTime = Duration.seconds(900)
+  /// How often a client may try to log in.
+  package var logInLimit = 10
   /// How many rooms there may be at a time.
   package var roomLimit = 1000
   /// In how many rooms a client may be at a time.

@@ -21,10 +21,13 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "What calls the extensions and the members: hub, awaiting, actor or queues.")
   var engine = EngineKind.hub
 
-  @Option(name: .customLong("user"), help: "A user, as NAME:PASSWORD; repeat it for more.")
+  @Option(
+    name: .customLong("user"), help: "A user, as NAME:PASSWORD; repeat it for more.",
+    transform: LogIn.init)
   var users: [LogIn] = []
 
-  @Option(name: .customLong("admin"), help: "An administrator, as NAME:PASSWORD.")
+  @Option(
+    name: .customLong("admin"), help: "An administrator, as NAME:PASSWORD.", transform: LogIn.init)
   var administrators: [LogIn] = []
 
   @Option(help: "How many messages a user may say in a second.")
@@ -36,10 +39,17 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "How many messages may wait for a member that does not keep up.")
   var backlog = 1000
 
-  @Option(
-    help: "How many connections there may be; as many as the process may have descriptors, if less."
-  )
+  @Option(help: "How many bytes of a room's messages may wait for a member that does not keep up.")
+  var backlogBytes = 128 * 1024
+
+  @Option(help: "How many connections there may be; as many as descriptors allow by default.")
   var connections: Int?
+
+  @Option(help: "For how many milliseconds a client may be connected without logging in.")
+  var loginTime = 30_000
+
+  @Option(help: "For how many milliseconds a client may write nothing, not even ping.")
+  var idleTime = 900_000
 
   @Option(help: "For how many milliseconds a client may take nothing of what it is sent.")
   var writeTimeout = 60_000
@@ -47,7 +57,7 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "The port of a page that shows the hubs, for this machine only; 0 for any.")
   var page: Int?
 
-  @Option(help: "A file to write down in what happens.")
+  @Option(help: "A file to write down in what happens; the exit status is 74 if that failed.")
   var audit: String?
 
   @Option(help: "How many milliseconds to wait at the end until everybody has been told.")
@@ -75,7 +85,8 @@ package struct ServerOptions: ParsableArguments {
     for (name, value) in [
       ("flood-limit", floodLimit), ("deadline", deadline), ("backlog", backlog),
       ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
-      ("farewell-time", farewellTime),
+      ("farewell-time", farewellTime), ("login-time", loginTime), ("idle-time", idleTime),
+      ("backlog-bytes", backlogBytes),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
     if let page, !(0...65535).contains(page) {
       throw ValidationError("--page has to be a port from 1 to 65535, or 0.")
@@ -83,6 +94,15 @@ package struct ServerOptions: ParsableArguments {
     if page != nil, engine == .actor || engine == .queues {
       throw ValidationError("--page shows hubs, and --engine \(engine.rawValue) has none.")
     }
+    guard (0...65_535).contains(port) else {
+      throw ValidationError("--port has to be from 0 to 65535.")
+    }
+    let names = (users + administrators).map { $0.name.lowercased() }
+    if let name = names.enumerated().first(where: { names[..<$0.offset].contains($0.element) }) {
+      throw ValidationError("There are two users called \(name.element).")
+    }
+    // Before there are event loops, which need some of them and do not fail gently.
+    if let problem = DescriptorLimit.problem(with: connections) { throw ValidationError(problem) }
   }
 
   /// Serves until it is told to stop, and says on standard output where it listens and what the accounts are.
@@ -100,6 +120,9 @@ package struct ServerOptions: ParsableArguments {
     server.floodLimit = floodLimit
     server.deadline = .milliseconds(deadline)
     server.backlog = backlog
+    server.backlogBytes = backlogBytes
+    server.logInTime = .milliseconds(loginTime)
+    server.idleTime = .milliseconds(idleTime)
     server.connectionLimit = connections
     server.writeTimeout = .milliseconds(writeTimeout)
     server.auditFile = audit
@@ -109,10 +132,13 @@ package struct ServerOptions: ParsableArguments {
     server.stopsWithInput = stopWithInput
     let metrics = MetricsBook()
     MetricsSystem.bootstrap(metrics)
-    let accounts = try await ChatServer(server, metrics: metrics, logger: logger).run { port in
-      Self.say("listening on port \(port)")
-    }
+    let chat = ChatServer(server, metrics: metrics, logger: logger)
+    let accounts = try await chat.run { port in Self.say("listening on port \(port)") }
     Self.say("accounts \(accounts.map(String.init(describing:)) ?? "none")")
+    if chat.auditLosses > 0 {
+      logger.critical("the audit lacks \(chat.auditLosses) events that could not be written")
+      throw ExitCode(EX_IOERR)
+    }
   }
 
   /// Writes a line at once, to a pipe too.

@@ -15,26 +15,63 @@ enum Server {
   /// - Parameters:
   ///   - arguments: what to start it with.
   ///   - descriptors: how many descriptors it may have.
+  ///   - errors: a file for what it writes to standard error.
   ///   - body: uses it.
   /// - Returns: what the body returns.
   /// - Throws: what keeps the server from starting, or what the body throws.
   static func run<Value>(
-    _ arguments: [String] = [], descriptors: Int? = nil,
+    _ arguments: [String] = [], descriptors: Int? = nil, errors: URL? = nil,
     _ body: (ServerProcess) async throws -> Value
   ) async throws -> Value {
     var arguments = arguments + ["--log-level", "error"]
-    for option in ["--deadline", "--write-timeout", "--drain-time", "--farewell-time"]
-    where !arguments.contains(option) {
+    for option in [
+      "--deadline", "--write-timeout", "--drain-time", "--farewell-time", "--login-time",
+      "--idle-time",
+    ] where !arguments.contains(option) {
       arguments += [option, "3600000"]
     }
     var program = try executable()
-    if let descriptors {
-      arguments = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", program.path] + arguments
+    if descriptors != nil || errors != nil {
+      let limit = descriptors.map { "ulimit -n \($0); " } ?? ""
+      let redirection = errors.map { " 2>'\($0.path)'" } ?? ""
+      arguments = ["-c", "\(limit)exec \"$0\" \"$@\"\(redirection)", program.path] + arguments
       program = URL(filePath: "/bin/sh")
     }
     let server = try await ServerProcess.start(program, arguments)
     defer { server.kill() }
     return try await body(server)
+  }
+
+  /// Runs a server that does not come to listen.
+  ///
+  /// - Parameters:
+  ///   - arguments: what to start it with.
+  ///   - descriptors: how many descriptors it may have.
+  /// - Returns: its exit status, and what it wrote, standard error included.
+  /// - Throws: what keeps it from being started.
+  static func fail(
+    _ arguments: [String], descriptors: Int = 1024
+  ) async throws -> (status: Int32, output: String) {
+    let program = try executable()
+    return try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(
+          with: Result {
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments =
+              ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\" 2>&1", program.path] + arguments
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            try process.run()
+            let text = String(
+              decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationReason == .exit ? process.terminationStatus : -1, text)
+          })
+      }
+    }
   }
 
   /// The program, which lies beside the tests' bundle or program.

@@ -11,16 +11,17 @@ final class ActorEngine: Engine {
   private let deadline: Duration
 
   private enum Event: Sendable {
-    case tell(@Sendable (any RoomObserver) -> Void)
+    case tell(@Sendable (any RoomObserver) throws -> Void)
     case pass(CheckedContinuation<Void, Never>)
   }
 
-  init(deadline: Duration) {
+  init(deadline: Duration, faults: FaultLog) {
     self.deadline = deadline
     Task { [events, roster] in
       for await event in events {
         switch event {
-        case .tell(let body): for observer in await roster.observers { body(observer) }
+        case .tell(let body):
+          for observer in await roster.observers { faults.catching { try body(observer) } }
         case .pass(let continuation): continuation.resume()
         }
       }
@@ -55,6 +56,10 @@ final class ActorEngine: Engine {
   }
 
   func verdict(on draft: Draft) async -> Verdict {
+    for gate in await roster.messageGates {
+      let verdict = gate.verdict(on: draft)
+      guard verdict == .agrees else { return verdict }
+    }
     let rules = await roster.messageRules
     return await withDeadline(deadline, else: .agrees) { answer in
       await withTaskGroup { group in
@@ -71,7 +76,7 @@ final class ActorEngine: Engine {
     ) { await $0.rewrite($1, of: draft) }
   }
 
-  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
+  func tell(_ event: @escaping @Sendable (any RoomObserver) throws -> Void) {
     posted.yield(.tell(event))
   }
 

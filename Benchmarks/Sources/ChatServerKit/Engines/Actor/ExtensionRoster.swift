@@ -19,6 +19,7 @@ actor ExtensionRoster {
 
   var authenticators: [any Authenticator] { all() }
   var joinRules: [any JoinRule] { all() }
+  var messageGates: [any MessageGate] { all() }
   var messageRules: [any MessageRule] { all() }
   var rewriters: [any MessageRewriter] { all() }
   var observers: [any RoomObserver] { all() }

@@ -1,34 +1,78 @@
 import Delegation
+import Synchronization
 
 /// A room's members, who subscribe to a hub of the room's own.
 ///
 /// A member that does not keep up has messages waiting up to a limit, then loses the oldest, and holds up
-/// nobody.
-struct HubAudience: Audience {
+/// nobody. What waits is limited in bytes as well: a member that is further behind loses all that waits for it.
+/// Members share what waits, so this limits what a room keeps, whatever the number of those who do not read.
+final class HubAudience: Audience {
+  private struct Members {
+    /// By their ids.
+    var all: [Int: Entry] = [:]
+    /// The last looks at the members, one for each eighth of the bytes that may wait.
+    var looks: [(number: Int, end: Int)] = []
+
+    /// Takes note of a message.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - bytes: how many bytes may wait for a member.
+    ///   - count: how many messages may.
+    /// - Returns: where what may wait begins at the earliest; `nil` if it is not time to look at the members.
+    mutating func look(at message: Message, allowing bytes: Int, _ count: Int) -> Int? {
+      guard message.end - (looks.last?.end ?? 0) >= bytes / 8 else { return nil }
+      looks.append((message.number, message.end))
+      // Those that are longer ago tell nothing more.
+      if looks.count > 16 { looks.removeFirst() }
+      return looks.last { $0.number <= message.number - count }?.end ?? 0
+    }
+  }
+
+  private struct Entry {
+    weak var member: (any RoomMember)?
+  }
+
   private let hub: DelegateHub
   private let hubs: HubList
   private let backlog: Int
+  private let backlogBytes: Int
   private let isAwaited: Bool
+  private let members = Mutex(Members())
 
-  init(_ hubs: HubList, backlog: Int, isAwaited: Bool) {
+  init(_ hubs: HubList, backlog: Int, backlogBytes: Int, isAwaited: Bool) {
     hub = hubs.take()
     self.hubs = hubs
     self.backlog = backlog
+    self.backlogBytes = backlogBytes
     self.isAwaited = isAwaited
   }
 
   func add(_ member: any RoomMember) {
+    members.withLock { $0.all[member.id] = Entry(member: member) }
+    subscribe(member)
+  }
+
+  func remove(_ member: any RoomMember) {
+    members.withLock { _ = $0.all.removeValue(forKey: member.id) }
+    hub.unsubscribe(member)
+  }
+
+  private func subscribe(_ member: any RoomMember) {
     hub.subscribe(
       member, to: (any RoomMember).self, id: member.id, mailbox: .dropOldest(limit: backlog),
       on: member.executor)
   }
 
-  func remove(_ member: any RoomMember) {
-    hub.unsubscribe(member)
-  }
-
   func post(_ message: Message) {
     hub.notify((any RoomMember).self) { try await $0.receive(message) }
+    let beginning = members.withLock { $0.look(at: message, allowing: backlogBytes, backlog) }
+    guard let beginning, message.end - beginning > backlogBytes else { return }
+    for member in members.withLock({ $0.all.values.compactMap(\.member) })
+    where message.end - max(beginning, member.taken(in: message.roomID)) > backlogBytes {
+      hub.unsubscribe(member)
+      subscribe(member)
+    }
   }
 
   func settle() async {

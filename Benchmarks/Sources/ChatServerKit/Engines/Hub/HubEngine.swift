@@ -3,6 +3,7 @@ import DelegationAdapters
 import Logging
 import ServiceContextModule
 import ServiceLifecycle
+import Synchronization
 
 /// The server's extensions subscribe to one hub; each room has one of its own for its members.
 ///
@@ -13,24 +14,32 @@ final class HubEngine: Engine {
   private let watch = HubWatch()
   private let deadline: Duration
   private let backlog: Int
+  private let backlogBytes: Int
+  /// How many gates there are, that none is missing when they are asked.
+  private let gates = Atomic(0)
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
   init(
-    deadline: Duration, backlog: Int, isAwaited: Bool, isWatched: Bool = false, logger: Logger
+    deadline: Duration, backlog: Int, backlogBytes: Int, isAwaited: Bool, isWatched: Bool = false,
+    faults: FaultLog
   ) {
     self.deadline = deadline
     self.backlog = backlog
+    self.backlogBytes = backlogBytes
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    configuration.onIncident = { [watch] incident in
+    let watch = watch
+    @Sendable func report(_ incident: DelegateHub.Incident, _ level: Logger.Level) {
       watch.note(incident)
-      let level: Logger.Level = incident.kind == .failed ? .debug : .warning
-      logger.log(
-        level: level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
+      faults.report(
+        level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
+    // A member fails when its client is gone; an extension has no reason to.
+    configuration.onIncident = { report($0, $0.kind == .failed ? .debug : .warning) }
     if isWatched { configuration.interceptors = [watch] }
     audiences = HubList(configuration)
+    configuration.onIncident = { report($0, $0.kind == .failed ? .error : .warning) }
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)
     hub = DelegateHub(configuration)
@@ -53,6 +62,8 @@ final class HubEngine: Engine {
     }
     subscribe((any Authenticator).self)
     subscribe((any JoinRule).self)
+    subscribe((any MessageGate).self)
+    if `extension` is any MessageGate { gates.add(1, ordering: .sequentiallyConsistent) }
     subscribe((any MessageRule).self)
     subscribe((any MessageRewriter).self)
     subscribe(
@@ -63,6 +74,7 @@ final class HubEngine: Engine {
   }
 
   func remove(_ extension: any ServerExtension) {
+    if `extension` is any MessageGate { gates.subtract(1, ordering: .sequentiallyConsistent) }
     hub.unsubscribe(`extension`)
   }
 
@@ -81,7 +93,12 @@ final class HubEngine: Engine {
   }
 
   func verdict(on draft: Draft) async -> Verdict {
-    await hub.ask(
+    let quorum = gates.load(ordering: .sequentiallyConsistent)
+    let verdict = await hub.ask(
+      (any MessageGate).self, combining: FirstObjection(ofAtLeast: quorum)
+    ) { $0.verdict(on: draft) }
+    guard verdict == .agrees else { return verdict }
+    return await hub.ask(
       (any MessageRule).self, combining: FirstObjection(), within: deadline, absent: .abstains
     ) { await $0.verdict(on: draft) }
   }
@@ -92,8 +109,8 @@ final class HubEngine: Engine {
     ) { await $0.rewrite($1, of: draft) }
   }
 
-  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
-    hub.notify((any RoomObserver).self) { event($0) }
+  func tell(_ event: @escaping @Sendable (any RoomObserver) throws -> Void) {
+    hub.notify((any RoomObserver).self) { try event($0) }
   }
 
   func recent(_ count: Int, in room: String) async -> [Message] {
@@ -110,7 +127,8 @@ final class HubEngine: Engine {
   }
 
   func makeAudience() -> any Audience {
-    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
+    HubAudience(
+      audiences, backlog: backlog, backlogBytes: backlogBytes, isAwaited: isAwaited)
   }
 
   func makeDrainService(

@@ -9,11 +9,13 @@ import ServiceLifecycle
 final class QueueEngine: Engine {
   private let roster = QueueRoster()
   private let deadline: Duration
+  private let faults: FaultLog
   /// Everything that is being told.
   private let telling = DispatchGroup()
 
-  init(deadline: Duration) {
+  init(deadline: Duration, faults: FaultLog) {
     self.deadline = deadline
+    self.faults = faults
   }
 
   func add(_ extension: any ServerExtension) async {
@@ -47,6 +49,10 @@ final class QueueEngine: Engine {
   }
 
   func verdict(on draft: Draft) async -> Verdict {
+    for (gate, _) in roster.all((any MessageGate).self) {
+      let verdict = gate.verdict(on: draft)
+      guard verdict == .agrees else { return verdict }
+    }
     let rules = roster.all((any MessageRule).self)
     return await withDeadline(deadline, else: .agrees) { answer in
       let answers = Countdown(rules.count) { answer(.agrees) }
@@ -67,9 +73,9 @@ final class QueueEngine: Engine {
     ) { await $0.rewrite($1, of: draft) }
   }
 
-  func tell(_ event: @escaping @Sendable (any RoomObserver) -> Void) {
+  func tell(_ event: @escaping @Sendable (any RoomObserver) throws -> Void) {
     for (observer, queue) in roster.all((any RoomObserver).self) {
-      queue.async(group: telling) { event(observer) }
+      queue.async(group: telling) { [faults] in faults.catching { try event(observer) } }
     }
   }
 

@@ -1,0 +1,70 @@
+import Foundation
+import Logging
+import NIOCore
+import Testing
+
+@testable import ChatServerKit
+
+@Suite("What goes wrong in the chat server", .timeLimit(.minutes(10)))
+struct FaultTests {
+  private struct Bad: Error {}
+
+  private final class Failing: ServerExtension, RoomObserver {
+    let name = "failing"
+    func didPost(_ message: Message) throws { throw Bad() }
+  }
+
+  private let message = Message(room: "tea", number: 1, sender: "ann", text: "hello")
+
+  @Test("at most 20 lines a second, and how many there were more")
+  func limit() {
+    var limit = LineLimit()
+    #expect(limit.add() == (true, true))
+    for _ in 2...20 { #expect(limit.add() == (true, false)) }
+    for _ in 1...5 { #expect(limit.add() == (false, false)) }
+    #expect(limit.endSecond() == 5)
+    #expect(limit.add() == (true, true))
+    #expect(limit.endSecond() == 0)
+  }
+
+  @Test("what an observer throws is logged, but not each time", arguments: EngineKind.allCases)
+  func failing(_ kind: EngineKind) async throws {
+    var configuration = ServerConfiguration()
+    configuration.engine = kind
+    let log = LogBook()
+    let engine = ChatServer.makeEngine(configuration, logger: Logger(label: "test") { _ in log })
+    let failing = Failing()
+    await engine.add(failing)
+    for _ in 1...1000 { engine.tell { [message] in try $0.didPost(message) } }
+    while log.messages.last?.hasPrefix("and ") != true { await Task.yield() }
+    let lines = log.messages.filter { $0 == "a handler: failed" }.count
+    #expect(lines >= 20)
+    #expect(lines < 200, "it took some seconds, in each of which there are 20")
+    if let accounts = await engine.accounts() { #expect(accounts.failed == 1000) }
+  }
+
+  @Test("an audit throws for each event that it cannot write, and counts it")
+  func audit() throws {
+    let losses = AuditLosses()
+    let audit = try Audit(path: "/dev/full", losses: losses)
+    #expect(throws: Refusal("cannot write /dev/full: No space left on device")) {
+      try audit.didPost(message)
+    }
+    #expect(losses.count == 1)
+    #expect(throws: Refusal.self) { try Audit(path: "/nowhere/audit") }
+  }
+
+  @Test("a client's time is up if it does not log in, or writes nothing afterwards")
+  func idleness() {
+    let start = NIODeadline.uptimeNanoseconds(1)
+    var limit = IdleLimit(at: start, logInTime: .seconds(30), idleTime: .seconds(600))
+    limit.hear(at: start + .seconds(20))
+    #expect(limit.deadline == start + .seconds(30), "what it writes is no log-in")
+    #expect(limit.reason == "you have not logged in")
+    limit.logIn(at: start + .seconds(25))
+    #expect(limit.deadline == start + .seconds(625))
+    limit.hear(at: start + .seconds(100))
+    #expect(limit.deadline == start + .seconds(700))
+    #expect(limit.reason == "you have been idle too long")
+  }
+}
