@@ -160,6 +160,7 @@ extension FanOut {
     }
   }
 
+  @inline(__always)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode,
     _ reference: borrowing WeakReference, in call: CallKind
@@ -172,9 +173,7 @@ extension FanOut {
     do {
       return try fate(of: handle(reference), on: node, in: call)
     } catch {
-      node.report(
-        .failed, in: call, error: error, since: watch.flatMap { slowWatch?.start(of: $0) })
-      return .failed
+      return fail(error, on: node, in: call, at: watch)
     }
   }
 
@@ -196,10 +195,18 @@ extension FanOut {
       }
       return fate(of: isAlive, on: node, in: call)
     } catch {
-      node.report(
-        .failed, in: call, error: error, since: watch.flatMap { slowWatch?.start(of: $0) })
-      return .failed
+      return fail(error, on: node, in: call, at: watch)
     }
+  }
+
+  /// Reports a handler that threw; not inlined, for it would make each delivery dearer.
+  @inline(never)
+  private func fail(
+    _ error: any Error, on node: SubscriptionNode, in call: CallKind, at ticket: SlowWatch.Ticket?
+  ) -> Mailbox.Fate {
+    node.report(
+      .failed, in: call, error: error, since: ticket.flatMap { slowWatch?.start(of: $0) })
+    return .failed
   }
 
   private func fate(

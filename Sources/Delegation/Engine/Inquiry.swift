@@ -4,10 +4,10 @@
 struct Inquiry: Sendable {
   @usableFromInline
   let question: Round.Question
-  /// Counts those that have not answered at the deadline, if there is one; whether they are late is noted if the second
-  /// argument says so.
+  /// Counts those that have not answered at the deadline, if there is one; that they are late is noted if the time of
+  /// the question is given.
   @usableFromInline
-  var expire: @Sendable (Round, Bool) -> Void = { _, _ in }
+  var expire: @Sendable (Round, Duration?) -> Void = { _, _ in }
 
   /// - Parameter question: one worker's part.
   @inlinable

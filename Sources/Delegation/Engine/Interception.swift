@@ -52,6 +52,21 @@ final class Interception: Sendable {
   }
 }
 
+/// What a hub does around handlers, in one object, so that a question of a hub that does nothing looks once.
+@usableFromInline
+final class Surroundings: Sendable {
+  let slowWatch: SlowWatch?
+  @usableFromInline
+  let interception: Interception?
+
+  /// - Returns: `nil` if there is nothing to do.
+  init?(slowWatch: SlowWatch?, interception: Interception?) {
+    if slowWatch == nil, interception == nil { return nil }
+    self.slowWatch = slowWatch
+    self.interception = interception
+  }
+}
+
 extension Notification.Handler {
   /// The handler within interceptors, for a notification that is posted now.
   func intercepted(by interception: Interception, in call: CallKind) -> Self {

@@ -94,12 +94,12 @@ extension Round {
     return node.isActive && node.isReached(as: narrowing, endingIn: call)
   }
 
-  /// When a subscriber was asked; `nil` if it has not been, because its executor is busy.
+  /// Whether a subscriber has been asked: not if its executor is busy.
   ///
   /// Only before the round is halted.
   @usableFromInline
-  func start(of position: Int) -> Duration? {
-    state.withLock { $0.cursor.notBegun(position) } == nil ? start : nil
+  func hasBegun(_ position: Int) -> Bool {
+    state.withLock { $0.cursor.notBegun(position) } == nil
   }
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.

@@ -77,14 +77,13 @@ final class Round: @unchecked Sendable {
 
   let executor: (any TaskExecutor)?
   let activity: Activity
-  let slowWatch: SlowWatch?
+  /// What the hub does around handlers, if anything.
   @usableFromInline
-  let interception: Interception?
+  let surroundings: Surroundings?
+  var slowWatch: SlowWatch? { surroundings?.slowWatch }
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
-  /// When the question was asked, if it has a deadline.
-  let start: Duration?
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
@@ -105,17 +104,15 @@ final class Round: @unchecked Sendable {
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
     conformingTo narrowing: Narrowing? = nil,
-    for workplace: some Workplace, in call: CallKind, since start: Duration? = nil,
+    for workplace: some Workplace, in call: CallKind,
     _ question: @escaping Question
   ) {
     executor = workplace.executor
     activity = workplace.activity
-    slowWatch = workplace.slowWatch
-    interception = workplace.interception
+    surroundings = workplace.surroundings
     caller = Caller.present
     self.narrowing = narrowing
     self.call = call
-    self.start = start
     state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))
   }
 

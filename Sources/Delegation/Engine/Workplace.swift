@@ -10,6 +10,6 @@ protocol Workplace: AnyObject, Sendable {
   var activity: Activity { get }
   /// The watch for slow handlers, if the hub has one.
   var slowWatch: SlowWatch? { get }
-  /// What runs handlers within interceptors, if the hub has any.
-  var interception: Interception? { get }
+  /// What the hub does around handlers, if anything.
+  var surroundings: Surroundings? { get }
 }

@@ -176,7 +176,7 @@ extension DelegateHub {
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
       Inquiry { round, worker, first, isSingle in
-        if let interception = round.interception {
+        if let interception = round.surroundings?.interception {
           let asking = AskingByClosure { question.answer(of: $0, in: audience, for: call) }
           return await interception.ask(
             asking, from: first, as: worker, only: isSingle, in: round, to: poll)

@@ -77,10 +77,12 @@ extension DelegateHub {
       if present.isDecidedAtOnce() { return nil }
       var inquiry = Inquiry(asking, to: present)
       let late = asking.late
-      inquiry.expire = { round, isNoting in
+      inquiry.expire = { round, start in
         present.expire(in: round) { position in
           guard round.isLate(at: position) else { return .absence }
-          if isNoting { nodes[position].noteLate(in: call, since: round.start(of: position)) }
+          if let start {
+            nodes[position].noteLate(in: call, since: round.hasBegun(position) ? start : nil)
+          }
           return late(nodes[position])
         }
       }
@@ -135,7 +137,7 @@ extension DelegateHub {
     guard let inquiry = begin(nodes) else { return }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      since: deadline?.start, inquiry.question)
+      inquiry.question)
     if let deadline {
       await conduct(round, by: deadline, expiring: inquiry.expire)
     } else if round.isForCaller {
@@ -156,13 +158,13 @@ extension DelegateHub {
 
   private nonisolated func conduct(
     _ round: Round, by deadline: Deadline,
-    expiring expire: @escaping @Sendable (Round, Bool) -> Void
+    expiring expire: @escaping @Sendable (Round, Duration?) -> Void
   ) async {
-    if deadline.isPast { return expire(round, false) }
+    if deadline.isPast { return expire(round, nil) }
     await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       round.requestWorker()
-      let cancelAlarm = deadline.schedule { expire(round, true) }
+      let cancelAlarm = deadline.schedule { [start = deadline.start] in expire(round, start) }
       defer { cancelAlarm() }
       await waitForDecision(of: round)
     } onCancel: {
@@ -191,7 +193,7 @@ extension Inquiry {
   init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
   where C.Response == A.Response {
     self.init { round, worker, first, isSingle in
-      if let interception = round.interception {
+      if let interception = round.surroundings?.interception {
         return await interception.ask(
           asking, from: first, as: worker, only: isSingle, in: round, to: poll)
       }

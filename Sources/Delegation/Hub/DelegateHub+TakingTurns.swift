@@ -68,7 +68,7 @@ extension DelegateHub {
     let worker = beginAsking()
     defer { endAsking(worker) }
     // Within interceptors a turn is a question of its own, as one with a deadline is.
-    if let limits = limits ?? unlimitedTurns {
+    if let limits = limits ?? (surroundings == nil ? nil : unlimitedTurns) {
       // The handlers' questions find it as the handler that awaits them, so a drain in one does not wait for it.
       let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
       defer { worker.end() }
@@ -174,7 +174,7 @@ extension DelegateHub {
   /// Limits without a deadline, if the hub has interceptors.
   @usableFromInline
   nonisolated var unlimitedTurns: TurnLimits? {
-    interception == nil ? nil : TurnLimits(whole: nil, each: nil, source: deadlines)
+    surroundings?.interception.map { _ in TurnLimits(whole: nil, each: nil, source: deadlines) }
   }
 
   /// Asks a subscription on its own executor.

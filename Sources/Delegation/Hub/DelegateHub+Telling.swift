@@ -216,7 +216,7 @@ extension DelegateHub {
   private nonisolated func wrapped(
     _ handler: Notification.Handler, in call: CallKind
   ) -> Notification.Handler {
-    (interception.map { handler.intercepted(by: $0, in: call) } ?? handler)
+    (surroundings?.interception.map { handler.intercepted(by: $0, in: call) } ?? handler)
       .binding(configuration.propagating.map { $0.capture() })
   }
 }

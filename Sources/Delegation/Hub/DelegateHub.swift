@@ -42,9 +42,9 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let slowWatch: SlowWatch?
 
-  /// What runs handlers within the interceptors, if the configuration has any.
+  /// What is done around handlers, if anything is.
   @usableFromInline
-  nonisolated let interception: Interception?
+  nonisolated let surroundings: Surroundings?
 
   /// Whether a single subscriber can be asked without a round, as far as it is for the hub to say.
   nonisolated let mayAskAlone: Bool
@@ -94,9 +94,11 @@ public actor DelegateHub {
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
     deadlines = DeadlineQueue(clock: clock, executor: isRealTime ? nil : executor)
     slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
-    interception = Interception(configuration.interceptors, now: deadlines.now)
+    surroundings = Surroundings(
+      slowWatch: slowWatch,
+      interception: Interception(configuration.interceptors, now: deadlines.now))
     mayAskAlone = executor == nil && configuration.interceptors.isEmpty
-    mayAskInPlace = mayAskAlone && slowWatch == nil
+    mayAskInPlace = executor == nil && surroundings == nil
     isWrapping = !(configuration.interceptors.isEmpty && configuration.propagating.isEmpty)
     let activity = Activity()
     let reporter = IncidentReporter(

@@ -123,7 +123,8 @@ struct InterceptorFaultTests {
     let vote = stage.start { hub in await hub.vote(Listener.self) { _ in true } }
     stage.hub.notify(Listener.self) { _ in }
     stage.run()
-    stage.advance(by: .seconds(1))
+    // The alarm of the first was set before the second began.
+    for _ in 0..<2 { stage.advance(by: .seconds(1)) }
     #expect(told.history == Array(repeating: "slow DelegationTests.Probe (0)", count: 2))
     stage.open(gate)
     #expect(vote.result == true)
@@ -163,27 +164,35 @@ struct InterceptorFaultTests {
   }
 
   @Test("what it binds is seen by the handler and its tasks, and by no later one and no combiner")
-  func taskLocals() {
+  func taskLocals() async {
     let seen = Recorder<String>()
-    let stage = stage { next in await Label.$current.withValue("bound") { await next() } }
-    let probes = cast(stage)
-    let names = stage.start { hub in
-      await hub.ask(
-        Listener.self,
-        combining: .reduce([]) { @Sendable (names: [String], name: String) in
-          names + ["\(name) \(Label.current)"]
+    let hub = DelegateHub {
+      $0.interceptors = [
+        Hook { call, next in
+          guard call.id as? Int == 0 else { return await next() }
+          return await Label.$current.withValue("bound") { await next() }
         }
-      ) { probe in
-        await Task { seen.record("\(probe.name) \(Label.current)") }.value
-        return probe.name
-      }
+      ]
     }
-    #expect(names.result == ["0 nothing", "1 nothing", "2 nothing"])
-    #expect(seen.history == ["0 bound", "1 nothing", "2 nothing"])
-    stage.hub.notify(Listener.self) { seen.record("\($0.name) \(Label.current)") }
-    stage.run()
+    let probes = Probe.many(3)
+    for (id, probe) in probes.enumerated() { hub.subscribe(probe, to: Listener.self, id: id) }
+    let names = await hub.ask(
+      Listener.self,
+      combining: .reduce([]) { @Sendable (names: [String], name: String) in
+        names + ["\(name) \(Label.current)"]
+      }
+    ) { probe in
+      await Task { seen.record("\(probe.name) \(Label.current)") }.value
+      return probe.name
+    }
+    #expect(names == ["0 nothing", "1 nothing", "2 nothing"])
+    #expect(seen.history.sorted() == ["0 bound", "1 nothing", "2 nothing"])
+    _ = await hub.ask(Listener.self, combining: .all()) {
+      seen.record("\($0.name) \(Label.current)")
+    }
     #expect(seen.history.suffix(3) == ["0 bound", "1 nothing", "2 nothing"])
-    withExtendedLifetime(probes) {}
+    await hub.notifyAndWait(Listener.self) { seen.record("\($0.name) \(Label.current)") }
+    #expect(seen.history.suffix(3).sorted() == ["0 bound", "1 nothing", "2 nothing"])
   }
 
   @Test("the poster's task-locals are bound around it")
