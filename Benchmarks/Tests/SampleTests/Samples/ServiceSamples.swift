@@ -145,7 +145,11 @@ struct ServiceSamples {
 
     func run() async throws {
       for number in 0..<100 {
-        hub.notify(RequestDelegate.self) { try await $0.didReceive("\(number)") }
+        hub.notify(RequestDelegate.self) {
+          // Late enough for a service that does not wait to be found out.
+          for _ in 0..<20 { await Task.yield() }
+          try await $0.didReceive("\(number)")
+        }
       }
       hasPosted.finish()
       switch end {
