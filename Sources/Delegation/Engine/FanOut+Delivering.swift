@@ -94,7 +94,8 @@ extension FanOut {
     }
   }
 
-  @inline(__always)
+  /// Not inlined: as a part of an asynchronous function each delivery is dearer.
+  @inline(never)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode,
     _ reference: borrowing WeakReference, in call: CallKind
