@@ -228,13 +228,14 @@ final class Round: @unchecked Sendable {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, late, waiting) = state.withLock { state in
+    let (rest, held, late, hasLate, waiting) = state.withLock { state in
       defer {
         state.held = Held()
         state.poll.isDecided = true
       }
       return (
-        state.cursor.halt(), state.held, state.poll.queue.endings, state.poll.caller.take()
+        state.cursor.halt(), state.held, state.poll.queue.endings, !state.poll.queue.isEmpty,
+        state.poll.caller.take()
       )
     }
     for ending in late { endUncounted(ending.node, as: ending.end) }
@@ -246,7 +247,7 @@ final class Round: @unchecked Sendable {
     if isCancelling {
       cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
     }
-    if late.isEmpty { return }
+    guard hasLate else { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker != nil { return releaseLate() }
     Task.startDetached(on: executor) { self.releaseLate() }

@@ -46,7 +46,7 @@ final class IncidentReporter: Sendable {
     var incident = incident
     if incident.context == nil { incident.context = recipient.propagating.map { $0.capture() } }
     if incident.kind == .failed, incident.start == nil {
-      incident.start = HandlerContext.current?.worker.ticket.flatMap {
+      incident.start = HandlerContext.binding.wrappedValue?.worker.ticket.flatMap {
         recipient.slowWatch?.start(of: $0)
       }
     }

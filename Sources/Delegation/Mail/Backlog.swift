@@ -106,7 +106,8 @@ struct Backlog: Sendable {
     overflow = other.overflow
     other.overflow = []
     for one in other.inherited.takeAll() + other.stored.takeAll() { inherited.append(one) }
-    if policy.limit != nil, inherited.all.contains(where: { $0.content.handler.narrowing != nil }) { return }
+    let isNarrowed = inherited.all.contains { $0.content.handler.narrowing != nil }
+    if policy.limit != nil, isNarrowed { return }
     swap(&inherited, &stored)
     setPolicy(policy)
   }

@@ -38,7 +38,7 @@ struct RoundTests {
     let elsewhere = try #require(round.claim())
     round.state.withLock { $0.cursor.send(elsewhere) }
     func late() -> [Bool] {
-      (0..<4).map { round.isLate(cast.nodes[$0], at: $0, noting: false) }
+      (0..<4).map { round.isLate(cast.nodes[$0], at: $0, notingSince: nil) }
     }
     #expect(late() == [true, true, true, true])
     for index in 0..<3 { cast.nodes[index].terminate(as: .cancelled) }
@@ -60,7 +60,7 @@ struct RoundTests {
         asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
       ) { _, _, _, _ in nil }
       if let first = round.claim() { round.state.withLock { $0.cursor.send(first) } }
-      return (0..<2).map { round.isLate(cast.nodes[$0], at: $0, noting: false) }
+      return (0..<2).map { round.isLate(cast.nodes[$0], at: $0, notingSince: nil) }
     }
     #expect(late == [[false, false], [true, true]])
   }
