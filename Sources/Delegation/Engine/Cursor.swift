@@ -115,8 +115,10 @@ struct Cursor: Sendable {
   ///
   /// - Returns: whether it may begin.
   mutating func beginSent(_ position: Int) -> Bool {
+    // One that comes after the deadline has not begun, and the deadline has yet to find that.
+    if isHalted { return false }
     sent[position] = nil
-    return !isHalted
+    return true
   }
 
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.

@@ -66,6 +66,8 @@ final class Worker: Sendable {
   ///
   /// Only the worker uses it.
   private let callEnd = Atomic<UInt8>(CallEnd.answered.rawValue)
+  /// What its handler threw, if its caller does not receive it and nobody has been told.
+  private let failure = Lock<CallFailure?>(nil)
 
   init(activity: Activity, caller: Caller?, at place: Int? = nil) {
     self.activity = activity
@@ -76,6 +78,7 @@ final class Worker: Sendable {
   /// Its handler's ticket of the watch for slow handlers, if there is one.
   ///
   /// Only the worker uses it.
+  @usableFromInline
   var ticket: SlowWatch.Ticket? {
     get {
       let ticket = watched.load(ordering: .relaxed)
@@ -134,12 +137,37 @@ final class Worker: Sendable {
     return end
   }
 
+  /// Notes what its handler threw, to be told when the call has been counted off.
+  func note(_ failure: CallFailure) {
+    note(.failed)
+    self.failure.withLock { $0 = failure }
+  }
+
+  /// What its handler threw, which is to be told now.
+  func takeFailure() -> CallFailure? { failure.withLock { $0.take() } }
+
+  /// Notes that its handler has returned, which a watch for slow handlers may watch.
+  @inline(__always)
+  func end(watchedBy slowWatch: SlowWatch?) {
+    end()
+    guard let ticket, let start = slowWatch?.end(ticket), !hasAnswered else { return }
+    failure.withLock { $0?.start = start }
+  }
+
   /// Notes that the handler of a question has returned, and counts it off.
   @usableFromInline
-  func end(_ node: SubscriptionNode) {
-    end()
+  func end(_ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?) {
+    end(watchedBy: slowWatch)
     if hasAnswered, !Task.isCancelled { return node.endCall() }
-    node.endCall(as: takeEnd(isCancelled: Task.isCancelled))
+    countOff(node, in: call, isCancelled: Task.isCancelled)
+  }
+
+  /// Counts off a call whose handler has not answered, and tells what it threw.
+  @inline(never)
+  func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
+    let failure = takeFailure()
+    node.endCall(as: takeEnd(isCancelled: isCancelled))
+    if let failure { node.report(failure, in: call) }
   }
 
   /// Asks one subscription in the current task, unless it was terminated.
@@ -161,31 +189,20 @@ final class Worker: Sendable {
     _ handler: (SubscriptionNode) async -> Result
   ) async -> Result {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let watch = slowWatch?.begin(node, in: call, by: self)
+    ticket = slowWatch?.begin(node, in: call)
     guard node.beginCall() else {
-      if let watch { slowWatch?.end(watch) }
+      if let ticket { slowWatch?.end(ticket) }
       return absence
     }
     let context = HandlerContext(worker: self, call: begin(), node: node)
     let result = await HandlerContext.binding.withValue(context) { await handler(node) }
-    end(node)
-    if let watch { slowWatch?.end(watch) }
+    end(node, in: call, watchedBy: slowWatch)
     return result
   }
 
   /// Whether a call's handler is running.
   func isRunning(_ call: UInt64) -> Bool {
     word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
-  }
-}
-
-extension SlowWatch {
-  /// Notes that a handler begins, and leaves the ticket with its worker.
-  @usableFromInline
-  func begin(_ node: SubscriptionNode, in call: CallKind, by worker: Worker) -> Ticket {
-    let ticket = begin(node, in: call)
-    worker.ticket = ticket
-    return ticket
   }
 }
 
@@ -286,18 +303,9 @@ extension SubscriptionNode {
   /// Notes that the handler threw an error that its caller does not receive.
   @usableFromInline
   func noteFailure(_ error: any Error, in call: CallKind) {
-    let isIntercepted = SwallowedError.note(error, of: self)
+    SwallowedError.note(error, of: self)
     guard !Task.isCancelled else { return noteFailure() }
-    if isIntercepted {
-      noteFailure()
-    } else {
-      // It is counted before anybody is told.
-      let worker = HandlerContext.binding.wrappedValue?.worker
-      worker?.end()
-      endCall(as: .failed)
-      worker?.note(.ended)
-    }
-    report(.failed, in: call, error: error)
+    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error: error))
   }
 
   /// Counts off a call in a loop, whose handler did not answer.

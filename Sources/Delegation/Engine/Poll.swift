@@ -170,7 +170,8 @@ extension Round {
   ) -> Bool {
     endHandler(of: worker)
     return enqueue(
-      for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled), count)
+      for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled),
+      telling: worker.takeFailure(), count)
   }
 
   /// Queues an input for the worker that has the ballot.
@@ -179,20 +180,22 @@ extension Round {
   ///   - phase: whether a worker has the ballot.
   ///   - node: the subscription whose call it ends; `nil` for the deadline.
   ///   - end: how the call ends if the answer is counted.
+  ///   - failure: what the handler threw, if that is to be told.
   ///   - count: counts the input.
   /// - Returns: whether the current worker has the ballot now, and has to count the queue.
   @usableFromInline
   func enqueue(
     for phase: borrowing Atomic<UInt8>, ending node: SubscriptionNode? = nil,
-    as end: CallEnd = .answered, _ count: @escaping @Sendable () -> Bool
+    as end: CallEnd = .answered, telling failure: CallFailure? = nil,
+    _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
     let isOver = state.withLock { state in
       if !state.poll.isDecided {
-        state.poll.queue.append(PollState.Item(node: node, end: end, count: count))
+        state.poll.queue.append(PollState.Item(node: node, end: end, failure: failure, count: count))
       }
       return state.poll.isDecided
     }
-    if isOver, let node { endUncounted(node, as: end) }
+    if isOver, let node { endUncounted(node, as: end, telling: failure) }
     while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
       if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
       if phase.exchange(from: PollPhase.free, to: PollPhase.counting) { return true }
@@ -204,7 +207,10 @@ extension Round {
   @usableFromInline
   func nextItem() -> PollState.Item? {
     let item = state.withLock { $0.poll.queue.popFirst() }
-    if let item { item.node?.endCall(as: item.end) }
+    if let item, let node = item.node {
+      node.endCall(as: item.end)
+      if let failure = item.failure { node.report(failure, in: call) }
+    }
     return item
   }
 
@@ -251,6 +257,9 @@ struct PollState: Sendable {
     /// How that call ends if the answer is counted.
     @usableFromInline
     let end: CallEnd
+    /// What its handler threw, if that is to be told when the call has been counted off.
+    @usableFromInline
+    let failure: CallFailure?
     @usableFromInline
     let count: @Sendable () -> Bool
   }
@@ -290,8 +299,8 @@ struct PollState: Sendable {
 
 extension Queue<PollState.Item> {
   /// How the calls end whose answers are queued, without the answers.
-  var endings: [(node: SubscriptionNode, end: CallEnd)] {
-    isEmpty ? [] : all.compactMap { item in item.node.map { ($0, item.end) } }
+  var endings: [(node: SubscriptionNode, end: CallEnd, failure: CallFailure?)] {
+    isEmpty ? [] : all.compactMap { item in item.node.map { ($0, item.end, item.failure) } }
   }
 }
 

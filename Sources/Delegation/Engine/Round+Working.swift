@@ -51,14 +51,13 @@ extension Round {
   func end(_ node: SubscriptionNode, by worker: Worker) {
     endHandler(of: worker)
     if worker.hasAnswered, !isCancelled { return node.endCall() }
-    node.endCall(as: worker.takeEnd(isCancelled: isCancelled))
+    worker.countOff(node, in: call, isCancelled: isCancelled)
   }
 
   /// Notes that the handler has returned.
   @inline(__always)
   func endHandler(of worker: Worker) {
-    worker.end()
-    if let ticket = worker.ticket { slowWatch?.end(ticket) }
+    worker.end(watchedBy: slowWatch)
   }
 
   /// Claims the next subscription for a worker whose handler has returned.
@@ -157,13 +156,13 @@ extension Round {
     return nil
   }
 
-  /// Counts off a call whose answer is not counted any more.
+  /// Counts off a call whose answer is not counted any more, and tells what its handler threw.
   @inline(never)
-  func endUncounted(_ node: SubscriptionNode, as end: CallEnd) {
+  func endUncounted(_ node: SubscriptionNode, as end: CallEnd, telling failure: CallFailure? = nil) {
     // At the deadline it was counted as late.
-    let late: CallEnd = end == .ended ? .endedOverdue : .overdue
     let isLate = state.withLock { $0.cursor.isLate(node) }
-    node.endCall(as: isLate ? late : end == .answered ? .abandoned : end)
+    node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
+    if let failure { node.report(failure, in: call) }
   }
 
   /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.

@@ -238,7 +238,7 @@ final class Round: @unchecked Sendable {
         state.poll.caller.take()
       )
     }
-    for ending in late { endUncounted(ending.node, as: ending.end) }
+    for (node, end, failure) in late { endUncounted(node, as: end, telling: failure) }
     // The caller does not go on before what the question has captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()

@@ -54,10 +54,13 @@ final class SlowWatch: Sendable {
   }
 
   /// Notes that a handler has ended.
+  ///
+  /// - Returns: when it began.
   @usableFromInline
-  func end(_ ticket: Ticket) {
+  @discardableResult
+  func end(_ ticket: Ticket) -> Duration? {
     let former = state.withLock { $0.running.removeValue(forKey: ticket) }
-    withExtendedLifetime(former) {}
+    return former?.start
   }
 
   /// When a handler that is running began.

@@ -105,7 +105,7 @@ public actor DelegateHub {
     let reporter = IncidentReporter(
       .init(
         hook: configuration.onIncident, executor: executor, propagating: configuration.propagating,
-        now: deadlines.now, slowWatch: slowWatch), activity: activity)
+        now: deadlines.now), activity: activity)
     self.reporter = reporter
     inbox = Inbox(activity: activity) { reporter.report($0) }
     inbox.setWaker { [weak self] in

@@ -12,7 +12,6 @@ final class IncidentReporter: Sendable {
     var propagating: [TaskLocalPropagation] = []
     /// The time by the hub's clock.
     var now: @Sendable () -> Duration = { .zero }
-    var slowWatch: SlowWatch?
   }
 
   private struct State: Sendable {
@@ -45,11 +44,6 @@ final class IncidentReporter: Sendable {
     guard let recipient = state.withLock({ $0.recipient }) else { return }
     var incident = incident
     if incident.context == nil { incident.context = recipient.propagating.map { $0.capture() } }
-    if incident.kind == .failed, incident.start == nil {
-      incident.start = HandlerContext.binding.wrappedValue?.worker.ticket.flatMap {
-        recipient.slowWatch?.start(of: $0)
-      }
-    }
     incident.duration = incident.start.map { recipient.now() - $0 }
     let isFirst = state.withLock { [incident] state in
       guard state.recipient != nil else { return false }

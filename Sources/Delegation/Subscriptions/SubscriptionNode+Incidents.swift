@@ -26,6 +26,11 @@ extension SubscriptionNode {
         subscription: .init(node: self), start: start, context: context, name: name))
   }
 
+  /// Tells what the handler of a question threw, which has been counted off.
+  func report(_ failure: CallFailure, in call: CallKind) {
+    report(.failed, in: call, error: failure.error, since: failure.start)
+  }
+
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive.
   func noteHeard(by reference: borrowing WeakReference) {
     if state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive { noteHeard() }
@@ -81,13 +86,8 @@ final class SwallowedError: Sendable {
   var error: (any Error)? { thrown.withLock { $0 } }
 
   /// Notes what a subscription's handler has thrown.
-  ///
-  /// - Returns: whether interceptors run around it.
-  static func note(_ error: any Error, of node: SubscriptionNode) -> Bool {
-    guard let present = binding.wrappedValue, present.node == ObjectIdentifier(node) else {
-      return false
-    }
+  static func note(_ error: any Error, of node: SubscriptionNode) {
+    guard let present = binding.wrappedValue, present.node == ObjectIdentifier(node) else { return }
     present.thrown.withLock { $0 = error }
-    return true
   }
 }

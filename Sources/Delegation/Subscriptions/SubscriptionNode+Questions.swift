@@ -47,10 +47,14 @@ enum CallEnd: UInt8, Sendable {
   case overdue
   /// Its subscriber was gone, or does not conform: it was not asked.
   case unasked
-  /// It was counted as failed when its handler threw.
-  case ended
-  /// So was this one, and as late after that.
-  case endedOverdue
+}
+
+/// What the handler of a question threw, if its caller does not receive it.
+@usableFromInline
+struct CallFailure: Sendable {
+  let error: any Error
+  /// When the handler began, if that is known.
+  var start: Duration?
 }
 
 /// What is counted of the questions that a subscription was asked.
@@ -124,12 +128,6 @@ extension SubscriptionNode {
     case .unasked:
       didCountOff(
         state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
-    case .ended: break
-    case .endedOverdue:
-      update { misses in
-        misses.overdue -= 1
-        misses.late -= 1
-      }
     }
   }
 

@@ -133,8 +133,10 @@ struct SubscriptionNodeTests {
       inbox.clear()
     }
     let node = Structures.subscribe(subscriber, in: telling)
+    let worker = Worker(activity: telling.activity, caller: nil)
     #expect(node.beginCall())
-    node.noteFailure(Refusal(), in: .vote)
+    worker.note(CallFailure(error: Refusal()))
+    worker.end(node, in: .vote, watchedBy: nil)
     node.noteLate(in: .vote)
     #expect(seen.history == [QuestionAccount(failed: 1), QuestionAccount(failed: 1, late: 1)])
   }
