@@ -191,7 +191,8 @@ extension Round {
   ) -> Bool {
     let isOver = state.withLock { state in
       if !state.poll.isDecided {
-        state.poll.queue.append(PollState.Item(node: node, end: end, failure: failure, count: count))
+        state.poll.queue.append(
+          PollState.Item(node: node, end: end, failure: failure, count: count))
       }
       return state.poll.isDecided
     }

@@ -158,7 +158,8 @@ extension Round {
 
   /// Counts off a call whose answer is not counted any more, and tells what its handler threw.
   @inline(never)
-  func endUncounted(_ node: SubscriptionNode, as end: CallEnd, telling failure: CallFailure? = nil) {
+  func endUncounted(_ node: SubscriptionNode, as end: CallEnd, telling failure: CallFailure? = nil)
+  {
     // At the deadline it was counted as late.
     let isLate = state.withLock { $0.cursor.isLate(node) }
     node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)

@@ -87,11 +87,7 @@ struct IncidentContextTests {
     }
     stage.advance(by: .seconds(2))
     #expect(vote.result == true)
-    withKnownIssue(
-      "Those who are late are counted by the alarm, not by the caller", isIntermittent: true
-    ) {
-      #expect(told.history == ["late in vote for 2.0 seconds, one"])
-    }
+    #expect(told.history == ["late in vote for 2.0 seconds, one"])
     stage.open(gate)
     withExtendedLifetime(probes) {}
   }

@@ -144,8 +144,7 @@ struct Sampler {
     guard rows.count > rowLimit else { return (nil, 0) }
     func trouble(_ row: Statistics.SubscriberStatistics) -> Int {
       Self.times(of: row, in: report, at: now).age * 10 + row.counts.waiting + row.counts.dropped
-        + row.counts.failed
-        + row.questions.failed + row.questions.late
+        + row.counts.failed + row.questions.failed + row.questions.late
     }
     let sorted = rows.map { ($0.subscription, trouble($0)) }.sorted { $0.1 > $1.1 }
     return (Set(sorted.prefix(rowLimit).map(\.0)), rows.count - rowLimit)
@@ -172,20 +171,20 @@ extension Sampler {
 
   /// A protocol's figures; the page knows them by their places.
   private static func figures(of part: Statistics.ProtocolStatistics) -> [Int] {
-    figures(part.counts)
-      + [part.subscribers.reduce(0) { $0 + $1.questions.failed }]
-      + [part.subscribers.reduce(0) { $0 + $1.questions.late }]
+    figures(part.counts, part.questions)
   }
 
   /// A subscriber's figures, in the same places.
   private static func figures(of row: Statistics.SubscriberStatistics) -> [Int] {
-    figures(row.counts) + [row.questions.failed, row.questions.late]
+    figures(row.counts, row.questions)
   }
 
-  private static func figures(_ counts: Statistics.Counts) -> [Int] {
+  private static func figures(
+    _ counts: Statistics.Counts, _ questions: Statistics.Questions
+  ) -> [Int] {
     [
-      counts.handled, counts.failed, counts.expired, counts.dropped, counts.cancelled,
-      counts.waiting, counts.handling,
+      counts.handled, counts.failed, counts.dropped, counts.waiting,
+      questions.asked, questions.answered, questions.failed, questions.late, questions.abandoned,
     ]
   }
 

@@ -111,7 +111,7 @@ struct PageServiceTests {
       while true {
         let figures = try await looker.event("figures")
         // Number, handlers, how many of them have been timed and for how long; handled, failed and so on.
-        guard figures.contains(#""rows":[[0,0,0,0,2,1,0,0,0,0,0,"#) else { continue }
+        guard figures.contains(#""rows":[[0,0,0,0,2,1,0,0,0,0,0,0,0]]"#) else { continue }
         #expect(figures.contains(#""times":[{"name":"#))
         break
       }
@@ -251,7 +251,8 @@ struct PageServiceTests {
       var silent = try await Looker(port: port)
       #expect(await silent.rest() == "")
       var begun = try await Looker(port: port)
-      try await begun.write("GET / HTTP/1.1\r\nHost: local")
+      // On a busy machine it may be disconnected before.
+      try? await begun.write("GET / HTTP/1.1\r\nHost: local")
       #expect(await begun.rest() == "")
     }
   }

@@ -1,6 +1,7 @@
 "use strict";
 // Places of figures in what the server sends: for each protocol, and for each subscriber after the first four.
-const HANDLED = 0, FAILED = 1, DROPPED = 3, WAITING = 5, UNANSWERED = 7, LATE = 8, ASKED = 9;
+const HANDLED = 0, FAILED = 1, DROPPED = 2, WAITING = 3;
+const ASKED = 4, ANSWERED = 5, UNANSWERED = 6, LATE = 7, ABANDONED = 8;
 const SLOW = 1000, RECENT = 10000, MINUTE = 60000, FEW = 8, MANY = 300;
 const byId = id => document.getElementById(id);
 const make = (tag, className, text) => {
@@ -63,7 +64,8 @@ function advance(thing, figures, now) {
     if (past(DROPPED)) thing.droppedAt = now;
     if (past(FAILED) + past(UNANSWERED)) thing.failedAt = now;
     if (past(LATE)) thing.lateAt = now;
-    thing.isStill = past(HANDLED) + past(FAILED) + past(UNANSWERED) + past(ASKED) === 0;
+    // Not by those that were late: their handlers may still run.
+    thing.isStill = past(HANDLED) + past(FAILED) + past(ANSWERED) + past(UNANSWERED) + past(ABANDONED) === 0;
   }
   thing.figures = figures;
   thing.time = now;
