@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
+  products: [.library(name: "DelegationAdapters", targets: ["DelegationAdapters"])],
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),

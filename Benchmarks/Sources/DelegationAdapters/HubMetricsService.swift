@@ -2,6 +2,9 @@ public import ServiceLifecycle
 
 /// Reports a hub's metrics at intervals, as a part of a `ServiceGroup`.
 ///
+/// List it before the ``DrainService``: a group stops its services in reverse order, and the last report is to count
+/// what was drained.
+///
 /// ```swift
 /// HubMetricsService(HubMetrics(hub, named: "worker"), every: .seconds(10))
 /// ```

@@ -7,7 +7,7 @@ public import Logging
 /// `delegation.subscriber` in its metadata. It is the logger that the caller of a question has bound; for
 /// notifications, or if the caller has none, the one that is given here.
 ///
-/// A handler that throws is logged as an error. One that has run for longer than `slowAfter` is logged as a warning
+/// A handler that throws is logged as an error, unless it was cancelled before. One that has run for longer than `slowAfter` is logged as a warning
 /// when it ends. One that never ends is an incident only: see `DelegateHub.Configuration.slowAfter`.
 ///
 /// ```swift
@@ -55,6 +55,8 @@ public struct LoggingInterceptor: DelegateHub.Interceptor {
     let duration = now() - start
     let metadata: Logger.Metadata = ["delegation.duration": "\(duration)"]
     if let error = outcome.error {
+      // After its cancellation nobody wants the answer any more: that is no fault.
+      if Task.isCancelled { return outcome }
       logger.error("handler failed", error: error, metadata: metadata)
     } else if let limit, duration > limit {
       logger.warning("handler was slow", metadata: metadata)

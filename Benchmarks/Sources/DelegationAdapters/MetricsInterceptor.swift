@@ -4,7 +4,7 @@ public import Delegation
 /// Measures how long handlers run and notifications wait, by swift-metrics.
 ///
 /// For each protocol and call there is a timer `NAME_handler_duration` with the dimensions `protocol`, `call` and
-/// `outcome` (`returned`, `failed`, `not_called`), and for notifications a timer `NAME_notification_wait`, the time
+/// `outcome` (`returned`, `failed`, `not_called`; `abandoned` if it threw after its cancellation), and for notifications a timer `NAME_notification_wait`, the time
 /// from the post to the handler, with `protocol` and `call`. What interceptors after this one take counts as the
 /// handler's.
 ///
@@ -48,7 +48,12 @@ public struct MetricsInterceptor: DelegateHub.Interceptor {
     }
     let start = now()
     let outcome = await next()
-    let name = outcome.error != nil ? "failed" : outcome.isCalled ? "returned" : "not_called"
+    let name =
+      if outcome.error != nil {
+        Task.isCancelled ? "abandoned" : "failed"
+      } else {
+        outcome.isCalled ? "returned" : "not_called"
+      }
     record(now() - start, as: "handler_duration", dimensions + [("outcome", name)])
     return outcome
   }

@@ -10,7 +10,7 @@ public import Tracing
 /// `messaging.destination.name` is the protocol, `messaging.operation.name` the call. A handler of a question is an
 /// internal span: `rpc.service` is the protocol, `rpc.method` the call. Both have `delegation.subscriber`, those of
 /// notifications have `delegation.waited`, the seconds since the post. A handler that throws ends its span with the
-/// status *error* and `error.type`; one that is not called has `delegation.called` = `false`.
+/// status *error* and `error.type`, or with `delegation.abandoned` if it was cancelled before; one that is not called has `delegation.called` = `false`.
 ///
 /// ```swift
 /// let hub = DelegateHub(
@@ -43,7 +43,11 @@ public struct TracingInterceptor: DelegateHub.Interceptor {
     defer { span.end() }
     span.updateAttributes { describe(call, in: &$0) }
     let outcome = await ServiceContext.withValue(span.context) { await next() }
-    if let error = outcome.error {
+    if let error = outcome.error, Task.isCancelled {
+      // Nobody wants the answer any more: that is no fault.
+      span.recordError(error)
+      span.attributes["delegation.abandoned"] = true
+    } else if let error = outcome.error {
       span.recordError(error)
       span.setStatus(SpanStatus(code: .error))
       span.attributes["error.type"] = String(reflecting: type(of: error))

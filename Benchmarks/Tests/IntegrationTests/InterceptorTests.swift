@@ -66,6 +66,38 @@ struct InterceptorTests {
       }
   }
 
+  @Test("a voter that throws because it was cancelled is no fault")
+  func abandoned() async throws {
+    let (tracer, metrics) = (InMemoryTracer(idGenerator: .incrementing), TestMetrics())
+    let (handler, logger) = InMemoryLogHandler.makeNew(level: .trace)
+    let door = hub(
+      TracingInterceptor(tracer), MetricsInterceptor(named: "door", factory: metrics),
+      LoggingInterceptor(logger))
+    let waiting = AsyncStream<Void>.makeStream()
+    let patient = GuestList { _ in
+      waiting.continuation.finish()
+      try await Task.sleep(for: .seconds(600))
+      return true
+    }
+    let strict = GuestList { _ in
+      for await _ in waiting.stream {}
+      return false
+    }
+    door.subscribe(patient, to: (any PartyGate).self)
+    door.subscribe(strict, to: (any PartyGate).self)
+    let isWelcome = await door.vote((any PartyGate).self, absent: .abstains) {
+      try await $0.mayPass("Mallory")
+    }
+    await door.drain()
+    #expect(!isWelcome)
+    #expect(tracer.finishedSpans.count == 2)
+    #expect(tracer.finishedSpans.allSatisfy { $0.status == nil })
+    #expect(handler.entries.isEmpty)
+    let outcomes = metrics.timers.flatMap(\.dimensions).filter { $0.0 == "outcome" }.map(\.1)
+    #expect(outcomes.sorted() == ["abandoned", "returned"])
+    #expect(await door.statistics().questions.abandoned == 1)
+  }
+
   @Test("a request's spans: vote, the hub within it, and the notification after it")
   func trace() async throws {
     let tracer = InMemoryTracer(idGenerator: .incrementing)

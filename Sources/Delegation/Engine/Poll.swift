@@ -86,6 +86,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     _ answer: Event, from position: Int, of node: SubscriptionNode, by worker: Worker,
     in round: Round
   ) {
+    if round.hasDeadline { round.expireIfDue() }
     if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
       round.end(node, by: worker)
       conclude(count(.answer(answer, position: position)), by: worker, in: round)

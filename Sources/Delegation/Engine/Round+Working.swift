@@ -43,6 +43,18 @@ extension Round {
     return true
   }
 
+  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
+  ///
+  /// Called before an answer is counted, so that one that comes after the deadline is late.
+  @inline(never)
+  @usableFromInline
+  func expireIfDue() {
+    guard let (deadline, expire) = state.withLock({ $0.held }).expiry, deadline.hasCome else {
+      return
+    }
+    expire(self, deadline.start)
+  }
+
   /// Counts off a call whose handler has returned; called by who has the poll's ballot, and counts its answer next.
   ///
   /// So what the ballot counts was answered in time, what it finds outstanding at the deadline was late, and what it

@@ -55,7 +55,13 @@ final class Round: @unchecked Sendable {
   struct Held: Sendable {
     /// `nil` once the round is halted.
     var question: Question?
+    /// The deadline, and what counts those that have not answered by then; `nil` for none, and once it is halted.
+    var expiry: Expiry?
   }
+
+  /// A deadline, and what counts those that have not answered by then.
+  @usableFromInline
+  typealias Expiry = (deadline: Deadline, expire: @Sendable (Round, Duration?) -> Void)
 
   /// What workers and the caller share under the lock.
   struct State: Claimable {
@@ -83,6 +89,8 @@ final class Round: @unchecked Sendable {
   /// The further protocols that those who are asked must conform to; `nil` for none.
   let narrowing: Narrowing?
   let call: CallKind
+  @usableFromInline
+  let hasDeadline: Bool
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
@@ -99,7 +107,7 @@ final class Round: @unchecked Sendable {
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
     conformingTo narrowing: Narrowing? = nil,
-    for workplace: some Workplace, in call: CallKind,
+    for workplace: some Workplace, in call: CallKind, expiring expiry: Expiry? = nil,
     _ question: @escaping Question
   ) {
     executor = workplace.executor
@@ -108,7 +116,9 @@ final class Round: @unchecked Sendable {
     caller = Caller.present
     self.narrowing = narrowing
     self.call = call
-    state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(question: question)))
+    hasDeadline = expiry != nil
+    state = Lock(
+      State(cursor: Cursor(nodes, from: first), held: Held(question: question, expiry: expiry)))
   }
 
   // MARK: Starting

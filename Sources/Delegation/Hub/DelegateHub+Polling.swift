@@ -136,7 +136,7 @@ extension DelegateHub {
     guard let inquiry = begin(nodes) else { return }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      inquiry.question)
+      expiring: deadline.map { ($0, inquiry.expire) }, inquiry.question)
     if let deadline {
       await conduct(round, by: deadline, expiring: inquiry.expire)
     } else if round.isForCaller {

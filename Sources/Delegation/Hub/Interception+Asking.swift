@@ -10,13 +10,16 @@ extension Interception {
   ) async -> Round.Claim? where C.Response == A.Response {
     await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
       var answer = Answer<A.Response, A.Failure>.absence
+      // What `absent:` counts for a gate that throws or is late counts for one that an interceptor keeps from answering.
+      if case .substitute = asking.late(node) { answer = asking.late(node) }
       let failure = SwallowedError(of: node)
+      var isCalled = false
       await run(DelegateHub.HandlerCall(round.call, on: node)) {
+        isCalled = true
         answer = await SwallowedError.binding.withValue(failure) { await asking.answer(of: node) }
         return failure.error.map { .threw($0) } ?? answer.handlerOutcome
       }
-      // Not called, by an interceptor or because the subscriber is gone.
-      if case .absence = answer, failure.error == nil { node.noteUnasked() }
+      if !isCalled { node.noteUnasked() }
       return answer
     }
   }

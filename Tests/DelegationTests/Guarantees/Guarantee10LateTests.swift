@@ -11,6 +11,37 @@ struct Guarantee10LateTests {
     case stays, isCancelled, isUnsubscribed, dies
   }
 
+  @Test("an answer that comes after the deadline is late, even if nobody has heard the alarm")
+  func afterTheDeadline() {
+    let stage = Stage()
+    let probe = Probe()
+    stage.hub.subscribe(probe, to: Listener.self)
+    // The alarm waits for the executor, as it does for a pool whose threads are blocked.
+    let answer: @Sendable () -> Bool = { [clock = stage.clock] in
+      clock.advance(by: .seconds(1))
+      return true
+    }
+    let vote = stage.start { hub in
+      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in
+        answer()
+      }
+    }
+    let inTurn = stage.start { hub in
+      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { _ in
+        answer() ? 1 : nil
+      }
+    }
+    let replies = stage.start { hub in
+      await hub.collect(Listener.self, within: .seconds(1)) { _ in answer() }.map(\.error)
+    }
+    let questions = stage.start { await $0.statistics().questions }
+    #expect(vote.result == false)
+    #expect(inTurn.result == .some(nil))
+    #expect(replies.result?.map { $0 as? DelegateHub.ReplyError } == [.timedOut])
+    #expect(questions.result.map { [$0.answered, $0.late, $0.answering] } == [0, 3, 0])
+    withExtendedLifetime(probe) {}
+  }
+
   @Test(
     "one that was removed or died before it was asked is not late, though its executor is busy",
     arguments: Fate.allCases)

@@ -36,6 +36,25 @@ struct InterceptorFaultTests {
     }
   }
 
+  @Test("a gate that they keep from answering counts as `absent:` says, and is not asked")
+  func keptFromAnswering() async {
+    let hub = DelegateHub(.init(interceptors: [Hook { _, _ in .notCalled }]))
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let votes = await [
+      hub.vote(Listener.self, absent: .counts(as: false)) { _ in true },
+      hub.vote(Listener.self, within: .seconds(600), absent: .counts(as: false)) { _ in true },
+      hub.vote(Listener.self, absent: .abstains) { _ in false },
+      hub.vote(Listener.self) { _ in false },
+    ]
+    #expect(votes == [false, false, true, true])
+    let answer = await hub.askInTurn(Listener.self, absent: .counts(as: 7)) { _ in 1 }
+    #expect(answer == 7)
+    #expect(await hub.collect(Listener.self) { _ in 1 }.isEmpty)
+    #expect(await hub.statistics().questions.asked == 0)
+    withExtendedLifetime(probe) {}
+  }
+
   private func cast(_ stage: Stage, _ count: Int = 3) -> [Probe] {
     let probes = Probe.many(count)
     for (id, probe) in probes.enumerated() { stage.hub.subscribe(probe, to: Listener.self, id: id) }
