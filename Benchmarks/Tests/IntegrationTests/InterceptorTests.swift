@@ -69,10 +69,10 @@ struct InterceptorTests {
   @Test("a voter that throws because it was cancelled is no fault")
   func abandoned() async throws {
     let (tracer, metrics) = (InMemoryTracer(idGenerator: .incrementing), TestMetrics())
-    let (handler, logger) = InMemoryLogHandler.makeNew(level: .trace)
+    let log = InMemoryLogHandler()
     let door = hub(
       TracingInterceptor(tracer), MetricsInterceptor(named: "door", factory: metrics),
-      LoggingInterceptor(logger))
+      LoggingInterceptor(Logger(label: "door") { _ in log }))
     let waiting = AsyncStream<Void>.makeStream()
     let patient = GuestList { _ in
       waiting.continuation.finish()
@@ -92,7 +92,7 @@ struct InterceptorTests {
     #expect(!isWelcome)
     #expect(tracer.finishedSpans.count == 2)
     #expect(tracer.finishedSpans.allSatisfy { $0.status == nil })
-    #expect(handler.entries.isEmpty)
+    #expect(log.entries.isEmpty)
     let outcomes = metrics.timers.flatMap(\.dimensions).filter { $0.0 == "outcome" }.map(\.1)
     #expect(outcomes.sorted() == ["abandoned", "returned"])
     #expect(await door.statistics().questions.abandoned == 1)
