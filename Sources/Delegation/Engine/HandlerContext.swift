@@ -150,8 +150,9 @@ final class Worker: Sendable {
   @inline(__always)
   func end(watchedBy slowWatch: SlowWatch?) {
     end()
-    guard let ticket, let start = slowWatch?.end(ticket), !hasAnswered else { return }
-    failure.withLock { $0?.start = start }
+    guard let ticket, let slowWatch, let start = slowWatch.end(ticket), !hasAnswered else { return }
+    let duration = slowWatch.elapsed(since: start)
+    failure.withLock { $0?.duration = duration }
   }
 
   /// Notes that the handler of a question has returned, and counts it off.

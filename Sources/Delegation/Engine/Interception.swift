@@ -36,11 +36,20 @@ final class Interception: Sendable {
     in call: CallKind, postedAt time: Duration,
     _ handle: nonisolated(nonsending) () async throws -> Bool
   ) async throws -> Bool {
-    guard let node = HandlerContext.current?.node else { return try await handle() }
-    var result = Result<Bool, any Error>.success(true)
+    guard let context = HandlerContext.current, let node = context.node else {
+      return try await handle()
+    }
+    // A successor may take it back until the handler begins.
+    node.poise()
+    var result: Result<Bool, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
+      guard node.beginHandling() else {
+        result = .success(false)
+        return .notCalled
+      }
       do {
-        let isAlive = try await handle()
+        // An interceptor may bind another context, by `delayingDrain`.
+        let isAlive = try await HandlerContext.binding.withValue(context) { try await handle() }
         result = .success(isAlive)
         return isAlive ? .returned : .notCalled
       } catch {
@@ -48,7 +57,7 @@ final class Interception: Sendable {
         return .threw(error)
       }
     }
-    return try result.get()
+    return try result?.get() ?? node.beginHandling()
   }
 }
 

@@ -63,6 +63,9 @@ final class SlowWatch: Sendable {
     return former?.start
   }
 
+  /// How long it has been since a time.
+  func elapsed(since start: Duration) -> Duration { deadlines.now() - start }
+
   /// When a handler that is running began.
   func start(of ticket: Ticket) -> Duration? { state.withLock { $0.running[ticket]?.start } }
 

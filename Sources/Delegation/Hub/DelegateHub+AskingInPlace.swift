@@ -170,6 +170,10 @@ extension DelegateHub {
     among audience: Audience<P>, in call: CallKind,
     _ question: SynchronousQuestion<P, C.Response, E>
   ) async throws(E) -> C.Outcome {
+    // Interceptors may drain the hub: then the round alone counts the question.
+    let isIntercepted = surroundings?.interception != nil
+    if isIntercepted { endLoop() }
+    defer { if isIntercepted { beginLoop() } }
     let poll = Poll(Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
     await conduct(
       audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,

@@ -153,9 +153,9 @@ extension DelegateHub {
       if !limits.isZero { node.noteLate(in: call) }
       return (absent, true)
     }
-    // `nil` for a late one; no outcome for one that was not asked.
+    // `nil` for one that is late, or that an interceptor keeps from answering; no outcome for one that was not asked.
     let rule = First<Answer<Value?, E>?, Answer<Value?, E>?>.first()
-    let asking = AskingByClosure<Answer<Value?, E>?, Never>(late: .response(nil)) {
+    let asking = AskingByClosure<Answer<Value?, E>?, Never>(late: .substitute(nil)) {
       .response(await ask($0, value))
     }
     guard
@@ -163,7 +163,7 @@ extension DelegateHub {
         audience, among: [node], by: rule, in: call, within: limits.deadline(), asking
       ).get()
     else { return (.absence, false) }
-    return turn.map { ($0, false) } ?? (absent, limits.each == nil || limits.isOver())
+    return turn.map { ($0, false) } ?? (absent, limits.isOver())
   }
 
   /// The deadlines of a question that is asked in turn; `nil` if it has none.

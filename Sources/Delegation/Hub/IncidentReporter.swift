@@ -44,7 +44,7 @@ final class IncidentReporter: Sendable {
     guard let recipient = state.withLock({ $0.recipient }) else { return }
     var incident = incident
     if incident.context == nil { incident.context = recipient.propagating.map { $0.capture() } }
-    incident.duration = incident.start.map { recipient.now() - $0 }
+    if let start = incident.start { incident.duration = recipient.now() - start }
     let isFirst = state.withLock { [incident] state in
       guard state.recipient != nil else { return false }
       guard let count = state.waiting?.count else {

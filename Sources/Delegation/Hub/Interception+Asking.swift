@@ -9,18 +9,28 @@ extension Interception {
     to poll: Poll<Ballot<C, A.Failure>>
   ) async -> Round.Claim? where C.Response == A.Response {
     await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
-      var answer = Answer<A.Response, A.Failure>.absence
-      // What `absent:` counts for a gate that throws or is late counts for one that an interceptor keeps from answering.
-      if case .substitute = asking.late(node) { answer = asking.late(node) }
+      guard node.isReached(as: round.narrowing, endingIn: round.call) else { return node.absence() }
       let failure = SwallowedError(of: node)
-      var isCalled = false
+      // An interceptor may bind another one, by `delayingDrain`.
+      let context = HandlerContext.binding.wrappedValue
+      var answer: Answer<A.Response, A.Failure>?
       await run(DelegateHub.HandlerCall(round.call, on: node)) {
-        isCalled = true
-        answer = await SwallowedError.binding.withValue(failure) { await asking.answer(of: node) }
-        return failure.error.map { .threw($0) } ?? answer.handlerOutcome
+        // The interceptors may have taken their time.
+        guard node.isOpen, !round.isDecided else {
+          answer = node.absence()
+          return .notCalled
+        }
+        let present = await HandlerContext.binding.withValue(context) {
+          await SwallowedError.binding.withValue(failure) { await asking.answer(of: node) }
+        }
+        answer = present
+        return failure.error.map { .threw($0) } ?? present.handlerOutcome
       }
-      if !isCalled { node.noteUnasked() }
-      return answer
+      if let answer { return answer }
+      node.noteUnasked()
+      // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
+      if case .substitute(let response) = asking.late(node) { return .substitute(response) }
+      return .absence
     }
   }
 }

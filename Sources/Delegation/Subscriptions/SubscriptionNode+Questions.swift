@@ -53,8 +53,8 @@ enum CallEnd: UInt8, Sendable {
 @usableFromInline
 struct CallFailure: Sendable {
   let error: any Error
-  /// When the handler began, if that is known.
-  var start: Duration?
+  /// How long the handler ran, if that is known.
+  var duration: Duration?
 }
 
 /// What is counted of the questions that a subscription was asked.

@@ -117,8 +117,11 @@ struct InterceptorTests {
     let result = await form(surroundings.delegates(of: hub)) { $0.log.record(1) }
     #expect(probe.log.history == [])
     #expect(outcomes.history == [.notCalled])
-    let empty = DelegateHub()
-    #expect(await result == form(surroundings.delegates(of: empty)) { _ in })
+    // What `absent:` counts is counted for it.
+    if ![.voteAbsent, .askAbsent, .askInTurnAbsent, .passAbsent, .passEachWithin].contains(form) {
+      let empty = DelegateHub()
+      #expect(await result == form(surroundings.delegates(of: empty)) { _ in })
+    }
     let counts = await hub.statistics().counts
     #expect(counts.handled == (form.isNotification ? 1 : 0))
     #expect(counts.total == counts.handled)
