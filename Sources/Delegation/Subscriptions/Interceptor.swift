@@ -43,8 +43,9 @@ extension DelegateHub {
   public protocol Interceptor: Sendable {
     /// Runs in place of a handler, which it calls with `next`.
     ///
-    /// If it does not call `next`, the handler does not run: the subscriber counts as absent in a question, and as
-    /// having handled a notification. A second call of `next` runs nothing, and returns what the first one did.
+    /// If it does not call `next`, the handler does not run. In a question the subscriber then does not count, even
+    /// with `absent:`; a notification counts as handled. A second call of `next` runs nothing, and returns what the
+    /// first one did.
     ///
     /// - Parameters:
     ///   - call: which handler it is.
