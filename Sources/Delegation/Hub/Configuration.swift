@@ -19,7 +19,7 @@ extension DelegateHub {
     /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
     /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, but for one case: if other work takes
     /// the executor while it prepares the delivery of notifications, they wait as well. Handlers elsewhere do not hear
-    /// meanwhile that they are cancelled. So give an executor that may be busy for long to subscriptions.
+    /// meanwhile that they are cancelled. So give an executor that may stand still to subscriptions.
     ///
     /// `enqueue` must not block: a caller waits for it, past its deadline too. Nor may it run the job: then each
     /// suspended subscriber of a call takes stack, and a child task that ends while it is cancelled may stop the
@@ -41,7 +41,7 @@ extension DelegateHub {
     /// **Isolation.** It runs in a task of its own on ``executor``, on no actor and under no lock, and
     /// may call the hub. The task-locals of ``propagating`` are bound as they were at the call that the incident is
     /// about, so a log line has the request's id; for ``Incident/Kind/dropped`` at the post of the last notification
-    /// that was dropped. The hook holds up no call, handler or poster, even if it blocks, as long as the
+    /// that was dropped. It delays no call, handler or poster, even if it blocks, as long as the
     /// executor has a thread left; ``DelegateHub/drain(within:)`` waits for it. While 256 incidents wait,
     /// further ones are only counted; see ``Incident/leftOut``.
     ///

@@ -44,7 +44,9 @@ extension DelegateHub {
     /// Runs in place of a handler, which it calls with `next`.
     ///
     /// If it does not call `next`, the handler does not run. In a question that counts as `absent:` says, and without
-    /// `absent:` as if the subscriber were not there; a notification counts as handled. A second call of `next` runs nothing, and returns what the first one did.
+    /// `absent:` as if the subscriber were not there; a notification counts as handled. A second call of `next` runs
+    /// nothing, and returns what the first one did. Whether the subscription has ended, or the outcome is fixed, is
+    /// looked at again when `next` is called: then the handler is not called either.
     ///
     /// - Parameters:
     ///   - call: which handler it is.

@@ -9,7 +9,7 @@ struct FaultIncidentTests {
   /// Its own threads: one that the hook blocks, and others.
   private static let pool = ThreadPool(threads: 3)
 
-  @Test("The incident hook blocks")
+  @Test("The closure of onIncident blocks")
   func hookBlocks() async {
     let (begun, semaphore) = (Gate(), DispatchSemaphore(value: 0))
     let told = Recorder<String>()

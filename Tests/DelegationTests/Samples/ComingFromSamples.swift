@@ -116,7 +116,7 @@ struct ComingFromSamples {
     func player(_ player: OnePlayer, didPlay song: String) {
       delegates.notify { $0.player(player, didPlay: song) }
     }
-    // Has to answer at once, so it answers alone.
+    // The player needs the answer at once, so nobody else is asked.
     func player(_ player: OnePlayer, shouldPlay song: String) -> Bool { song != "polka" }
   }
   // end of sample

@@ -71,22 +71,23 @@ enum ClosedSamples {
     // end of sample
   }
 
-  // sample: A breaker
-  /// Answers "no" for ten seconds after a gate was late.
-  final class Breaker: Sendable {
+  // sample: A pause
+  /// Denies for ten seconds after a gate was late.
+  final class Pause: Sendable {
     private let end = Mutex(ContinuousClock.now)
 
-    var isOpen: Bool { end.withLock { ContinuousClock.now < $0 } }
+    var isDenying: Bool { end.withLock { ContinuousClock.now < $0 } }
     func note(_ incident: DelegateHub.Incident) {
       incident.writeToStandardError()
-      if incident.kind == .late { end.withLock { $0 = .now + .seconds(10) } }
+      guard incident.kind == .late, incident.protocol.hasSuffix("PaymentGate") else { return }
+      end.withLock { $0 = .now + .seconds(10) }
     }
   }
   // end of sample
 
-  static func mayPay(_ amount: Int, _ hub: DelegateHub, _ breaker: Breaker) async -> Bool {
-    // sample: Behind a breaker
-    if breaker.isOpen { return false }
+  static func mayPay(_ amount: Int, _ hub: DelegateHub, _ pause: Pause) async -> Bool {
+    // sample: Behind a pause
+    if pause.isDenying { return false }  // nobody is asked
     // end of sample
     return await mayPay(amount, hub)
   }
@@ -127,22 +128,22 @@ struct FailingClosedSamples {
     withExtendedLifetime(keepers) {}
   }
 
-  @Test("the hub tells the breaker of a gate that is late, and then nobody is asked")
-  func breaker() async {
-    typealias Breaker = ClosedSamples.Breaker
-    // sample: A hub with a breaker
-    let breaker = Breaker()
-    let hub = DelegateHub(.init(onIncident: { breaker.note($0) }))
+  @Test("the hub tells the pause of a gate that is late, and then nobody is asked")
+  func pause() async {
+    typealias Pause = ClosedSamples.Pause
+    // sample: A hub with a pause
+    let pause = Pause()
+    let hub = DelegateHub(.init(onIncident: { pause.note($0) }))
     // end of sample
     let gate = Gate()
     let (sound, hung) = (Keeper(), Keeper(gate))
     for keeper in [sound, hung] { hub.subscribe(keeper, to: PaymentGate.self) }
-    #expect(!(await ClosedSamples.mayPay(7, hub, breaker)))
+    #expect(!(await ClosedSamples.mayPay(7, hub, pause)))
     gate.open()
     await hub.drain()
     let asked = hung.asked.history.count
-    #expect(breaker.isOpen)
-    #expect(!(await ClosedSamples.mayPay(7, hub, breaker)))
+    #expect(pause.isDenying)
+    #expect(!(await ClosedSamples.mayPay(7, hub, pause)))
     #expect(hung.asked.history.count == asked)
     #expect(await hub.subscriberCount(of: PaymentGate.self) == 2)
   }

@@ -30,9 +30,9 @@ struct OverloadSamples {
     let logger = Logger()
     // sample: Policies
     hub.subscribe(archive, to: Telemetry.self)  // all of them, however many wait
-    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
-    hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 3))
-    hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 3))
+    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)  // only the newest waits
+    hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 2))  // drops the oldest
+    hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 2))  // drops what comes
     // end of sample
     hub.notify(Telemetry.self) { await $0.didMeasure(0) }
     for instrument in [archive, dashboard, recorder, alarm] { await instrument.gate.arrivals() }
@@ -44,9 +44,9 @@ struct OverloadSamples {
     await hub.drain()
     #expect(archive.values.history == Array(0...9))
     #expect(dashboard.values.history == [0, 9])
-    #expect(recorder.values.history == [0, 7, 8, 9])
-    #expect(alarm.values.history == [0, 1, 2, 3])
-    #expect(await hub.statistics().counts.dropped == 8 + 6 + 6)
+    #expect(recorder.values.history == [0, 8, 9])
+    #expect(alarm.values.history == [0, 1, 2])
+    #expect(await hub.statistics().counts.dropped == 8 + 7 + 7)
   }
 
   private func watch(_ hub: DelegateHub, limit: Int, _ logger: Logger) async {

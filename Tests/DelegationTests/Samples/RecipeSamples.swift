@@ -47,7 +47,6 @@ struct RecipeSamples {
 
   // MARK: A scope
 
-  // sample: ScopedSubscription
   /// Ends a subscription at the end of a scope.
   struct ScopedSubscription: ~Copyable {
     private let subscription: DelegateHub.Subscription
@@ -55,7 +54,6 @@ struct RecipeSamples {
     init(_ subscription: DelegateHub.Subscription) { self.subscription = subscription }
     deinit { subscription.cancel() }
   }
-  // end of sample
 
   @Test("a scoped subscription ends with its scope, also if that is left by an error")
   func scope() async throws {

@@ -84,7 +84,8 @@ struct BeyondOneProcessSamples {
   private func vote(_ guest: String) async -> Bool {
     // sample: Below the deadline of the engine
     let isAllowed = await hub.vote(
-      Gatekeeper.self, within: .milliseconds(200), absent: .counts(as: false)
+      Gatekeeper.self, by: .unanimous(ofAtLeast: 1), within: .milliseconds(200),
+      absent: .counts(as: false)
     ) { try await $0.mayEnter(guest) }
     // end of sample
     return isAllowed

@@ -22,7 +22,7 @@ struct ObservabilitySamples {
   }
 
   // sample: Metrics
-  /// Reports what a hub's account says at this moment; to be called every few seconds.
+  /// Reports a hub's statistics; to be called every few seconds.
   func report(_ hub: DelegateHub) async {
     for part in await hub.statistics().protocols {
       let dimensions = [("protocol", part.name)]

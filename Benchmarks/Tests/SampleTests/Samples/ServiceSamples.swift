@@ -5,7 +5,7 @@ import ServiceLifecycleTestKit
 import Testing
 
 // sample: A service
-/// Keeps a hub at rest when the service group goes: waits for what was posted before it returns.
+/// Waits, when the service group stops, until the hub has handled what was posted.
 struct HubService: Service {
   let hub: DelegateHub
   let patience: Duration

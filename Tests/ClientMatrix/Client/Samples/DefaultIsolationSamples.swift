@@ -50,7 +50,7 @@ import Delegation
     notes.expect("Intro", "Intro", at: .pool)
     // sample: Calling them on the main actor
     hub.notify(SongDisplay.self) { await $0.show("Intro") }
-    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }  // the same
+    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }  // also on the main actor
     // end of sample
     await hub.drain()
     Checks.expect(label.text, is: "Outro")
