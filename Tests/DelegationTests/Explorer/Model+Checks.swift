@@ -190,7 +190,11 @@ extension Model {
       if call.isDue(at: time) { violate(14, "#\(number) is past its deadline") }
     case .cancelAndWait:
       guard let episode = call.target.map({ episodes[$0] }) else { return }
-      if episode.running == nil && episode.asked == 0 { violate(2, "#\(number) waits for nobody") }
+      // It waits for former subscriptions of the same object as well.
+      let others = episodes.filter { $0.player == episode.player }
+      if others.allSatisfy({ $0.running == nil && $0.asked == 0 }) {
+        violate(2, "#\(number) waits for nobody")
+      }
     default: break
     }
   }
