@@ -73,6 +73,8 @@ struct FaultHandlerTests {
       }
     }
     await gate.arrivals(2)
+    // An answer after the deadline would be late.
+    while await hub.statistics().questions.answered < 1 { await Task.yield() }
     #expect(await passingTime(of: clock) { await answers.value } == ["late", "other"])
 
     let left = await passingTime(of: clock) { await hub.drain(within: .seconds(5)) }

@@ -36,25 +36,6 @@ struct InterceptorFaultTests {
     }
   }
 
-  @Test("a gate that they keep from answering counts as `absent:` says, and is not asked")
-  func keptFromAnswering() async {
-    let hub = DelegateHub(.init(interceptors: [Hook { _, _ in .notCalled }]))
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
-    let votes = await [
-      hub.vote(Listener.self, absent: .counts(as: false)) { _ in true },
-      hub.vote(Listener.self, within: .seconds(600), absent: .counts(as: false)) { _ in true },
-      hub.vote(Listener.self, absent: .abstains) { _ in false },
-      hub.vote(Listener.self) { _ in false },
-    ]
-    #expect(votes == [false, false, true, true])
-    let answer = await hub.askInTurn(Listener.self, absent: .counts(as: 7)) { _ in 1 }
-    #expect(answer == 7)
-    #expect(await hub.collect(Listener.self) { _ in 1 }.isEmpty)
-    #expect(await hub.statistics().questions.asked == 0)
-    withExtendedLifetime(probe) {}
-  }
-
   private func cast(_ stage: Stage, _ count: Int = 3) -> [Probe] {
     let probes = Probe.many(count)
     for (id, probe) in probes.enumerated() { stage.hub.subscribe(probe, to: Listener.self, id: id) }
@@ -291,94 +272,6 @@ struct InterceptorFaultTests {
     }
     #expect(isDead.history == [true])
     while lifetimes.alive > 0 { await Task.yield() }
-  }
-
-  @Test(
-    "a take-over before they call next loses nothing, dead or alive", arguments: [false, true],
-    [false, true])
-  func takeOver(isOnMainActor: Bool, isDead: Bool) async {
-    let gate = Gate()
-    let handled = Recorder<String>()
-    let hub = DelegateHub {
-      $0.interceptors = [
-        Hook { call, next in
-          await gate.pass()
-          return await next()
-        }
-      ]
-    }
-    var old: Probe? = Probe("old")
-    let new = Probe("new")
-    if let old { hub.subscribe(old, to: Listener.self, id: 0) }
-    for number in 0..<3 {
-      if isOnMainActor {
-        hub.notify(Listener.self) { @MainActor in handled.record("\($0.name) \(number)") }
-      } else {
-        hub.notify(Listener.self) { handled.record("\($0.name) \(number)") }
-      }
-    }
-    await gate.arrivals()
-    if isDead { old = nil }
-    hub.subscribe(new, to: Listener.self, id: 0)
-    gate.open()
-    await hub.drain()
-    #expect(handled.history == ["new 0", "new 1", "new 2"])
-    withExtendedLifetime((old, new)) {}
-  }
-
-  @Test("one that has ended meanwhile is not called")
-  func endedMeanwhile() async {
-    let hub = DelegateHub(
-      .init(interceptors: [
-        Hook { call, next in
-          call.subscription.cancel()
-          return await next()
-        }
-      ]))
-    let probes = Probe.many(3)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { $0.log.record(0) }
-    await hub.drain()
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    #expect(
-      await hub.vote(Listener.self, absent: .counts(as: false)) { probe in
-        probe.log.record(1)
-        return false
-      })
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let answer = await hub.askInTurn(Listener.self) { probe -> Int? in
-      probe.log.record(2)
-      return 2
-    }
-    #expect(answer == nil)
-    #expect(probes.flatMap(\.log.history).isEmpty)
-    #expect(await hub.statistics().questions.asked == 0)
-  }
-
-  @Test("they may drain the hub, whatever the question awaits, and other hubs may wait for them")
-  func drains() async {
-    let (drained, other) = (Recorder<DelegateHub>(), DelegateHub())
-    let failed = Recorder<DelegateHub.Incident.Kind>()
-    let door = DelegateHub {
-      $0.onIncident = { failed.record($0.kind) }
-      $0.interceptors = [
-        Hook { _, next in
-          await drained.history.first?.drain()
-          return await other.delayingDrain { await next() }
-        }
-      ]
-    }
-    drained.record(door)
-    let probes = Probe.many(2)
-    for probe in probes { door.subscribe(probe, to: Listener.self) }
-    #expect(await door.vote(Listener.self) { _ in true })
-    #expect(await door.ask(Listener.self, combining: .all()) { $0.name }.count == 2)
-    #expect(
-      await !door.vote(Listener.self, absent: .counts(as: false)) { _ in throw Refusal() })
-    await door.drain()
-    #expect(failed.history.first == .failed)
-    #expect(await door.statistics().questions.failed >= 1)
-    withExtendedLifetime(probes) {}
   }
 
   @Test("subscribers that it keeps from running do not keep others from being asked")

@@ -12,6 +12,10 @@ final class Cast {
   }
 
   deinit {
+    // What rounds have claimed counts as running, and keeps a subscription that has ended.
+    for node in nodes {
+      while node.runningCalls > 0 { node.endCall() }
+    }
     inbox.clear()
   }
 }

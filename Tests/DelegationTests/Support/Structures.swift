@@ -175,13 +175,17 @@ extension SubscriptionNode {
 
   /// Takes the first notification, as who attends does.
   func proceed() -> Mailbox.Step {
-    contents.withLock { $0.mailbox.proceed(published: publishedWhileOpen) }
+    let step = contents.withLock { $0.mailbox.proceed(published: publishedWhileOpen) }
+    if case .done = step {
+      state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent)
+      if !isOpen { releaseHeld() }
+    }
+    return step
   }
 
   /// Does what a worker does that attends.
   func serve() {
     var step = proceed()
-    if case .done = step { state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent) }
     while true {
       switch step {
       case .handle(let content):
