@@ -53,6 +53,14 @@ struct AdapterTests {
     return DelegateHub(configuration)
   }
 
+  private static func totals(
+    of label: String, _ outcome: String, in factory: TestMetrics
+  ) -> [Int64] {
+    factory.counters(label: label)
+      .filter { counter in counter.dimensions.contains { $0 == ("outcome", outcome) } }
+      .map(\.totalValue)
+  }
+
   @Test("metrics report what has happened since the last time, and what there is")
   func metrics() async throws {
     let hub = Self.makeQuietHub()
@@ -65,9 +73,10 @@ struct AdapterTests {
       #expect(await hub.drain().isEmpty)
       await metrics.report()
       for (outcome, count) in [("handled", 3), ("failed", 2)] {
-        let counters = factory.counters(label: "test_notifications_total")
-          .filter { counter in counter.dimensions.contains { $0 == ("outcome", outcome) } }
-        #expect(counters.map(\.totalValue) == [Int64(count * round)])
+        #expect(
+          Self.totals(of: "test_notifications_total", outcome, in: factory) == [
+            Int64(count * round)
+          ])
       }
     }
     #expect(factory.meters(label: "test_subscribers").map(\.lastValue) == [1])
@@ -91,9 +100,8 @@ struct AdapterTests {
     await metrics.report()
     await metrics.report()
     for (outcome, count) in [("answered", 3), ("failed", 2)] {
-      let counters = factory.counters(label: "test_questions_total")
-        .filter { counter in counter.dimensions.contains { $0 == ("outcome", outcome) } }
-      #expect(counters.map(\.totalValue) == [Int64(count)])
+      #expect(
+        Self.totals(of: "test_questions_total", outcome, in: factory) == [Int64(count)])
     }
     #expect(factory.counters(label: "test_questions_total").count == 2)
     #expect(factory.meters(label: "test_questions_answering").map(\.lastValue) == [0])

@@ -44,7 +44,7 @@ final class FanOut: Sendable {
   ) {
     self.workplace = workplace
     activity = workplace.activity
-    slowWatch = workplace.slowWatch
+    slowWatch = workplace.surroundings?.slowWatch
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere

@@ -157,15 +157,17 @@ final class Worker: Sendable {
 
   /// Notes that the handler of a question has returned, and counts it off.
   @usableFromInline
-  func end(_ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?) {
+  func end(
+    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, isCancelled: Bool
+  ) {
     end(watchedBy: slowWatch)
-    if hasAnswered, !Task.isCancelled { return node.endCall() }
-    countOff(node, in: call, isCancelled: Task.isCancelled)
+    if hasAnswered, !isCancelled { return node.endCall() }
+    countOff(node, in: call, isCancelled: isCancelled)
   }
 
   /// Counts off a call whose handler has not answered, and tells what it threw.
   @inline(never)
-  func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
+  private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     let failure = takeFailure()
     node.endCall(as: takeEnd(isCancelled: isCancelled))
     if let failure { node.report(failure, in: call) }
@@ -197,7 +199,7 @@ final class Worker: Sendable {
     }
     let context = HandlerContext(worker: self, call: begin(), node: node)
     let result = await HandlerContext.binding.withValue(context) { await handler(node) }
-    end(node, in: call, watchedBy: slowWatch)
+    end(node, in: call, watchedBy: slowWatch, isCancelled: Task.isCancelled)
     return result
   }
 

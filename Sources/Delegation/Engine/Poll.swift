@@ -169,7 +169,7 @@ extension Round {
     _ node: SubscriptionNode, by worker: Worker, for phase: borrowing Atomic<UInt8>,
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
-    endHandler(of: worker)
+    worker.end(watchedBy: slowWatch)
     return enqueue(
       for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled),
       telling: worker.takeFailure(), count)

@@ -61,15 +61,7 @@ extension Round {
   /// never counts was abandoned.
   @usableFromInline
   func end(_ node: SubscriptionNode, by worker: Worker) {
-    endHandler(of: worker)
-    if worker.hasAnswered, !isCancelled { return node.endCall() }
-    worker.countOff(node, in: call, isCancelled: isCancelled)
-  }
-
-  /// Notes that the handler has returned.
-  @inline(__always)
-  func endHandler(of worker: Worker) {
-    worker.end(watchedBy: slowWatch)
+    worker.end(node, in: call, watchedBy: slowWatch, isCancelled: isCancelled)
   }
 
   /// Claims the next subscription for a worker whose handler has returned.

@@ -8,8 +8,6 @@ protocol Workplace: AnyObject, Sendable {
   var executor: (any TaskExecutor)? { get }
   /// The count of workers.
   var activity: Activity { get }
-  /// The watch for slow handlers, if the hub has one.
-  var slowWatch: SlowWatch? { get }
   /// What the hub does around handlers, if anything.
   var surroundings: Surroundings? { get }
 }

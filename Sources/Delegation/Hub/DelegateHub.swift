@@ -40,7 +40,7 @@ public actor DelegateHub {
 
   /// The watch for slow handlers, if the configuration has a limit.
   @usableFromInline
-  nonisolated let slowWatch: SlowWatch?
+  nonisolated var slowWatch: SlowWatch? { surroundings?.slowWatch }
 
   /// What is done around handlers, if anything is.
   @usableFromInline
@@ -94,9 +94,8 @@ public actor DelegateHub {
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
     deadlines = DeadlineQueue(
       clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
-    slowWatch = Self.makeSlowWatch(configuration, by: deadlines)
     surroundings = Surroundings(
-      slowWatch: slowWatch,
+      slowWatch: Self.makeSlowWatch(configuration, by: deadlines),
       interception: Interception(configuration.interceptors, now: deadlines.now))
     mayAskAlone = executor == nil && configuration.interceptors.isEmpty
     mayAskInPlace = executor == nil && surroundings == nil

@@ -150,10 +150,7 @@ struct Guarantee12CancellationTests {
       }
       let caller = Task { await vote(from: 1) }
       await gate.arrivals()
-      let canceller = Thread { caller.cancel() }
-      canceller.stackSize = 512 << 10
-      canceller.start()
-      while !caller.isCancelled { await Task.yield() }
+      await cancelOnSmallStack(caller)
       gate.open()
       _ = await caller.value
       #expect(await hub.drain().isEmpty)
@@ -177,10 +174,7 @@ struct Guarantee12CancellationTests {
       }
       let caller = Task { await ask(from: 1) }
       await gate.arrivals()
-      let canceller = Thread { caller.cancel() }
-      canceller.stackSize = 512 << 10
-      canceller.start()
-      while !caller.isCancelled { await Task.yield() }
+      await cancelOnSmallStack(caller)
       gate.open()
       _ = await caller.value
       #expect(await hub.drain().isEmpty)
@@ -240,4 +234,12 @@ struct Guarantee12CancellationTests {
       #expect(seen == Array(repeating: false, count: 5))
     }
   }
+}
+
+/// Cancels a task on a thread that has half a megabyte of stack.
+private func cancelOnSmallStack<Success: Sendable>(_ caller: Task<Success, Never>) async {
+  let canceller = Thread { caller.cancel() }
+  canceller.stackSize = 512 << 10
+  canceller.start()
+  while !caller.isCancelled { await Task.yield() }
 }

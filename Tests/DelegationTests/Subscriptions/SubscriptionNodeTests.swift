@@ -136,7 +136,7 @@ struct SubscriptionNodeTests {
     let worker = Worker(activity: telling.activity, caller: nil)
     #expect(node.beginCall())
     worker.note(CallFailure(error: Refusal()))
-    worker.end(node, in: .vote, watchedBy: nil)
+    worker.end(node, in: .vote, watchedBy: nil, isCancelled: false)
     node.noteLate(in: .vote)
     #expect(seen.history == [QuestionAccount(failed: 1), QuestionAccount(failed: 1, late: 1)])
   }
