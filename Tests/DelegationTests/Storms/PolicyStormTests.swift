@@ -19,8 +19,9 @@ struct PolicyStormTests {
       shares.append(Self.longestPost(whileChanging: member, in: hub))
       hub.unsubscribe(member)
     }
-    // The threads may stop anywhere, but not each time for that long.
-    #expect(shares.sorted()[2] < 0.5, "\(shares)")
+    // The threads may stop anywhere, but not each time for that long. A post that waits for the change
+    // takes most of its time in each round.
+    #expect(shares.contains { $0 < 0.5 }, "\(shares)")
     gate.open()
     await hub.drain()
     withExtendedLifetime((member, witness)) {}
