@@ -76,11 +76,10 @@ class Figures:
         record = json.loads(path.read_text())
         self.conditions, self.medians, self.scales = record["conditions"], {}, {}
         for line in record["lines"]:
-            row, who = line["row"], line["who"]
-            self.scales[row] = line["scale"]
-            self.medians[row, who] = line["figure"][1]
-            if other := line.get("against"):
-                self.medians[row, other] = line["itsFigure"][1]
+            self.scales[line["row"]] = line["scale"]
+            self.medians[line["row"], line["who"]] = line["figure"][1]
+            if "against" in line:
+                self.medians[line["row"], line["against"]] = line["itsFigure"][1]
 
     def series(self, chart):
         """For each contestant of a chart its figures, one for each size."""
