@@ -4,6 +4,7 @@ Part of `.ci/draw`. Each chart has both axes logarithmic and a line for each con
 1, 3, 10 and 100 subscribers, or what is allocated for them.
 """
 import collections
+import itertools
 import json
 import math
 from xml.sax.saxutils import escape
@@ -26,12 +27,19 @@ CONTESTANTS = {
     "actor loop": Contestant("loop in an actor", True, "#6e6e73", "#b8b8bd"),
     "weak loop": Contestant("plain loop", True, "#98989d", "#8e8e93"),
 }
+# For each appearance, by what its files end with, the colours; of bars their area, edge and text.
 THEMES = {
-    "light": {"back": "#ffffff", "text": "#1d1d1f", "quiet": "#6e6e73", "line": "#d2d2d7"},
-    "dark": {"back": "#0a0c10", "text": "#f5f5f7", "quiet": "#a1a1a6", "line": "#424245"},
+    "": {
+        "back": "#ffffff", "text": "#1d1d1f", "quiet": "#6e6e73", "line": "#d2d2d7",
+        "run": ("#d6e6ff", "#2f6fd0", "#0b3a80"), "wait": ("none", "#8e8e93", "#6e6e73"),
+        "stop": ("#ffe0dc", "#c8372b", "#8a1f16"), "note": ("#fff3d1", "#c99a18", "#6b5000"),
+    } | {who: contestant.light for who, contestant in CONTESTANTS.items()},
+    "~dark": {
+        "back": "#0a0c10", "text": "#f5f5f7", "quiet": "#a1a1a6", "line": "#424245",
+        "run": ("#173a6b", "#5b9bff", "#d6e6ff"), "wait": ("none", "#8e8e93", "#a1a1a6"),
+        "stop": ("#5c1d17", "#ff7568", "#ffd9d4"), "note": ("#4a3a0c", "#e0b43c", "#ffeebf"),
+    } | {who: contestant.dark for who, contestant in CONTESTANTS.items()},
 }
-for kind, theme in THEMES.items():
-    theme |= {who: getattr(contestant, kind) for who, contestant in CONTESTANTS.items()}
 
 # The rows that a chart is made of, whether their figures count for all subscribers or for one, who is shown.
 Chart = collections.namedtuple("Chart", "name title row whole who")
@@ -68,11 +76,10 @@ class Figures:
         record = json.loads(path.read_text())
         self.conditions, self.medians, self.scales = record["conditions"], {}, {}
         for line in record["lines"]:
-            row, who = line["row"], line["who"]
-            self.scales[row] = line["scale"]
-            self.medians[row, who] = line["figure"][1]
-            if other := line.get("against"):
-                self.medians[row, other] = line["itsFigure"][1]
+            self.scales[line["row"]] = line["scale"]
+            self.medians[line["row"], line["who"]] = line["figure"][1]
+            if "against" in line:
+                self.medians[line["row"], line["against"]] = line["itsFigure"][1]
 
     def series(self, chart):
         """For each contestant of a chart its figures, one for each size."""
@@ -187,16 +194,12 @@ def footnote(figures, charts, theme, y):
 def draw(record, resources, benchmarks):
     """The files that the figures make: a chart each for the catalogue, all on one sheet for README."""
     figures, files = Figures(record), {}
-    for kind, theme in THEMES.items():
+    for suffix, theme in THEMES.items():
         for chart in CHARTS:
-            elements = panel(chart, figures, theme, 0, 0, 640, 300)
-            elements += footnote(figures, [chart], theme, 312)
-            name = chart.name + ("~dark" if kind == "dark" else "")
-            files[resources / f"{name}.svg"] = sheet(640, 340, chart.title, elements)
-        elements = []
-        for index, chart in enumerate(SHEET):
-            elements += panel(chart, figures, theme, 470 * (index % 2), 285 * (index // 2), 460, 275)
-        elements += footnote(figures, SHEET, theme, 582)
-        name = "costs-dark" if kind == "dark" else "costs"
-        files[benchmarks / f"{name}.svg"] = sheet(930, 624, LABEL, elements)
+            elements = panel(chart, figures, theme, 0, 0, 640, 300) + footnote(figures, [chart], theme, 312)
+            files[resources / f"{chart.name}{suffix}.svg"] = sheet(640, 340, chart.title, elements)
+        panels = [panel(chart, figures, theme, 470 * (index % 2), 285 * (index // 2), 460, 275)
+                  for index, chart in enumerate(SHEET)]
+        elements = [*itertools.chain(*panels), *footnote(figures, SHEET, theme, 582)]
+        files[benchmarks / f"costs{suffix.replace('~', '-')}.svg"] = sheet(930, 624, LABEL, elements)
     return files

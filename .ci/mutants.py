@@ -7,7 +7,7 @@ LIBRARY = pathlib.Path("Sources/Delegation")
 PAIRS = [
     (" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" === ", " !== "), (" && ", " || "),
     (" + ", " - "), (" * ", " / "), (" += ", " -= "), ("true", "false"), ("max(", "min("),
-    ("prefix(", "suffix("), (".expired", ".cancelled"), (".needed", ".notNeeded"),
+    ("prefix(", "suffix("), (".expired", ".cancelled"),
     ("wrappingAdd(", "wrappingSubtract("), (".oldValue", ".newValue"),
 ]
 OPERATORS = {**dict(PAIRS), **{other: one for one, other in PAIRS}, "..<": "..."}

@@ -66,12 +66,12 @@ def marked(command, measure):
         if reason == signal.SIGUSR1:
             name, units = output.readline().strip().split("|")
             others = [int(task) for task in os.listdir(f"/proc/{pid}/task") if int(task) != thread]
-            for other in others:
-                # It would do a part of the work, so much faster than the one that is counted.
-                libc.syscall(TGKILL, pid, other, signal.SIGSTOP)
-                os.waitpid(other, WALL)
+            # They would do a part of the work, so much faster than the one that is counted. The system may
+            # have ended one that was idle.
+            stopped = [other for other in others if libc.syscall(TGKILL, pid, other, signal.SIGSTOP) == 0
+                       and os.WIFSTOPPED(os.waitpid(other, WALL)[1])]
             yield name, measure(pid, thread), int(units)
-            for other in others:
+            for other in stopped:
                 ptrace(CONT, other)
         # What the tracing itself causes is not the program's to see.
         quiet = reason in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTRAP, signal.SIGSTOP)

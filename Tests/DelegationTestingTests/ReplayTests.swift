@@ -166,7 +166,7 @@ struct ReplayTests {
     arguments: [SchedulingStrategy.random, .priorities, .alternating])
   func endings(strategy: SchedulingStrategy) throws {
     var histories: Set<[String]> = []
-    let all = seeds(300)
+    let all = seeds(100)
     for seed in all {
       // What differs from one to the next are the addresses of what they make.
       let plays = (0..<2).map { _ in play(seed, strategy, Self.endings) }

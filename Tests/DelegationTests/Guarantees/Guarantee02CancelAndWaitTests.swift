@@ -289,24 +289,6 @@ struct Guarantee02CancelAndWaitTests {
     }
   }
 
-  @Test("it also waits for a handler of the same object's former subscription (T8)")
-  func formerSubscription() {
-    let (stage, gate, probe, other) = (Stage(), Gate(), Probe(), Probe("other"))
-    let first = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.run()
-    first.cancel()
-    let second = stage.hub.subscribe(probe, to: Listener.self)
-    let unrelated = stage.hub.subscribe(other, to: Listener.self)
-    #expect(stage.start { _ in await unrelated.cancelAndWait() }.result != nil)
-    let ending = stage.start { _ in await second.cancelAndWait() }
-    #expect(ending.result == nil)
-    #expect(first.statistics.running == 1)
-    stage.open(gate)
-    #expect(ending.result != nil)
-    withExtendedLifetime((probe, other)) {}
-  }
-
   @Test("a handler of the former subscription does not wait for itself")
   func withinFormerSubscription() {
     let (stage, gate, probe, done) = (Stage(), Gate(), Probe(), Recorder<Bool>())

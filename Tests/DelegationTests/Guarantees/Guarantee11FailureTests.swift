@@ -171,24 +171,6 @@ struct Guarantee11FailureTests {
     #expect(failures.history.count == 40)
   }
 
-  @Test("without a handler of its own, a hub writes each failure to standard error, on one line")
-  func standardError() async throws {
-    let result = try #require(
-      await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-        let hub = DelegateHub()
-        let probe = Probe()
-        hub.subscribe(probe, to: Listener.self)
-        hub.notify(Listener.self) { _ in throw Veto.by("two\nlines") }
-        await hub.drain()
-      })
-    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-    let lines = text.split(separator: "\n").filter { $0.contains("Probe") }
-    #expect(lines.count == 1)
-    let line = try #require(lines.first)
-    #expect(line.contains("Guarantee11FailureTests.swift:"))
-    #expect(line.contains("two") && line.contains("lines"))
-  }
-
   private func makeHub(reportingTo failures: Recorder<String>) -> DelegateHub {
     var configuration = DelegateHub.Configuration()
     configuration.on(.failed) { incident in

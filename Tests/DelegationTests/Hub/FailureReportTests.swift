@@ -13,50 +13,6 @@ struct FailureReportTests {
     return (stage, reported)
   }
 
-  @Test("a failure is reported with the subscriber, where it subscribed, and the error")
-  func report() {
-    let (stage, reported) = makeStage()
-    let (plain, named) = (Probe(), Probe())
-    let line = #line + 1
-    stage.hub.subscribe(plain, to: Listener.self)
-    stage.hub.subscribe(named, to: Listener.self, id: "quota")
-    stage.hub.notify(Listener.self) { _ in throw Refusal(reason: "sync") }
-    stage.hub.notify(Listener.self) { _ in
-      await Task.yield()
-      throw Refusal(reason: "async")
-    }
-    stage.run()
-    let places = [
-      "DelegationTests.Probe of DelegationTests/FailureReportTests.swift:\(line)",
-      "DelegationTests.Probe (quota) of DelegationTests/FailureReportTests.swift:\(line + 1)",
-    ]
-    #expect(
-      reported.history.sorted()
-        == places.flatMap { ["\($0): async", "\($0): sync"] }.sorted())
-    withExtendedLifetime((plain, named)) {}
-  }
-
-  @Test("each failure is reported, and what comes next is handled")
-  func eachFailure() {
-    let (stage, reported) = makeStage()
-    let probe = Probe()
-    stage.hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 7)
-    for number in 0..<6 {
-      stage.hub.notify(Listener.self) { probe in
-        if number % 2 == 0 { throw Refusal(reason: "\(number)") }
-        probe.log.record(number)
-      }
-    }
-    stage.run()
-    #expect(
-      reported.history == [0, 2, 4].map { "DelegationTests.Probe of Shop/Cart.swift:7: \($0)" })
-    #expect(probe.log.history == [1, 3, 5])
-    #expect(
-      stage.counts == [
-        "handled 3, failed 3, expired 0, dropped 0, cancelled 0, waiting 0, handling 0"
-      ])
-  }
-
   @Test("a failure is reported though its subscriber leaves or dies meanwhile")
   func leavingMeanwhile() {
     let (stage, reported) = makeStage()

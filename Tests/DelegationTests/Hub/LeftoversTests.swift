@@ -105,21 +105,6 @@ struct LeftoversTests {
     #expect(probes.map(\.log.history) == [[1], [1]])
   }
 
-  @Test("drain returns when all is done, and leaves no timer behind")
-  func inTime() {
-    let stage = Stage()
-    let gate = Gate()
-    let probes = stage.cast(3)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    let drain = stage.start { await $0.drain(within: .seconds(5)).isEmpty }
-    #expect(drain.result == nil)
-    #expect(stage.alarms == 1)
-    stage.open(gate)
-    #expect(drain.result == true)
-    #expect(stage.alarms == 0)
-    withExtendedLifetime(probes) {}
-  }
-
   @Test("what handlers post in turn is waited for, and left at the deadline")
   func inTurn() {
     let stage = Stage()
@@ -145,23 +130,6 @@ struct LeftoversTests {
     stage.open(gates[1])
     #expect(patient.result == true)
     #expect(probe.log.history == [2])
-  }
-
-  @Test("with a deadline of zero it tells at once what is left")
-  func zero() {
-    let stage = Stage()
-    let gate = Gate()
-    let probe = Probe()
-    stage.hub.subscribe(probe, to: Listener.self)
-    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.run()
-    let left = stage.perform { await $0.drain(within: .zero) }
-    #expect(left?.subscribers.map(\.running) == [1])
-    #expect(left?.subscribers.map(\.waiting) == [0])
-    stage.open(gate)
-    #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
-    withExtendedLifetime(probe) {}
   }
 
   @Test("one handler, or one notification that waits, is enough to be left")

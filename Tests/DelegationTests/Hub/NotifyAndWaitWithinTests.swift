@@ -90,22 +90,6 @@ struct NotifyAndWaitWithinTests {
     #expect(probes[0].log.history == [1])
   }
 
-  @Test("with zero it does not wait")
-  func zero() throws {
-    let stage = Stage()
-    let probes = stage.cast(1)
-    let gate = Gate()
-    let call = stage.start { hub in
-      await hub.notifyAndWait(Listener.self, within: .zero) { probe in
-        await gate.pass()
-        probe.log.record(1)
-      }
-    }
-    #expect(try #require(call.result).subscribers.count == 1)
-    stage.open(gate)
-    #expect(probes[0].log.history == [1])
-  }
-
   @Test("a negative deadline counts as zero")
   func negative() async {
     let hub = DelegateHub()

@@ -86,7 +86,7 @@ struct StatisticsTests {
     #expect(stage.statistics?.protocols.map(\.name) == ["DelegationTests.Listener"])
   }
 
-  @Test("questions are not counted, but their running handlers are shown")
+  @Test("questions are not among what was addressed, but their running handlers are shown")
   func questions() {
     let stage = Stage()
     let gate = Gate()

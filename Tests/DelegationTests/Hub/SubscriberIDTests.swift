@@ -4,23 +4,6 @@ import Testing
 
 @Suite("Ids of subscribers", .inTurn)
 struct SubscriberIDTests {
-  @Test("another object of the same id takes the place of the one before")
-  func place() {
-    let stage = Stage()
-    let probes = Probe.many(5)
-    for probe in probes { stage.hub.subscribe(probe, to: Listener.self, id: probe.name) }
-    let successor = Probe("successor")
-    stage.hub.subscribe(successor, to: Listener.self, id: "2")
-    #expect(
-      stage.perform { await $0.subscribers(of: Listener.self).map(\.name) }
-        == ["0", "1", "successor", "3", "4"])
-    #expect(stage.perform { await $0.subscriberCount(of: Listener.self) } == 5)
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
-    stage.run()
-    #expect(probes.map(\.log.history) == [[1], [1], [], [1], [1]])
-    #expect(successor.log.history == [1])
-  }
-
   @Test("it inherits what waited, in order, and nothing is counted as lost")
   func inheritance() {
     let stage = Stage()
