@@ -95,10 +95,24 @@ let package = Package(
       ],
       swiftSettings: settings),
     // The documentation's samples that need a package: without the upcoming features, as readers may be.
+    .executableTarget(
+      name: "SampleServer",
+      dependencies: [
+        "DelegationAdapters",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      path: "Tests/SampleServer",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SampleTests",
       dependencies: [
+        "DelegationAdapters",
+        "SampleServer",
         .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "InMemoryLogging", package: "swift-log"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),

@@ -132,7 +132,7 @@ public final class ManualClock: Clock {
   /// gone to sleep, it wakes nothing. With a ``ManualExecutor`` you do not need this.
   ///
   /// For each deadline of a hub's calls a task sleeps until the call has returned. So `waitForSleepers(2)` waits for the
-  /// second of two deadlines. One more sleeps while the hub's `slowAfter` watches handlers, and for that long after.
+  /// second of two deadlines. One more sleeps while the hub's `slowAfter` watches handlers, and for up to that long after.
   ///
   /// ```swift
   /// async let alice = hub.vote(

@@ -10,10 +10,10 @@ extension DelegateHub.Subscription {
   ///
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler, nor for
   /// handlers that wait for it in turn. A `Task` that the handler has started counts as the handler, which
-  /// might await it; a `Task.detached` waits for the handler, too. So does a `Task` that a synchronous
-  /// handler of a notification, or of a question that is asked in a loop, has started. If a voter waits for
-  /// the subscription or the hub of the handler that asks it, later waits of that handler and of the other
-  /// voters do not wait for this voter.
+  /// might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
+  /// handler of a notification, or of a question that is asked in a loop, has started. If a voter waits for the handler
+  /// that asks it, by way of its subscription or hub, later waits in that handler and in the other voters do not wait
+  /// for this voter.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns.

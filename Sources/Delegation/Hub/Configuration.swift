@@ -12,7 +12,7 @@ extension DelegateHub {
     ///
     /// Handlers of a subscription with an executor (`on:`) run there, and those of a closure that says `@MainActor`
     /// on the main actor. A combiner's `receive` may run on the executor of any subscriber of the call. These run on
-    /// the pool: the part of a question before anybody is asked, unless the caller runs on this executor; and what a
+    /// the pool, unless the caller runs on this executor: the part of a question before anybody is asked, and what a
     /// deadline does, with the combiner's last calls. If ``clock`` is neither a `ContinuousClock` nor a
     /// `SuspendingClock`, the hub is taken for a test's, and both run on this executor.
     ///

@@ -6,18 +6,18 @@ extension DelegateHub {
   ///
   /// **Order.** Subscribers are asked by priority, then in order of subscription; they answer in
   /// any order. Handlers that suspend overlap, so the call takes as long as the slowest of them. If
-  /// the hub has no executor, handlers may run on the caller's thread until one suspends. If one of
-  /// them blocks, it delays the subscribers after it and the caller, even if another answer fixes the
+  /// the hub has no executor, handlers may run on the caller's thread until one suspends. One that
+  /// blocks there delays the subscribers after it and the caller, even if another answer fixes the
   /// outcome meanwhile. With a deadline, ``vote(_:by:within:absent:_:)``, it delays nobody as long as
   /// the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
-  /// caller's task-locals and priority.
+  /// caller's task-locals and priority; an `async` method of an actor runs on that actor.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when
-  /// they have answered. Whoever cancels it runs their cancellation handlers: one that blocks holds up that
-  /// thread, and the call. The handler of a single subscriber runs in the caller's own task if neither
-  /// the subscriber nor the hub has an executor. If it cancels that task, it cancels the caller.
+  /// they have answered. The thread that cancels it runs their cancellation handlers: one that blocks holds up
+  /// that thread, and the call. A single subscriber is asked in the caller's own task, if neither it nor the
+  /// hub has an executor: a handler that cancels its task then cancels the caller.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///

@@ -15,8 +15,8 @@ extension DelegateHub {
   /// the outcome. A handler that blocks its thread holds up the others and the caller.
   ///
   /// **Isolation.** Handlers run where the caller's task runs, on no actor. If the hub has an executor, or
-  /// ``Configuration/slowAfter`` or ``Configuration/interceptors`` are set, all are asked as by ``vote(_:by:_:)-2k4ay``. If a subscriber has an
-  /// executor, it and those after it are.
+  /// ``Configuration/slowAfter`` or ``Configuration/interceptors`` are set, all are asked as by
+  /// ``vote(_:by:_:)-2k4ay``. If a subscriber has an executor, it and those after it are.
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels
   /// that task cancels the caller.

@@ -7,12 +7,12 @@ extension DelegateHub {
   /// **Order.** By priority, then in order of subscription; each is asked when the one before has
   /// returned. A question does not wait for the notifications posted before it.
   ///
-  /// **Isolation.** Handlers run in the caller's task, with its task-locals and priority, on the hub's
-  /// executor or the subscription's, on no actor.
+  /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the caller's
+  /// task-locals and priority; those on a subscription's executor in a task of their own, the others in the
+  /// caller's task.
   ///
-  /// **Cancellation.** Handlers run in the caller's task, those on the subscription's executor in a child
-  /// task. If the caller's task is cancelled, they see that they are cancelled. A handler that cancels the caller's
-  /// task cancels the caller.
+  /// **Cancellation.** If the caller's task is cancelled, its handlers see that they are cancelled. A handler that
+  /// cancels the caller's task cancels the caller.
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///

@@ -85,12 +85,12 @@ extension DelegateHub {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued behind it,
-  /// and not for handlers that wait for it in turn; it returns them as left. The same holds for a closure in
+  /// nor for handlers that wait for it in turn; it returns them as left. The same holds for a closure in
   /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
-  /// it. In a `Task.detached`, and in a `Task` that a synchronous handler of a notification, or of a question
-  /// that is asked in a loop, has started, it waits for that handler. If a voter waits for the subscription
-  /// or the hub of the handler that asks it, later drains of that handler and of the other voters do not wait
-  /// for this voter.
+  /// it. It does wait for the handler in a `Task.detached`, and in a `Task` that a synchronous handler of a
+  /// notification, or of a question that is asked in a loop, has started. If a voter waits for the handler that asks
+  /// it, by way of its subscription or hub, later drains in that handler and in the other voters do not wait for this
+  /// voter.
   ///
   /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
   /// reference is released after a drain may die a moment later.

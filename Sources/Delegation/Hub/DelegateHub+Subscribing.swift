@@ -27,13 +27,12 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
-  ///     with an equal id, it takes the place of the older one, with its pending notifications, but
-  ///     not with its priority, mailbox policy, hold or executor. That includes a notification that
-  ///     the older one has not begun to handle. The older one is not told, and a handler of it may still
-  ///     run; as long as that one waits for the main actor, the newer one's mailbox has no limit. If the
-  ///     newer one was subscribed already, it keeps its own mailbox, and what waited for the older one is
-  ///     cancelled. If the same object subscribes again with another id, its one subscription has the
-  ///     new id.
+  ///     with an equal id, it takes the place of the older one. It gets every notification that the older
+  ///     one has not begun to handle, but not its priority, mailbox policy, hold or executor. The older
+  ///     one is not told, and a handler of it may still run; as long as that handler waits for the main
+  ///     actor, the newer one's mailbox has no limit. If the newer one was subscribed already, it keeps its
+  ///     own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
+  ///     with another id, its one subscription has the new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
@@ -44,7 +43,8 @@ extension DelegateHub {
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: O(1), amortised.
+  /// - Complexity: O(1), amortised. With an id that it takes over from a subscriber whose mailbox has a limit,
+  ///   O(*n*) in the *n* notifications that wait there.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
     _ subscriber: P, to protocol: P.Type, priority: Int? = nil,

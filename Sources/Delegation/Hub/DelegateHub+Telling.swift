@@ -34,8 +34,9 @@ extension DelegateHub {
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
   ///
-  /// As the synchronous form; it too reads `self.current` when the handler runs. A subscriber's next notification
-  /// begins only when the handler has returned, even if it suspends for long. The others go on meanwhile.
+  /// As the synchronous form. `{ await $0.did(self.current) }` too reads `current` when the handler runs. A
+  /// subscriber's next notification begins only when the handler has returned, even if it suspends for long. The
+  /// others go on meanwhile.
   ///
   /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
   ///
@@ -99,8 +100,9 @@ extension DelegateHub {
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that
   /// subscriber, which handles nothing else until the handler returns. It does not wait for
-  /// subscribers whose handlers wait for it in turn. It returns them as left. A `Task` that a handler has started
-  /// counts as the handler, which might await it: while it drains the hub, the handler is taken to wait.
+  /// subscribers whose handlers wait for it in turn. It returns all of these as left. A `Task` that a handler has
+  /// started counts as the handler, which might await it: while the task waits for the hub, the handler is taken for
+  /// one that waits.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the
   /// notification goes on, as it does after the deadline.

@@ -48,7 +48,8 @@ public struct Delegates<P: Sendable>: Sendable {
   /// They are still subscribers of the first protocol. Notifications that are posted here use its
   /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
   /// conform passes over such a notification: it is not called, and it is counted as
-  /// ``DelegateHub/Statistics/Counts/passedOver``. A question is not asked of it, and it counts as absent.
+  /// ``DelegateHub/Statistics/Counts/passedOver``. A question is not put to it, and `absent:` is not applied to it:
+  /// it counts as one that is not there.
   ///
   /// In a mailbox with a limit, what is passed over takes no place and pushes nothing out. Without a limit it is
   /// passed over in its turn, on the subscriber's own executor if it has one:

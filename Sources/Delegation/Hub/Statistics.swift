@@ -50,8 +50,8 @@ extension DelegateHub {
       public var late: Int { account.late }
       /// Their outcome was fixed before they were answered, or their caller was cancelled.
       ///
-      /// A handler is counted here when it returns or throws. One that is asked in a loop, because the closure awaits
-      /// nothing, is not if it returns.
+      /// A handler is counted here when it returns or throws. Where the closure awaits nothing and the subscribers are
+      /// asked in a loop, each handler that returns counts as answered.
       public var abandoned: Int { account.abandoned }
       /// They are being answered.
       public var answering: Int { account.answering }

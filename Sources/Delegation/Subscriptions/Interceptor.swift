@@ -44,9 +44,9 @@ extension DelegateHub {
     /// Runs in place of a handler, which it calls with `next`.
     ///
     /// If it does not call `next`, the handler does not run. In a question that counts as `absent:` says, and without
-    /// `absent:` as if the subscriber were not there; a notification counts as handled. A second call of `next` runs
-    /// nothing, and returns what the first one did. Whether the subscription has ended, or the outcome is fixed, is
-    /// looked at again when `next` is called: then the handler is not called either.
+    /// `absent:`, in `collect` too, as if the subscriber were not there; a notification counts as handled. A second
+    /// call of `next` runs nothing, and returns what the first one did. When `next` is called, it looks again whether
+    /// the subscription has ended or the outcome is fixed: then the handler is not called either.
     ///
     /// - Parameters:
     ///   - call: which handler it is.
@@ -89,8 +89,8 @@ extension DelegateHub {
   public struct HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The handler returned.
     public static let returned = Self(isCalled: true)
-    /// The handler was not called: an interceptor did not call `next`, the subscriber had died, or its subscription
-    /// had ended.
+    /// The handler was not called: an interceptor did not call `next`, the subscriber had died, its subscription had
+    /// ended, or the outcome was fixed.
     public static let notCalled = Self(isCalled: false)
 
     /// Whether the handler was called.

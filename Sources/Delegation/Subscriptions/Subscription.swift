@@ -12,18 +12,18 @@ extension DelegateHub {
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
     /// way for others. A handler that has started may still run. If it has yet to switch to the
     /// subscriber's actor, or a worker on another thread is just about to call it, the method may still be
-    /// entered. After a call on the main actor, or on the subscription's own serial executor, no synchronous
-    /// handler is entered there. Notifications that waited are
-    /// counted as cancelled, and are released before it returns: a `deinit` of an object that only
-    /// they kept alive runs in the caller's place. To cancel again does nothing. If another thread is
-    /// just ending the subscription, that thread counts and releases them.
+    /// entered. If you cancel on the main actor, or on the subscription's own serial executor, no synchronous
+    /// handler is entered there afterwards.
+    ///
+    /// Notifications that waited are counted as cancelled, and are released before it returns: a `deinit` of an
+    /// object that only they kept alive runs in the caller's place. To cancel again does nothing. If another
+    /// thread is just ending the subscription, that thread counts and releases them.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
     /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
     ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
-    ///   notifications before that one. If its executor stands still, also O(*q*) in the *q* questions
-    ///   that were sent there and have not begun, even if they are over.
+    ///   notifications before that one.
     public func cancel() {
       node.terminate(as: .cancelled)
     }

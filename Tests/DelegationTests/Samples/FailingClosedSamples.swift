@@ -42,6 +42,19 @@ enum ClosedSamples {
     return mayPay
   }
 
+  /// The same, and reports that a gate is missing.
+  static func mayPay(
+    _ amount: Int, _ hub: DelegateHub, reportMissingGate: @Sendable () -> Void
+  ) async -> Bool {
+    let mayPay = await mayPay(amount, hub)
+    // sample: A missing gate
+    if !mayPay, await hub.subscriberCount(of: PaymentGate.self) < 2 {
+      reportMissingGate()  // an error in the log, and a counter that has an alarm
+    }
+    // end of sample
+    return mayPay
+  }
+
   static func isAllowed(_ guest: String, _ hub: DelegateHub) async -> Bool {
     // sample: Absence
     let isAllowed = await hub.vote(
@@ -99,13 +112,17 @@ struct FailingClosedSamples {
 
   private final class Keeper: PaymentGate {
     let gate: Gate?
+    let isBroken: Bool
     let asked = Recorder<Int>()
 
-    init(_ gate: Gate? = nil) { self.gate = gate }
+    init(_ gate: Gate? = nil, throwing isBroken: Bool = false) {
+      (self.gate, self.isBroken) = (gate, isBroken)
+    }
 
     func mayPay(_ amount: Int) async throws -> Bool {
       asked.record(amount)
       await gate?.pass()
+      if isBroken { throw CancellationError() }
       return true
     }
   }
@@ -146,6 +163,54 @@ struct FailingClosedSamples {
     #expect(!(await ClosedSamples.mayPay(7, hub, pause)))
     #expect(hung.asked.history.count == asked)
     #expect(await hub.subscriberCount(of: PaymentGate.self) == 2)
+  }
+
+  /// Why one of two gates has not answered.
+  enum Silence: CaseIterable {
+    case threw, late, diedBeforeTheFirstCall, diedLater, unsubscribed, neverSubscribed
+  }
+
+  @Test("what the hub tells of a gate that has not answered", arguments: Silence.allCases)
+  func missing(_ silence: Silence) async {
+    let (incidents, clock) = (Recorder<DelegateHub.Incident.Kind>(), ManualClock())
+    let hub = DelegateHub(.init(clock: clock, onIncident: { incidents.record($0.kind) }))
+    let (sound, gate) = (Keeper(), Gate())
+    var other: Keeper? = Keeper(silence == .late ? gate : nil, throwing: silence == .threw)
+    hub.subscribe(sound, to: PaymentGate.self)
+    if silence != .neverSubscribed, let other { hub.subscribe(other, to: PaymentGate.self) }
+    if silence == .diedLater {
+      #expect(await ClosedSamples.mayPay(7, hub, reportMissingGate: {}))
+    }
+    if silence == .unsubscribed, let other { hub.unsubscribe(other) }
+    if [.diedBeforeTheFirstCall, .diedLater].contains(silence) { other = nil }
+    let reports = Recorder<Void>()
+    async let mayPay = ClosedSamples.mayPay(7, hub) { reports.record(()) }
+    if silence == .late {
+      await gate.arrivals()
+      await clock.waitForSleepers()
+      // Until the other one has answered.
+      while await hub.statistics().questions.answered == 0 { await Task.yield() }
+      clock.advance(by: .milliseconds(50))
+    }
+    #expect(!(await mayPay))
+    gate.open()
+    await hub.drain()
+    let counts = await hub.statistics().questions
+    let isThere = [.threw, .late].contains(silence)
+    #expect(reports.count == (isThere ? 0 : 1))
+    switch silence {
+    case .threw: #expect(incidents.history == [.failed] && counts.failed == 1)
+    case .late: #expect(incidents.history == [.late] && counts.late == 1)
+    case .diedBeforeTheFirstCall: #expect(incidents.history == [.unheard])
+    case .diedLater, .unsubscribed, .neverSubscribed: #expect(incidents.history.isEmpty)
+    }
+    if !isThere {
+      // Nobody is asked any more: even the counts stand still.
+      #expect(!(await ClosedSamples.mayPay(7, hub) { reports.record(()) }))
+      #expect(await hub.statistics().questions == counts)
+      #expect(reports.count == 2)
+    }
+    withExtendedLifetime((sound, other)) {}
   }
 
   @Test("what is not there does not say no: without a number the vote is open")

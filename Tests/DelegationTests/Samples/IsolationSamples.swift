@@ -21,7 +21,7 @@ struct IsolationSamples {
   }
 
   final class Disk: DownloadDelegate {
-    func didReceive(_ bytes: Int) { write(bytes) }  // on the queue it was subscribed with
+    func didReceive(_ bytes: Int) { write(bytes) }  // on its queue
   }
   // end of sample
 

@@ -23,9 +23,12 @@ struct MemorySamples {
     private let audit = Audit()
 
     init() {
-      hub.subscribe(audit, to: ServerDelegate.self)  // kept by the server
-      hub.subscribe(Metrics(), to: ServerDelegate.self, hold: .strongly)  // kept by the hub
-      hub.subscribe(Audit(), to: ServerDelegate.self)  // kept by nobody: gone at once
+      // Kept by the server.
+      hub.subscribe(audit, to: ServerDelegate.self)
+      // Kept by the hub.
+      hub.subscribe(Metrics(), to: ServerDelegate.self, hold: .strongly)
+      // Kept by nobody: gone at once.
+      hub.subscribe(Audit(), to: ServerDelegate.self)
     }
   }
   // end of sample

@@ -29,10 +29,14 @@ struct OverloadSamples {
       (Instrument(), Instrument(), Instrument(), Instrument())
     let logger = Logger()
     // sample: Policies
-    hub.subscribe(archive, to: Telemetry.self)  // all of them, however many wait
-    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)  // only the newest waits
-    hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 2))  // drops the oldest
-    hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 2))  // drops what comes
+    // All of them wait, however many there are.
+    hub.subscribe(archive, to: Telemetry.self)
+    // Only the newest waits.
+    hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
+    // Two wait; when one more comes, the oldest is dropped.
+    hub.subscribe(recorder, to: Telemetry.self, mailbox: .dropOldest(limit: 2))
+    // Two wait; when one more comes, that one is dropped.
+    hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 2))
     // end of sample
     hub.notify(Telemetry.self) { await $0.didMeasure(0) }
     for instrument in [archive, dashboard, recorder, alarm] { await instrument.gate.arrivals() }

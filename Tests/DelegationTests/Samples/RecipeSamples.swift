@@ -25,7 +25,7 @@ struct RecipeSamples {
 
     // sample: Once
     func didSay(_ line: String) async {
-      hub.unsubscribe(self, from: RoomMember.self)  // first of all: no further call starts
+      hub.unsubscribe(self, from: RoomMember.self)  // first of all
       greet(line)
     }
     // end of sample

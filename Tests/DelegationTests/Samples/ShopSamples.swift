@@ -61,7 +61,7 @@ struct ShopSamples {
     // Ask one after another, until somebody knows.
     let price = await hub.askInTurn(ShopDelegate.self) { await $0.price(of: item) }
 
-    // Hand a value from one to the next; each may change it, or stop it with nil.
+    // Hand a value from one to the next; each may change it or stop it.
     let receipt = await hub.pass(text, through: ShopDelegate.self) { await $0.label($1) }
     // end of sample
     #expect(counters.map(\.sold.history) == [["kite"], ["kite"]])

@@ -95,17 +95,20 @@ struct BeyondOneProcessSamples {
   func doormen() async throws {
     let doorman = Doorman(actorSystem: system)
     // sample: Subscribing here and there
-    hub.subscribe(doorman, to: Gatekeeper.self)  // a distributed actor, wherever it is
+    // A distributed actor, wherever it is.
+    hub.subscribe(doorman, to: Gatekeeper.self)
     // end of sample
     let gatekeeper: any Gatekeeper = Doorman(actorSystem: system)
     // sample: Subscribing here and there
-    hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)  // an `any Gatekeeper`
+    // An `any Gatekeeper`, which may be one.
+    hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)
     // end of sample
     #expect(await hub.subscriberCount(of: Gatekeeper.self) == 2)
     let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
     #expect(!isAllowed)
     // sample: Subscribing here and there
-    hub.unsubscribe(doorman)  // by its id, so by any proxy
+    // By its id, so by any proxy.
+    hub.unsubscribe(doorman)
     // end of sample
     #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
     hub.unsubscribeAll(from: Gatekeeper.self)

@@ -106,13 +106,10 @@ struct ServiceSamples {
   func group() async throws {
     let (hub, log) = (DelegateHub(), History())
     let logger = makeLogger(log)
-    // sample: A service group
     let group = ServiceGroup(
       configuration: .init(
         services: [
-          // Stopped after those below it, when nobody posts any more.
           .init(service: HubService(hub: hub, patience: .seconds(5), logger: logger)),
-          // By default the group cancels all services if one returns or throws.
           .init(
             service: Listener(hub: hub), successTerminationBehavior: .gracefullyShutdownGroup,
             failureTerminationBehavior: .gracefullyShutdownGroup),
@@ -120,7 +117,6 @@ struct ServiceSamples {
         gracefulShutdownSignals: [.sigterm],
         logger: logger))
     try await group.run()
-    // end of sample
     #expect(await hub.drain(within: .zero).isEmpty)
     #expect(!log.lines.contains { $0.hasPrefix("warning") })
   }

@@ -18,7 +18,8 @@ import Delegation
   final class SongList: PlayerDelegate {
     private var songs = ["Intro"]
     nonisolated func didStart(_ song: String) { note(song) }  // on a worker
-    @MainActor func mayStart(_ song: String) -> Bool { songs.contains(song) }  // on the main actor
+    // On the main actor.
+    @MainActor func mayStart(_ song: String) -> Bool { songs.contains(song) }
   }
   // end of sample
 
@@ -49,8 +50,9 @@ import Delegation
     await hub.drain()
     notes.expect("Intro", "Intro", at: .pool)
     // sample: Calling them on the main actor
+    // Both run on the main actor.
     hub.notify(SongDisplay.self) { await $0.show("Intro") }
-    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }  // also on the main actor
+    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }
     // end of sample
     await hub.drain()
     Checks.expect(label.text, is: "Outro")
