@@ -129,7 +129,7 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await hub.askInTurn(
-      among: audience, within: hub.limits(duration, each: each), absent: absence, body
+      among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
     ).outcome
   }
 
@@ -170,7 +170,7 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await hub.pass(
-      value, among: audience, within: hub.limits(duration, each: each), absent: absence, body
+      value, among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
     ).outcome
   }
 

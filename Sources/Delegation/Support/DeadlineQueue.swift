@@ -61,9 +61,7 @@ final class DeadlineQueue: Sendable {
     if needsSleeper { startSleeper(number, until: time) }
     return {
       // Cancelled and released outside the lock.
-      let (action, sleeper) = self.alarms.withLock {
-        ($0.cancel(number), $0.takeSleeper(of: number))
-      }
+      let (action, sleeper) = self.alarms.withLock { $0.cancel(number, at: time) }
       sleeper?.cancel()
       withExtendedLifetime(action) {}
     }
@@ -103,20 +101,14 @@ struct Deadline: Sendable {
   @usableFromInline
   let isPast: Bool
   /// When it was set, by the queue's time.
-  var start: Duration
+  let start: Duration
   /// When it comes, by the queue's time.
   let time: Duration
   let queue: DeadlineQueue
 
   /// Whether it has come.
+  @usableFromInline
   var hasCome: Bool { isPast || queue.now() >= time }
-
-  /// Whichever comes first of this one and another one of the same hub.
-  func orEarlier(_ other: Deadline) -> Deadline {
-    Deadline(
-      isPast: isPast || other.isPast, start: start, time: min(time, other.time),
-      queue: queue)
-  }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
   ///
