@@ -39,16 +39,8 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await vote(among: Audience(`protocol`), by: rule, body)
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func vote<P, E>(
-    among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
-  ) async throws(E) -> Bool {
-    try await decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
+    let audience = Audience(`protocol`)
+    return try await decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
   }
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
@@ -77,7 +69,9 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+    let audience = Audience(`protocol`)
+    let asking = AskingForResponse(audience, in: .ask, absent: nil, body)
+    return try await decide(audience, by: combiner, in: .ask, asking).get()
   }
 
   /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
@@ -149,18 +143,6 @@ extension DelegateHub {
     await ask(
       among: Audience(`protocol`), combining: combiner,
       within: duration, absent: absence, in: .ask, body)
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func ask<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    try await decide(
-      audience, by: combiner, in: call,
-      AskingForResponse(audience, in: call, absent: nil, body)
-    ).get()
   }
 
   @inlinable

@@ -62,7 +62,7 @@ final class IncidentReporter: Sendable {
     activity.begin()
     Task.startDetached(on: recipient.executor) { [hook = recipient.hook] in
       while let incident = self.next() {
-        (incident.context ?? []).bindInPlace { hook(incident) }
+        await (incident.context ?? []).bind { hook(incident) }
         // The executor may have other work, and the hook may cause further incidents.
         await Task.yield()
       }
