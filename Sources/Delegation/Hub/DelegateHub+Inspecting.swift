@@ -117,12 +117,11 @@ extension DelegateHub {
     let workers = isIdle ? 0 : inbox.activity.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
-    let subscribers = await allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init)
+    let left = await allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init)
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
-    let explained = subscribers.reduce(delays) { $0 + max(1, $1.running) }
-    return Leftovers(
-      subscribers: subscribers, delays: delays, ownWork: max(0, workers - explained))
+    let explained = left.reduce(delays) { $0 + max(1, $1.running) }
+    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, workers - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.

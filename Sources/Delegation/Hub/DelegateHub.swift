@@ -255,8 +255,6 @@ extension DelegateHub: Workplace {
   /// Copies of all rosters, for a caller that may prefer another executor.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
     guard isCalledOnOtherExecutor else { return await overview() }
-    return await withTaskExecutorPreference(ownExecutor) {
-      await self.allSubscriptions()
-    }
+    return await withTaskExecutorPreference(ownExecutor) { await self.overview() }
   }
 }

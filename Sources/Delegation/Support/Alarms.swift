@@ -2,15 +2,6 @@
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
-  struct Sleeper: Sendable {
-    /// The number of the alarm that it was started for.
-    let number: Int
-    /// When it wakes.
-    var time: Duration
-    /// `nil` until it is known.
-    var task: Task<Void, Never>?
-  }
-
   /// By time, and those of one time by their numbers; without an action if it was cancelled.
   ///
   /// A deadline is mostly later than those before it, so its place is near the end. Cancelled alarms stay until they are
@@ -18,8 +9,10 @@ struct Alarms: Sendable {
   private var alarms: [(time: Duration, number: Int, action: (@Sendable () -> Void)?)] = []
   private var cancelled = 0
   private var lastNumber = 0
-  /// If they are shared, the earliest last; no two wake at the same time.
-  private(set) var sleepers: [Sleeper] = []
+  /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
+  ///
+  /// If they are shared, the earliest is last; no two wake at the same time.
+  private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, Never>?)] = []
   /// Whether one sleeper serves several alarms; if not, each alarm has its own, which is cancelled with it.
   private let sharesSleepers: Bool
 
@@ -47,7 +40,7 @@ struct Alarms: Sendable {
     let index = alarms.partitioningIndex { $0.time > time }
     alarms.insert((time, lastNumber, action), at: index)
     if sharesSleepers, wakes(by: time) { return (lastNumber, false) }
-    sleepers.append(Sleeper(number: lastNumber, time: time))
+    sleepers.append((lastNumber, time, nil))
     return (lastNumber, true)
   }
 

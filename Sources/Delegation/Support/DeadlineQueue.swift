@@ -54,6 +54,9 @@ final class DeadlineQueue: Sendable {
     Task.startDetached(on: executor, priority: .high) { action() }
   }
 
+  /// Runs an action at a time, in a task of its own, unless it is cancelled before.
+  ///
+  /// - Returns: what cancels and releases the action.
   func schedule(
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> @Sendable () -> Void {
@@ -72,20 +75,14 @@ final class DeadlineQueue: Sendable {
       var next: Duration? = first
       while let time = next {
         await sleep(time)
-        next = self?.wake(number)
+        guard let self else { return }
+        let now = now()
+        let woken = alarms.withLock { $0.wake(number, now: now) }
+        for action in woken.due { start(action) }
+        next = woken.next
       }
     }
     alarms.withLock { $0.setTask(task, of: number) }
-  }
-
-  /// Starts the due actions when a sleeper wakes.
-  ///
-  /// - Returns: the time until which it sleeps again; `nil` if it ends.
-  private func wake(_ sleeper: Int) -> Duration? {
-    let now = now()
-    let (due, next) = alarms.withLock { $0.wake(sleeper, now: now) }
-    for action in due { start(action) }
-    return next
   }
 }
 
@@ -114,10 +111,8 @@ struct Deadline: Sendable {
   ///
   /// - Returns: what cancels and releases the action.
   func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    if isPast {
-      queue.start(action)
-      return {}
-    }
-    return queue.schedule(action, at: time)
+    if !isPast { return queue.schedule(action, at: time) }
+    queue.start(action)
+    return {}
   }
 }

@@ -48,7 +48,7 @@ struct AlarmsTests {
       #expect(due.count == 1)
       #expect(next == nil)
     }
-    #expect(alarms.sleepers.map(\.number) == [far])
+    #expect(alarms.sleepers.map { $0.number } == [far])
   }
 
   @Test("those that are cancelled are forgotten when they are more than half")
