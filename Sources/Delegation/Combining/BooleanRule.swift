@@ -38,8 +38,7 @@ public struct BooleanRule: Combiner {
     ofAtLeast quorum: Int = 0
   ) {
     // Not `precondition`: its message is not printed in release builds.
-    if number < 0 { Self.refuse(number: number) }
-    if quorum < 0 { Self.refuse(quorum: quorum) }
+    if Swift.min(number, quorum) < 0 { Self.refuse(number, quorum: quorum) }
     self.outcome = outcome
     self.counted = counted
     self.weight = weight
@@ -106,14 +105,12 @@ public struct BooleanRule: Combiner {
   }
 
   @usableFromInline
-  static func refuse(number: Int) -> Never {
-    fatalError(
-      "The quorum of .atLeast(\(number)) is below 0. Pass how many subscribers must say \"yes\": "
-        + "0 (always true) or more.")
-  }
-
-  @usableFromInline
-  static func refuse(quorum: Int) -> Never {
+  static func refuse(_ number: Int, quorum: Int) -> Never {
+    if number < 0 {
+      fatalError(
+        "The quorum of .atLeast(\(number)) is below 0. Pass how many subscribers must say \"yes\": "
+          + "0 (always true) or more.")
+    }
     fatalError(
       "A vote with (ofAtLeast: \(quorum)) asks for less than 0 answers. Pass how many subscribers must "
         + "have answered for a \"yes\": 0 (the plain rule) or more.")

@@ -11,15 +11,6 @@ struct Audience<P>: Sendable {
   @usableFromInline
   let narrowing: Narrowing?
 
-  /// All subscribers of a protocol.
-  @inlinable
-  init(_ type: P.Type) {
-    // Of a type that the compiler knows, it knows this.
-    if type is any AnyObject.Type { Self.stopAtClass() }
-    base = type
-    narrowing = nil
-  }
-
   @usableFromInline
   static func stopAtClass() -> Never {
     fatalError(
@@ -27,11 +18,6 @@ struct Audience<P>: Sendable {
       DelegateHub: a call names \(P.self), which is a class, and would reach nobody. Name the protocol that the \
       subscribers subscribed to.
       """)
-  }
-
-  private init(base: Any.Type, narrowing: Narrowing) {
-    self.base = base
-    self.narrowing = narrowing
   }
 
   /// The subscribers of this audience that conform to a further protocol.
@@ -42,6 +28,17 @@ struct Audience<P>: Sendable {
   /// The key of the protocol that they subscribed to.
   @inlinable
   var key: ObjectIdentifier { ObjectIdentifier(base) }
+}
+
+extension Audience {
+  /// All subscribers of a protocol.
+  @inlinable
+  init(_ type: P.Type) {
+    // Of a type that the compiler knows, it knows this.
+    if type is any AnyObject.Type { Self.stopAtClass() }
+    base = type
+    narrowing = nil
+  }
 }
 
 extension SubscriptionNode {

@@ -88,12 +88,12 @@ extension DelegateHub {
       self.interceptors = interceptors
     }
   }
+}
 
-  /// The watch for slow handlers, if the configuration has a limit.
-  static func makeSlowWatch(
-    _ configuration: Configuration, by deadlines: DeadlineQueue
-  ) -> SlowWatch? {
-    guard let limit = configuration.slowAfter, limit < Deadline.farthest else { return nil }
+extension DelegateHub.Configuration {
+  /// The watch for slow handlers, if there is a limit.
+  func makeSlowWatch(by deadlines: DeadlineQueue) -> SlowWatch? {
+    guard let limit = slowAfter, limit < Deadline.farthest else { return nil }
     if limit <= .zero {
       fatalError(
         """
@@ -101,6 +101,6 @@ extension DelegateHub {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, by: deadlines, propagating: configuration.propagating)
+    return SlowWatch(after: limit, by: deadlines, propagating: propagating)
   }
 }

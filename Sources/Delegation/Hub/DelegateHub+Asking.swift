@@ -39,16 +39,8 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await vote(among: Audience(`protocol`), by: rule, body)
-  }
-
-  @inlinable
-  @inline(__always)
-  nonisolated func vote<P, E>(
-    among audience: Audience<P>, by rule: some Combiner<Bool, Bool>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
-  ) async throws(E) -> Bool {
-    try await decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
+    let audience = Audience(`protocol`)
+    return try await decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
   }
 
   /// Asks every subscriber of a protocol, side by side, and combines the responses.
@@ -77,7 +69,9 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await ask(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+    let audience = Audience(`protocol`)
+    let asking = AskingForResponse(audience, in: .ask, absent: nil, body)
+    return try await decide(audience, by: combiner, in: .ask, asking).get()
   }
 
   /// Asks every subscriber of a protocol for a yes or no, returns by a deadline, and does not
@@ -153,18 +147,6 @@ extension DelegateHub {
 
   @inlinable
   @inline(__always)
-  nonisolated func ask<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    try await decide(
-      audience, by: combiner, in: call,
-      AskingForResponse(audience, in: call, absent: nil, body)
-    ).get()
-  }
-
-  @inlinable
-  @inline(__always)
   nonisolated func ask<P, C: Combiner>(
     among audience: Audience<P>, combining combiner: C, within duration: Duration?,
     absent absence: Absence<C.Response>, in call: CallKind,
@@ -174,6 +156,56 @@ extension DelegateHub {
       audience, by: combiner, in: call, within: deadline(within: duration),
       AskingForResponse(audience, in: call, absent: absence, body)
     ).outcome
+  }
+
+  /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
+  ///
+  /// An error that a handler throws is that subscriber's result. A subscriber that has not answered
+  /// at the deadline has ``DelegateHub/ReplyError/timedOut``; it is cancelled and not waited for. Subscribers
+  /// that die or are removed before they are asked have no reply.
+  ///
+  /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
+  ///
+  /// **Isolation** and **Cancellation.** As with ``vote(_:by:_:)-2k4ay``; with a deadline as with
+  /// ``vote(_:by:within:absent:_:)``.
+  ///
+  /// **Errors.** It does not throw: errors are in the replies.
+  ///
+  /// ```swift
+  /// let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+  /// for reply in replies {
+  ///   print(reply.subscriber, reply.result)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to ask.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With
+  ///     zero or less nobody is asked.
+  ///   - body: the question.
+  /// - Returns: the replies.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func collect<P, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    await collect(among: Audience(`protocol`), within: duration, body)
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func collect<P, R: Sendable>(
+    among audience: Audience<P>, within duration: Duration?,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
+  ) async -> [Reply<R>] {
+    let asking = AskingForReply(audience, body)
+    guard let deadline = deadline(within: duration) else {
+      return await decide(audience, by: Reduction.all(), in: .collect, asking).get()
+    }
+    return await decide(
+      audience, by: Reduction.all(), in: .collect, within: deadline, asking
+    ).get()
   }
 }
 

@@ -105,7 +105,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await askInTurn(
-      among: Audience(`protocol`), within: limits(duration, each: each),
+      among: Audience(`protocol`), by: deadline(within: duration), each: each,
       absent: absence, body
     ).outcome
   }
@@ -148,7 +148,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await pass(
-      value, among: Audience(`protocol`), within: limits(duration, each: each),
+      value, among: Audience(`protocol`), by: deadline(within: duration), each: each,
       absent: absence, body
     ).outcome
   }

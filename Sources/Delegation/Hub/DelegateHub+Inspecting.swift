@@ -16,7 +16,9 @@ extension DelegateHub {
 
   nonisolated func subscriberCount<P>(among audience: Audience<P>) async -> Int {
     // Not on the actor: the reference of a check may turn out to be a subscriber's last.
-    await subscriptions(of: audience.key).count { $0.isReached(by: audience) }
+    await subscriptions(of: audience.key).count {
+      $0.isReached(as: audience.narrowing, endingIn: nil)
+    }
   }
 
   /// Whether a protocol has a live subscriber.
@@ -44,7 +46,7 @@ extension DelegateHub {
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
     let most = audience.narrowing == nil ? Inbox.mostLooks : .max
     return inbox.hasSubscription(of: audience.key, lookingAtMost: most) {
-      $0.isReached(by: audience)
+      $0.isReached(as: audience.narrowing, endingIn: nil)
     }
   }
 
@@ -110,17 +112,16 @@ extension DelegateHub {
   /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
-    if await wait(for: .rest(of: inbox.activity), until: deadline(within: duration)) {
-      return Leftovers(subscribers: [])
-    }
-    let workers = inbox.activity.workers.value
-    // It has come to rest since.
+    let isIdle = await wait(for: .rest(of: inbox.activity), until: deadline(within: duration))
+    // Read before anything else is looked at. It may have come to rest since.
+    let workers = isIdle ? 0 : inbox.activity.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = inbox.activity.delays.load(ordering: .relaxed)
-    return await Leftovers(
-      of: workers,
-      subscribers: allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init),
-      delays: delays)
+    let left = await allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init)
+    // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
+    // are the user's delays or the hub's own.
+    let explained = left.reduce(delays) { $0 + max(1, $1.running) }
+    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, workers - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
@@ -137,15 +138,8 @@ extension DelegateHub {
   /// - Returns: the counts at the moment of the call.
   /// - Complexity: O(*n*) in the hub's *n* subscriptions.
   public nonisolated func statistics() async -> Statistics {
-    let overviews = await allSubscriptions()
-    return Statistics(
-      protocols: overviews.map { overview in
-        let accounts = overview.nodes.map { ($0, $0.account, $0.questions) }
-        // Read last, so that it includes all that has been accounted for.
-        let (posted, addressed) = inbox.totals(of: overview.topic)
-        return Statistics.ProtocolStatistics(
-          overview, accounts: accounts, posted: posted, addressed: addressed)
-      }.sorted { $0.name < $1.name })
+    let protocols = await allSubscriptions().map { Statistics.ProtocolStatistics($0, in: inbox) }
+    return Statistics(protocols: protocols.sorted { $0.name < $1.name })
   }
 
   /// The deadline of a call; `nil` for none.
@@ -207,14 +201,5 @@ extension DelegateHub {
       }
     }
     return try result.get()
-  }
-}
-
-extension SubscriptionNode {
-  /// Whether a call for an audience would reach the subscriber at the moment.
-  ///
-  /// If it has died, that terminates the subscription.
-  func isReached<P>(by audience: Audience<P>) -> Bool {
-    isReached(as: audience.narrowing, endingIn: nil)
   }
 }

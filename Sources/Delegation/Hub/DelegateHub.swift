@@ -95,18 +95,16 @@ public actor DelegateHub {
     deadlines = DeadlineQueue(
       clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
     surroundings = Surroundings(
-      slowWatch: Self.makeSlowWatch(configuration, by: deadlines),
+      slowWatch: configuration.makeSlowWatch(by: deadlines),
       interception: Interception(configuration.interceptors, now: deadlines.now))
     mayAskAlone = executor == nil && configuration.interceptors.isEmpty
     mayAskInPlace = executor == nil && surroundings == nil
     isWrapping = !(configuration.interceptors.isEmpty && configuration.propagating.isEmpty)
     let activity = Activity()
     let reporter = IncidentReporter(
-      .init(
-        hook: configuration.onIncident, executor: executor, propagating: configuration.propagating,
-        now: deadlines.now), activity: activity)
+      configuration, on: executor, by: deadlines.now, countedBy: activity)
     self.reporter = reporter
-    inbox = Inbox(activity: activity) { reporter.report($0) }
+    inbox = Inbox(activity: activity) { [weak reporter] in reporter?.report($0) }
     inbox.setWaker { [weak self] in
       // Claimed with a reference to the hub, so that what is claimed is done.
       guard let self, self.inbox.wake.claim() else { return }
@@ -116,7 +114,6 @@ public actor DelegateHub {
 
   deinit {
     inbox.clear()
-    reporter.close()
   }
 
   // MARK: Applying the inbox's changes
@@ -255,8 +252,6 @@ extension DelegateHub: Workplace {
   /// Copies of all rosters, for a caller that may prefer another executor.
   nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
     guard isCalledOnOtherExecutor else { return await overview() }
-    return await withTaskExecutorPreference(ownExecutor) {
-      await self.allSubscriptions()
-    }
+    return await withTaskExecutorPreference(ownExecutor) { await self.overview() }
   }
 }

@@ -39,12 +39,25 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
-    add(
-      subscriber,
-      SubscriptionOptions(
-        of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
-        executor: handlerExecutor(for: executor)),
-      priority: priority, at: Site(file: fileID, line: line))
+    let options = SubscriptionOptions(
+      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      executor: handlerExecutor(for: executor))
+    let site = Site(file: fileID, line: line)
+    if base == P.self {
+      return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
+    }
+    func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
+      guard let conforming = subscriber as? Base else {
+        fatalError(
+          """
+          DelegateRegistry.subscribe(_:) at \(site): \(Swift.type(of: subscriber as Any)) does not conform \
+          to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
+          to both.
+          """)
+      }
+      return hub.add(conforming, to: type, options, priority: priority, at: site)
+    }
+    return _openExistential(base, do: add)
   }
 
   #if canImport(Dispatch)
@@ -95,25 +108,5 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   public func unsubscribeAndWait(_ subscriber: P) async {
     await hub.unsubscribeAndWait(
       DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
-  }
-
-  private func add(
-    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at site: Site
-  ) -> DelegateHub.Subscription {
-    if base == P.self {
-      return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
-    }
-    func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
-      guard let conforming = subscriber as? Base else {
-        fatalError(
-          """
-          DelegateRegistry.subscribe(_:) at \(site): \(Swift.type(of: subscriber as Any)) does not conform \
-          to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
-          to both.
-          """)
-      }
-      return hub.add(conforming, to: type, options, priority: priority, at: site)
-    }
-    return _openExistential(base, do: add)
   }
 }

@@ -14,7 +14,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.vote(among: audience, by: rule, body)
+    try await hub.decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
   }
 
   /// Asks every subscriber for a yes or no and combines the answers, in time and without failing.
@@ -54,7 +54,8 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.ask(among: audience, combining: combiner, in: .ask, body)
+    let asking = AskingForResponse(audience, in: .ask, absent: nil, body)
+    return try await hub.decide(audience, by: combiner, in: .ask, asking).get()
   }
 
   /// Asks every subscriber and combines the responses, in time and without failing.
@@ -129,7 +130,7 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
     await hub.askInTurn(
-      among: audience, within: hub.limits(duration, each: each), absent: absence, body
+      among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
     ).outcome
   }
 
@@ -170,7 +171,7 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
     await hub.pass(
-      value, among: audience, within: hub.limits(duration, each: each), absent: absence, body
+      value, among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
     ).outcome
   }
 

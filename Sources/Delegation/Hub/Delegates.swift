@@ -24,20 +24,6 @@ public struct Delegates<P: Sendable>: Sendable {
   @usableFromInline
   let audience: Audience<P>
 
-  /// Makes the calls for one protocol of a hub, by default of a new one.
-  ///
-  /// - Parameters:
-  ///   - protocol: the protocol, as `WorkerDelegate.self`.
-  ///   - hub: the hub.
-  public init(_ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub()) {
-    self.init(hub: hub, audience: Audience(`protocol`))
-  }
-
-  init(hub: DelegateHub, audience: Audience<P>) {
-    self.hub = hub
-    self.audience = audience
-  }
-
   /// What to give away: it can subscribe and unsubscribe, and nothing else.
   public var registry: DelegateRegistry<P> {
     DelegateRegistry(hub: hub, base: audience.base)
@@ -100,6 +86,15 @@ public struct Delegates<P: Sendable>: Sendable {
 }
 
 extension Delegates {
+  /// Makes the calls for one protocol of a hub, by default of a new one.
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol, as `WorkerDelegate.self`.
+  ///   - hub: the hub.
+  public init(_ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub()) {
+    self.init(hub: hub, audience: Audience(`protocol`))
+  }
+
   /// Calls a synchronous handler on every subscriber, without waiting for any.
   ///
   /// As ``DelegateHub/notify(_:_:)-9yydi``.

@@ -41,23 +41,6 @@ extension DelegateHub {
   }
 }
 
-extension DelegateHub.Leftovers {
-  /// What is left of a hub that has not come to rest.
-  ///
-  /// It is never empty: with no subscriber to name, all workers are the user's delays or the hub's own.
-  ///
-  /// - Parameters:
-  ///   - workers: how many the hub had when it was found not to be at rest, before anything else was
-  ///     looked at; at least one.
-  ///   - subscribers: those with work left.
-  ///   - delays: how many of the workers delay the drain.
-  init(of workers: Int, subscribers: [Subscriber], delays: Int) {
-    // What waits for a subscriber is one worker's, until its handlers run.
-    let explained = subscribers.reduce(delays) { $0 + max(1, $1.running) }
-    self.init(subscribers: subscribers, delays: delays, ownWork: max(0, workers - explained))
-  }
-}
-
 extension DelegateHub.Leftovers.Subscriber {
   /// What a subscription has left, if anything.
   init?(_ node: SubscriptionNode) {

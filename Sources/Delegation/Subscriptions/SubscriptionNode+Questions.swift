@@ -1,29 +1,5 @@
 internal import Synchronization
 
-/// What became of the questions that one subscriber was asked, or that several were.
-struct QuestionAccount: Sendable, Hashable {
-  /// It answered, and in time.
-  var answered = 0
-  /// Its handler threw.
-  var failed = 0
-  /// It had not answered at the deadline.
-  var late = 0
-  /// The outcome was fixed, or the caller cancelled, before it answered.
-  var abandoned = 0
-  /// Its handler is running.
-  var answering = 0
-
-  var asked: Int { answered + failed + late + abandoned + answering }
-
-  static func += (account: inout QuestionAccount, other: QuestionAccount) {
-    account.answered += other.answered
-    account.failed += other.failed
-    account.late += other.late
-    account.abandoned += other.abandoned
-    account.answering += other.answering
-  }
-}
-
 /// What of a subscription's questions is counted under the lock of its contents; the rest is in its `state`.
 struct Misses: Sendable {
   var failed = 0

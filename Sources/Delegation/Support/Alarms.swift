@@ -2,23 +2,17 @@
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
-  struct Sleeper: Sendable {
-    /// The number of the alarm that it was started for.
-    let number: Int
-    /// When it wakes.
-    var time: Duration
-    /// `nil` until it is known.
-    var task: Task<Void, Never>?
-  }
-
-  /// A binary heap by time, the earliest first.
+  /// By time, and those of one time by their numbers; without an action if it was cancelled.
   ///
-  /// Cancelled alarms stay in it until they are more than half of it.
-  private var heap: [(time: Duration, number: Int)] = []
-  private var actions: [Int: @Sendable () -> Void] = [:]
+  /// A deadline is mostly later than those before it, so its place is near the end. Cancelled alarms stay until they are
+  /// more than half: to take each out would be to move those behind it.
+  private var alarms: [(time: Duration, number: Int, action: (@Sendable () -> Void)?)] = []
+  private var cancelled = 0
   private var lastNumber = 0
-  /// If they are shared, the earliest last; no two wake at the same time.
-  private(set) var sleepers: [Sleeper] = []
+  /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
+  ///
+  /// If they are shared, the earliest is last; no two wake at the same time.
+  private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, Never>?)] = []
   /// Whether one sleeper serves several alarms; if not, each alarm has its own, which is cancelled with it.
   private let sharesSleepers: Bool
 
@@ -26,15 +20,15 @@ struct Alarms: Sendable {
     self.sharesSleepers = sharesSleepers
   }
 
-  /// How many alarms are in the heap, including cancelled ones.
+  /// How many alarms are kept, including cancelled ones.
   ///
   /// For tests.
-  var size: Int { heap.count }
+  var size: Int { alarms.count }
 
   /// How many alarms are set and neither due nor cancelled.
   ///
   /// For tests.
-  var pending: Int { actions.count }
+  var pending: Int { alarms.count - cancelled }
 
   /// Sets an alarm.
   ///
@@ -43,11 +37,10 @@ struct Alarms: Sendable {
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> (number: Int, needsSleeper: Bool) {
     lastNumber += 1
-    actions[lastNumber] = action
-    heap.append((time, lastNumber))
-    siftUp(heap.count - 1)
+    let index = alarms.partitioningIndex { $0.time > time }
+    alarms.insert((time, lastNumber, action), at: index)
     if sharesSleepers, wakes(by: time) { return (lastNumber, false) }
-    sleepers.append(Sleeper(number: lastNumber, time: time))
+    sleepers.append((lastNumber, time, nil))
     return (lastNumber, true)
   }
 
@@ -59,22 +52,23 @@ struct Alarms: Sendable {
 
   /// Cancels an alarm.
   ///
-  /// - Returns: its action, to be released outside the lock.
-  mutating func cancel(_ number: Int) -> (@Sendable () -> Void)? {
-    guard let action = actions.removeValue(forKey: number) else { return nil }
-    if heap.count > 64, heap.count > actions.count * 2 {
-      // A sorted array is a heap.
-      heap = heap.filter { actions[$0.number] != nil }.sorted { $0.time < $1.time }
+  /// - Returns: its action, and the task of its sleeper if that is its own: to be released and cancelled outside the
+  ///   lock.
+  mutating func cancel(
+    _ number: Int, at time: Duration
+  ) -> (action: (@Sendable () -> Void)?, sleeper: Task<Void, Never>?) {
+    let own = sharesSleepers ? nil : sleepers.firstIndex { $0.number == number }
+    let sleeper = own.flatMap { sleepers.remove(at: $0).task }
+    let index = alarms.partitioningIndex { ($0.time, $0.number) >= (time, number) }
+    guard index < alarms.count, alarms[index].number == number,
+      let action = alarms[index].action.take()
+    else { return (nil, sleeper) }
+    cancelled += 1
+    if alarms.count > 64, cancelled * 2 > alarms.count {
+      alarms = alarms.filter { $0.action != nil }
+      cancelled = 0
     }
-    return action
-  }
-
-  /// Takes out the sleeper of a cancelled alarm, if that has its own, to be cancelled outside the lock.
-  mutating func takeSleeper(of number: Int) -> Task<Void, Never>? {
-    guard !sharesSleepers, let index = sleepers.firstIndex(where: { $0.number == number }) else {
-      return nil
-    }
-    return sleepers.remove(at: index).task
+    return (action, sleeper)
   }
 
   /// Takes out the due actions when a sleeper wakes.
@@ -85,16 +79,12 @@ struct Alarms: Sendable {
   ) -> (due: [@Sendable () -> Void], next: Duration?) {
     guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return ([], nil) }
     var sleeper = sleepers.remove(at: index)
-    var due: [@Sendable () -> Void] = []
-    while let first = heap.first {
-      if let action = actions[first.number] {
-        guard first.time <= max(sleeper.time, now) else { break }
-        due.append(action)
-        actions[first.number] = nil
-      }
-      removeFirst()
-    }
-    guard sharesSleepers, let next = heap.first?.time, !wakes(by: next) else { return (due, nil) }
+    let end = max(sleeper.time, now)
+    let passed = alarms.prefix { $0.action == nil || $0.time <= end }.count
+    let due = alarms[..<passed].compactMap(\.action)
+    cancelled -= passed - due.count
+    alarms.removeFirst(passed)
+    guard sharesSleepers, let next = alarms.first?.time, !wakes(by: next) else { return (due, nil) }
     sleeper.time = next
     sleepers.append(sleeper)
     return (due, next)
@@ -103,27 +93,5 @@ struct Alarms: Sendable {
   /// Whether a sleeper wakes by a time.
   private func wakes(by time: Duration) -> Bool {
     sleepers.last.map { $0.time <= time } ?? false
-  }
-
-  private mutating func removeFirst() {
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].time < heap[least].time { least = child }
-      if least == parent { return }
-      heap.swapAt(parent, least)
-      parent = least
-    }
-  }
-
-  private mutating func siftUp(_ index: Int) {
-    var child = index
-    while child > 0, heap[child].time < heap[(child - 1) / 2].time {
-      heap.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
   }
 }

@@ -54,6 +54,9 @@ final class DeadlineQueue: Sendable {
     Task.startDetached(on: executor, priority: .high) { action() }
   }
 
+  /// Runs an action at a time, in a task of its own, unless it is cancelled before.
+  ///
+  /// - Returns: what cancels and releases the action.
   func schedule(
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> @Sendable () -> Void {
@@ -61,9 +64,7 @@ final class DeadlineQueue: Sendable {
     if needsSleeper { startSleeper(number, until: time) }
     return {
       // Cancelled and released outside the lock.
-      let (action, sleeper) = self.alarms.withLock {
-        ($0.cancel(number), $0.takeSleeper(of: number))
-      }
+      let (action, sleeper) = self.alarms.withLock { $0.cancel(number, at: time) }
       sleeper?.cancel()
       withExtendedLifetime(action) {}
     }
@@ -74,20 +75,14 @@ final class DeadlineQueue: Sendable {
       var next: Duration? = first
       while let time = next {
         await sleep(time)
-        next = self?.wake(number)
+        guard let self else { return }
+        let now = now()
+        let woken = alarms.withLock { $0.wake(number, now: now) }
+        for action in woken.due { start(action) }
+        next = woken.next
       }
     }
     alarms.withLock { $0.setTask(task, of: number) }
-  }
-
-  /// Starts the due actions when a sleeper wakes.
-  ///
-  /// - Returns: the time until which it sleeps again; `nil` if it ends.
-  private func wake(_ sleeper: Int) -> Duration? {
-    let now = now()
-    let (due, next) = alarms.withLock { $0.wake(sleeper, now: now) }
-    for action in due { start(action) }
-    return next
   }
 }
 
@@ -103,29 +98,21 @@ struct Deadline: Sendable {
   @usableFromInline
   let isPast: Bool
   /// When it was set, by the queue's time.
-  var start: Duration
+  let start: Duration
   /// When it comes, by the queue's time.
   let time: Duration
   let queue: DeadlineQueue
 
   /// Whether it has come.
+  @usableFromInline
   var hasCome: Bool { isPast || queue.now() >= time }
-
-  /// Whichever comes first of this one and another one of the same hub.
-  func orEarlier(_ other: Deadline) -> Deadline {
-    Deadline(
-      isPast: isPast || other.isPast, start: start, time: min(time, other.time),
-      queue: queue)
-  }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
   ///
   /// - Returns: what cancels and releases the action.
   func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    if isPast {
-      queue.start(action)
-      return {}
-    }
-    return queue.schedule(action, at: time)
+    if !isPast { return queue.schedule(action, at: time) }
+    queue.start(action)
+    return {}
   }
 }

@@ -5,8 +5,15 @@ public import Synchronization
 /// The rule for every use: only short code of the library runs under it. User closures and handlers run
 /// outside of it, and whatever could run a user's `deinit` is released outside of it.
 ///
-/// On Linux a ``Contention`` accompanies the `Mutex`. Elsewhere `Mutex` is the system's own lock, which
-/// does not need it.
+/// On Linux a thread claims the lock before it locks the mutex, which protects the state. One thread at a time has the
+/// claim. A thread that has waited too long locks the mutex without the claim, and sleeps there.
+///
+/// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
+///   want it, each section costs a context switch, so few threads may sleep.
+/// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
+///   users' tests as well. It sees atomics.
+///
+/// Elsewhere `Mutex` is the system's own lock, which needs neither.
 @frozen
 @usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
@@ -14,8 +21,16 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   let mutex: Mutex<State>
 
   #if os(Linux) || os(Android)
+    /// Whether a thread has the claim.
+    ///
+    /// Only that thread clears it.
     @usableFromInline
-    let contention = Contention()
+    let isClaimed = Atomic(false)
+    /// Loaded first and stored last in each section, by the thread that has the mutex.
+    ///
+    /// So a load sees the store of the previous section. The value has no meaning.
+    @usableFromInline
+    let handover = Atomic(false)
   #endif
 
   @inlinable
@@ -33,57 +48,29 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     #if os(Linux) || os(Android)
-      let hasClaim = contention.claim() || contention.waitToClaim()
-      defer { if hasClaim { contention.releaseClaim() } }
-      return try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
-        contention.beginSection()
-        defer { contention.endSection() }
-        return try body(&state)
-      }
-    #else
-      try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
-        try body(&state)
-      }
+      let hasClaim = isClaimed.claim() || isClaimed.waitToClaim()
+      defer { if hasClaim { isClaimed.store(false, ordering: .releasing) } }
     #endif
+    return try mutex.withLock { (state: inout sending State) throws(Failure) -> Result in
+      #if os(Linux) || os(Android)
+        _ = handover.load(ordering: .acquiring)
+        defer { handover.store(true, ordering: .releasing) }
+      #endif
+      return try body(&state)
+    }
   }
 }
 
 #if os(Linux) || os(Android)
-  /// Lets threads spin for a while before they sleep, and shows the lock's sections to the thread sanitizer.
-  ///
-  /// It does not protect the state; the mutex does that. A thread claims the lock before it locks the
-  /// mutex. One thread at a time has the claim. A thread that has waited too long locks the mutex
-  /// without the claim, and sleeps there.
-  ///
-  /// - The kernel hands a mutex from one sleeping thread to the next. As soon as more threads than cores
-  ///   want it, each section costs a context switch, so few threads may sleep.
-  /// - The thread sanitizer does not see the system calls of `Mutex`, and would report false races, in
-  ///   users' tests as well. It sees atomics.
-  @frozen
-  @usableFromInline
-  struct Contention: ~Copyable, Sendable {
-    /// Whether a thread has the claim.
-    ///
-    /// Only that thread clears it.
-    @usableFromInline
-    let isClaimed = Atomic(false)
-    /// Loaded first and stored last in each section, by the thread that has the mutex.
-    ///
-    /// So a load sees the store of the previous section. The value has no meaning.
-    @usableFromInline
-    let handover = Atomic(false)
-
-    @inlinable
-    init() {}
-
-    /// Claims the lock if no other thread does.
+  extension Atomic<Bool> {
+    /// Claims a lock if no other thread does.
     @inlinable
     @inline(__always)
     func claim() -> Bool {
-      isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+      compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
     }
 
-    /// Tries to claim the lock, first in a loop and then with a yield between the tries.
+    /// Tries to claim a lock, first in a loop and then with a yield between the tries.
     ///
     /// Not inlinable: a thread that calls it waits in any case, and the code that is inlined at each use
     /// of a lock stays short.
@@ -93,30 +80,9 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     func waitToClaim() -> Bool {
       for attempt in 0..<60 {
         if attempt >= 20 { Platform.yieldThread() }
-        if !isClaimed.load(ordering: .relaxed), claim() { return true }
+        if !load(ordering: .relaxed), claim() { return true }
       }
       return false
-    }
-
-    /// Releases the claim; called after the section.
-    @inlinable
-    @inline(__always)
-    func releaseClaim() {
-      isClaimed.store(false, ordering: .releasing)
-    }
-
-    /// Called first in a section.
-    @inlinable
-    @inline(__always)
-    func beginSection() {
-      _ = handover.load(ordering: .acquiring)
-    }
-
-    /// Called last in a section.
-    @inlinable
-    @inline(__always)
-    func endSection() {
-      handover.store(true, ordering: .releasing)
     }
   }
 #endif

@@ -7,8 +7,7 @@
 public struct TaskLocalPropagation: Sendable {
   /// A value that was captured, ready to be bound around a handler or a hook.
   struct Captured: Sendable {
-    let bind: @Sendable (() -> Void) -> Void
-    let bindAsync:
+    let bind:
       nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
   }
 
@@ -26,25 +25,17 @@ public struct TaskLocalPropagation: Sendable {
   ) -> TaskLocalPropagation {
     TaskLocalPropagation {
       let value = local.get()
-      return Captured(
-        bind: { body in local.withValue(value) { body() } },
-        bindAsync: { body in await local.withValue(value) { await body() } })
+      return Captured { body in await local.withValue(value) { await body() } }
     }
   }
 }
 
 extension TaskLocalPropagation.Context {
   /// Runs a closure with all values bound, from an index on.
-  func bindInPlace(from index: Int = 0, _ body: () -> Void) {
-    guard index < count else { return body() }
-    self[index].bind { bindInPlace(from: index + 1, body) }
-  }
-
-  /// Runs an asynchronous closure with all values bound, from an index on.
   nonisolated(nonsending) func bind(
     from index: Int = 0, _ body: nonisolated(nonsending) () async -> Void
   ) async {
     guard index < count else { return await body() }
-    await self[index].bindAsync { await bind(from: index + 1, body) }
+    await self[index].bind { await bind(from: index + 1, body) }
   }
 }

@@ -39,26 +39,25 @@ struct ReleasedHubTests {
   @Test("An incident that comes when the hook is gone is not kept, nor is anybody sent for it")
   func lateIncident() {
     let executor = ManualExecutor()
-    let activity = Activity()
-    let reporter = IncidentReporter(
-      .init(hook: { _ in Issue.record("the hook is gone") }, executor: executor),
-      activity: activity)
-    reporter.close()
+    let probe = Probe()
     let lifetimes = Lifetimes()
+    func subscribe() -> SubscriptionNode {
+      let hub = DelegateHub { configuration in
+        configuration.executor = executor
+        configuration.onIncident = { _ in Issue.record("the hook is gone") }
+      }
+      return hub.subscribe(probe, to: Listener.self, id: lifetimes.make()).node
+    }
     func report() -> Obituary {
-      let node = Structures.node(of: Nobody(), identity: Identity(lifetimes.make()))
-      reporter.report(
-        .init(kind: .slow, call: .notify, subscription: .init(node: node), name: node.name))
+      let node = subscribe()
+      executor.run()
+      node.report(.slow, in: .notify)
       return Obituary(of: node)
     }
-    for _ in 0..<3 {
-      let node = report()
-      #expect(executor.pending == 0)
-      executor.run()
-      #expect(node.isDead)
-    }
+    let node = report()
+    #expect(executor.pending == 0)
+    #expect(node.isDead)
     #expect(lifetimes.alive == 0)
-    #expect(activity.workers.value == 0)
-    withExtendedLifetime(reporter) {}
+    withExtendedLifetime(probe) {}
   }
 }

@@ -68,7 +68,7 @@ struct StatisticsTests {
       handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600,
       handling: 700)
     #expect(
-      "\(DelegateHub.Statistics.Counts(account: counts))"
+      "\(counts)"
         == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632, "
         + "handling 764")
   }

@@ -26,30 +26,5 @@ extension Stage {
   var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
 
   /// The same as the library keeps it inside.
-  var account: Account? { accounts?.account }
-}
-
-extension DelegateHub.Statistics.Counts {
-  /// Counts that a test expects.
-  init(
-    handled: Int = 0, failed: Int = 0, expired: Int = 0, dropped: Int = 0, cancelled: Int = 0,
-    passedOver: Int = 0, waiting: Int = 0, handling: Int = 0
-  ) {
-    self.init(
-      account: Account(
-        handled: handled, failed: failed, expired: expired, dropped: dropped,
-        cancelled: cancelled, passedOver: passedOver, waiting: waiting, handling: handling))
-  }
-}
-
-extension DelegateHub.Statistics.Questions {
-  /// Counts that a test expects.
-  init(
-    answered: Int = 0, failed: Int = 0, late: Int = 0, abandoned: Int = 0, answering: Int = 0
-  ) {
-    self.init(
-      account: QuestionAccount(
-        answered: answered, failed: failed, late: late, abandoned: abandoned,
-        answering: answering))
-  }
+  var account: Account? { accounts }
 }

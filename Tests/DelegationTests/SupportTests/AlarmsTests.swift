@@ -23,8 +23,8 @@ struct AlarmsTests {
       set.append((number, second))
       if dice.roll(3) == 0 {
         let index = dice.roll(set.count)
-        #expect(alarms.cancel(set[index].number) != nil)
-        set.remove(at: index)
+        let (number, second) = set.remove(at: index)
+        #expect(alarms.cancel(number, at: .seconds(second)).action != nil)
       }
     }
     #expect(alarms.pending == set.count)
@@ -48,7 +48,7 @@ struct AlarmsTests {
       #expect(due.count == 1)
       #expect(next == nil)
     }
-    #expect(alarms.sleepers.map(\.number) == [far])
+    #expect(alarms.sleepers.map { $0.number } == [far])
   }
 
   @Test("those that are cancelled are forgotten when they are more than half")
@@ -58,7 +58,7 @@ struct AlarmsTests {
     for second in 0..<10_000 {
       let (number, _) = alarms.add({}, at: .seconds(second))
       // Every hundredth stays.
-      if second % 100 != 0 { _ = alarms.cancel(number) }
+      if second % 100 != 0 { _ = alarms.cancel(number, at: .seconds(second)) }
       most = max(most, alarms.size)
       #expect(alarms.size <= max(65, 2 * alarms.pending + 2))
     }
@@ -70,17 +70,17 @@ struct AlarmsTests {
   func cancelling() {
     var alarms = Alarms()
     let numbers = (1...2).map { alarms.add({}, at: .seconds($0)).number }
-    #expect(alarms.cancel(numbers[1]) != nil)
-    #expect(alarms.cancel(numbers[1]) == nil)
+    #expect(alarms.cancel(numbers[1], at: .seconds(2)).action != nil)
+    #expect(alarms.cancel(numbers[1], at: .seconds(2)).action == nil)
     #expect(alarms.wake(numbers[0], now: .seconds(1)).due.count == 1)
-    #expect(alarms.cancel(numbers[0]) == nil)
+    #expect(alarms.cancel(numbers[0], at: .seconds(1)).action == nil)
   }
 
   @Test("to take one back is not to go through all that stay")
   func cancellingAmongMany() {
     var alarms = Alarms()
     let numbers = (0..<1_000).map { alarms.add({}, at: .seconds($0)).number }
-    for number in numbers.prefix(400) { _ = alarms.cancel(number) }
+    for second in 0..<400 { _ = alarms.cancel(numbers[second], at: .seconds(second)) }
     #expect(alarms.size == 1_000)
     #expect(alarms.pending == 600)
   }
@@ -121,9 +121,9 @@ private struct AlarmsWorld: SmallWorld {
       list.append((number, at))
       if needsSleeper { sleepers.append((number, at)) }
     case .cancelFirst:
-      if alarms.cancel(list.removeFirst().number) == nil { return "it is gone" }
+      if cancel(list.removeFirst()) == nil { return "it is gone" }
     case .cancelLast:
-      if alarms.cancel(list.removeLast().number) == nil { return "it is gone" }
+      if cancel(list.removeLast()) == nil { return "it is gone" }
     case .pass:
       now += 1
       if let fault = wake() { return fault }
@@ -133,6 +133,10 @@ private struct AlarmsWorld: SmallWorld {
     if Set(sleepers.map(\.at)).count < sleepers.count { return "two sleep until the same time" }
     guard let earliest = list.map(\.at).min() else { return nil }
     return sleepers.contains { $0.at <= earliest } ? nil : "nobody sleeps until \(earliest)"
+  }
+
+  private mutating func cancel(_ alarm: (number: Int, at: Int)) -> (@Sendable () -> Void)? {
+    alarms.cancel(alarm.number, at: .seconds(alarm.at)).action
   }
 
   /// Wakes those whose time has come.

@@ -1,0 +1,129 @@
+extension DelegateHub.Statistics {
+  /// One subscriber's part.
+  ///
+  /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own
+  /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
+  /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
+  public struct SubscriberStatistics: Sendable {
+    let name: SubscriberName
+    /// The subscriber's type, and the id it was subscribed with.
+    public var subscriber: String { name.description }
+    /// Where in the source it subscribed.
+    public var site: String { subscription.node.site.description }
+    /// The subscription, by which it can be ended.
+    public let subscription: DelegateHub.Subscription
+    /// How many of its handlers are running, those of votes included.
+    public let running: Int
+    /// What became of the notifications addressed to it.
+    public let counts: Counts
+    /// What became of the questions that it was asked.
+    public let questions: Questions
+  }
+
+  /// One protocol's part.
+  public struct ProtocolStatistics: Sendable {
+    /// The protocol's name.
+    public let name: String
+    /// How many notifications were posted while anybody was subscribed.
+    public let posted: Int
+    /// The sum of the numbers of subscribers that each was addressed to.
+    public let addressed: Int
+    /// What became of them, including those of former subscribers.
+    public let counts: Counts
+    /// What became of the questions, including those of former subscribers.
+    public let questions: Questions
+    /// The present subscribers in the order in which they are served, then those that have been
+    /// removed and have a handler running.
+    public let subscribers: [SubscriberStatistics]
+  }
+}
+
+extension DelegateHub.Statistics: CustomStringConvertible {
+  /// How many notifications were posted while anybody was subscribed.
+  public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
+  /// The sum of the numbers of subscribers that each was addressed to.
+  public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
+  /// What became of them.
+  public var counts: Counts { protocols.reduce(into: Counts()) { $0 += $1.counts } }
+  /// What became of the questions.
+  public var questions: Questions { protocols.reduce(into: Questions()) { $0 += $1.questions } }
+
+  /// A line for each protocol that was called, and below it one for each subscriber.
+  public var description: String {
+    if protocols.isEmpty { return "no subscriptions" }
+    let lines = protocols.map(\.description).filter { !$0.isEmpty }
+    return lines.isEmpty ? "no calls" : lines.joined(separator: "\n")
+  }
+}
+
+extension DelegateHub.Statistics.Counts: CustomStringConvertible {
+  /// The counts by name; those that were passed over only if there are any.
+  public var description: String {
+    let passedOver = passedOver > 0 ? "passed over \(passedOver), " : ""
+    return "handled \(handled), failed \(failed), expired \(expired), dropped \(dropped), "
+      + "cancelled \(cancelled), \(passedOver)waiting \(waiting), handling \(handling)"
+  }
+}
+
+extension DelegateHub.Statistics.Questions: CustomStringConvertible {
+  /// The counts by name.
+  public var description: String {
+    "asked \(asked), answered \(answered), failed \(failed), late \(late), "
+      + "abandoned \(abandoned), answering \(answering)"
+  }
+}
+
+extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
+  /// The subscriber, how many of its handlers run, and its counts, if there are any.
+  public var description: String {
+    let told = counts.total > 0 ? ", \(counts)" : ""
+    let asked = questions.asked > 0 ? "; \(questions)" : ""
+    return "\(subscriber), subscribed at \(site): running \(running)\(told)\(asked)"
+  }
+
+  init(_ node: SubscriptionNode) {
+    self.init(
+      name: node.name, subscription: .init(node: node), running: node.runningCalls,
+      counts: node.account, questions: node.questions)
+  }
+}
+
+extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
+  /// The protocol and its counts, then a line for each subscriber; empty if it was never called.
+  public var description: String {
+    var parts: [String] = []
+    if addressed > 0 { parts.append("posted \(posted), addressed \(addressed), \(counts)") }
+    if questions.asked > 0 { parts.append("\(questions)") }
+    if parts.isEmpty { return "" }
+    let head = "\(name): " + parts.joined(separator: "; ")
+    return ([head] + subscribers.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  init(_ overview: TopicRoster.Overview, in inbox: Inbox) {
+    let all = overview.nodes.map(DelegateHub.Statistics.SubscriberStatistics.init)
+    // Read last, so that it includes all that has been accounted for.
+    let (posted, addressed) = inbox.totals(of: overview.topic)
+    var counts = all.reduce(into: overview.finished) { $0 += $1.counts }
+    // Notifications that were posted after the accounts were taken are waiting.
+    counts.waiting = 0
+    counts.waiting = addressed - counts.total
+    self.init(
+      name: overview.topic.name, posted: posted, addressed: addressed, counts: counts,
+      questions: all.reduce(into: overview.finishedQuestions) { $0 += $1.questions },
+      subscribers: all.filter { $0.subscription.node.isOpen || $0.running > 0 })
+  }
+}
+
+extension DelegateHub.Subscription {
+  /// What has become of this subscription's notifications and questions.
+  ///
+  /// The subscription's part of ``DelegateHub/statistics()``, without waiting. You can also read it
+  /// when the subscription has ended.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(1), apart from what its mailbox has yet to drop.
+  public var statistics: DelegateHub.Statistics.SubscriberStatistics {
+    .init(node)
+  }
+}
