@@ -211,19 +211,20 @@ extension DelegateHub {
   ) {
     var content = Notification.Content(handler: handler, receipt: receipt)
     if isWrapping {
-      // Within the hub's interceptors, and these with the poster's task-locals.
-      if let interception = surroundings?.interception {
-        let call = receipt == nil ? CallKind.notify : .notifyAndWait
-        content.handler = handler.intercepted(by: interception, in: call)
-      }
-      content.handler = content.handler
-        .binding(configuration.propagating.map { $0.capture() })
+      content.handler = wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait)
     }
     inbox.post(content, to: key)
     // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
     withExtendedLifetime(self) {}
   }
 
+  /// The handler within the hub's interceptors, and these with the poster's task-locals.
+  private nonisolated func wrapped(
+    _ handler: Notification.Handler, in call: CallKind
+  ) -> Notification.Handler {
+    (surroundings?.interception.map { handler.intercepted(by: $0, in: call) } ?? handler)
+      .binding(configuration.propagating.map { $0.capture() })
+  }
 }
 
 extension Notification.Handler {
