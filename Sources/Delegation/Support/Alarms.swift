@@ -2,12 +2,12 @@
 ///
 /// Invariant: while an alarm is set, a sleeper wakes no later than the earliest alarm.
 struct Alarms: Sendable {
-  /// By time, and those of one time by their numbers; without an action if it was cancelled.
+  /// A binary heap by time, the earliest first.
   ///
-  /// A deadline is mostly later than those before it, so its place is near the end. Cancelled alarms stay until they are
-  /// more than half: to take each out would be to move those behind it.
-  private var alarms: [(time: Duration, number: Int, action: (@Sendable () -> Void)?)] = []
-  private var cancelled = 0
+  /// Cancelled alarms stay in it until they are more than half of it. A sorted array would be shorter, and slower where
+  /// it matters: short deadlines, and the watch for slow handlers, come before thousands of long ones.
+  private var heap: [(time: Duration, number: Int)] = []
+  private var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
   /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
   ///
@@ -20,15 +20,15 @@ struct Alarms: Sendable {
     self.sharesSleepers = sharesSleepers
   }
 
-  /// How many alarms are kept, including cancelled ones.
+  /// How many alarms are in the heap, including cancelled ones.
   ///
   /// For tests.
-  var size: Int { alarms.count }
+  var size: Int { heap.count }
 
   /// How many alarms are set and neither due nor cancelled.
   ///
   /// For tests.
-  var pending: Int { alarms.count - cancelled }
+  var pending: Int { actions.count }
 
   /// Sets an alarm.
   ///
@@ -37,8 +37,9 @@ struct Alarms: Sendable {
     _ action: @escaping @Sendable () -> Void, at time: Duration
   ) -> (number: Int, needsSleeper: Bool) {
     lastNumber += 1
-    let index = alarms.partitioningIndex { $0.time > time }
-    alarms.insert((time, lastNumber, action), at: index)
+    actions[lastNumber] = action
+    heap.append((time, lastNumber))
+    siftUp(heap.count - 1)
     if sharesSleepers, wakes(by: time) { return (lastNumber, false) }
     sleepers.append((lastNumber, time, nil))
     return (lastNumber, true)
@@ -55,18 +56,14 @@ struct Alarms: Sendable {
   /// - Returns: its action, and the task of its sleeper if that is its own: to be released and cancelled outside the
   ///   lock.
   mutating func cancel(
-    _ number: Int, at time: Duration
+    _ number: Int
   ) -> (action: (@Sendable () -> Void)?, sleeper: Task<Void, Never>?) {
     let own = sharesSleepers ? nil : sleepers.firstIndex { $0.number == number }
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
-    let index = alarms.partitioningIndex { ($0.time, $0.number) >= (time, number) }
-    guard index < alarms.count, alarms[index].number == number,
-      let action = alarms[index].action.take()
-    else { return (nil, sleeper) }
-    cancelled += 1
-    if alarms.count > 64, cancelled * 2 > alarms.count {
-      alarms = alarms.filter { $0.action != nil }
-      cancelled = 0
+    let action = actions.removeValue(forKey: number)
+    if action != nil, heap.count > 64, heap.count > actions.count * 2 {
+      // A sorted array is a heap.
+      heap = heap.filter { actions[$0.number] != nil }.sorted { $0.time < $1.time }
     }
     return (action, sleeper)
   }
@@ -79,12 +76,16 @@ struct Alarms: Sendable {
   ) -> (due: [@Sendable () -> Void], next: Duration?) {
     guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return ([], nil) }
     var sleeper = sleepers.remove(at: index)
-    let end = max(sleeper.time, now)
-    let passed = alarms.prefix { $0.action == nil || $0.time <= end }.count
-    let due = alarms[..<passed].compactMap(\.action)
-    cancelled -= passed - due.count
-    alarms.removeFirst(passed)
-    guard sharesSleepers, let next = alarms.first?.time, !wakes(by: next) else { return (due, nil) }
+    var due: [@Sendable () -> Void] = []
+    while let first = heap.first {
+      if let action = actions[first.number] {
+        guard first.time <= max(sleeper.time, now) else { break }
+        due.append(action)
+        actions[first.number] = nil
+      }
+      removeFirst()
+    }
+    guard sharesSleepers, let next = heap.first?.time, !wakes(by: next) else { return (due, nil) }
     sleeper.time = next
     sleepers.append(sleeper)
     return (due, next)
@@ -93,5 +94,27 @@ struct Alarms: Sendable {
   /// Whether a sleeper wakes by a time.
   private func wakes(by time: Duration) -> Bool {
     sleepers.last.map { $0.time <= time } ?? false
+  }
+
+  private mutating func removeFirst() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < heap.count && heap[child].time < heap[least].time { least = child }
+      if least == parent { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+
+  private mutating func siftUp(_ index: Int) {
+    var child = index
+    while child > 0, heap[child].time < heap[(child - 1) / 2].time {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
   }
 }

@@ -64,7 +64,7 @@ final class DeadlineQueue: Sendable {
     if needsSleeper { startSleeper(number, until: time) }
     return {
       // Cancelled and released outside the lock.
-      let (action, sleeper) = self.alarms.withLock { $0.cancel(number, at: time) }
+      let (action, sleeper) = self.alarms.withLock { $0.cancel(number) }
       sleeper?.cancel()
       withExtendedLifetime(action) {}
     }

@@ -23,8 +23,8 @@ struct AlarmsTests {
       set.append((number, second))
       if dice.roll(3) == 0 {
         let index = dice.roll(set.count)
-        let (number, second) = set.remove(at: index)
-        #expect(alarms.cancel(number, at: .seconds(second)).action != nil)
+        let (number, _) = set.remove(at: index)
+        #expect(alarms.cancel(number).action != nil)
       }
     }
     #expect(alarms.pending == set.count)
@@ -58,7 +58,7 @@ struct AlarmsTests {
     for second in 0..<10_000 {
       let (number, _) = alarms.add({}, at: .seconds(second))
       // Every hundredth stays.
-      if second % 100 != 0 { _ = alarms.cancel(number, at: .seconds(second)) }
+      if second % 100 != 0 { _ = alarms.cancel(number) }
       most = max(most, alarms.size)
       #expect(alarms.size <= max(65, 2 * alarms.pending + 2))
     }
@@ -70,17 +70,17 @@ struct AlarmsTests {
   func cancelling() {
     var alarms = Alarms()
     let numbers = (1...2).map { alarms.add({}, at: .seconds($0)).number }
-    #expect(alarms.cancel(numbers[1], at: .seconds(2)).action != nil)
-    #expect(alarms.cancel(numbers[1], at: .seconds(2)).action == nil)
+    #expect(alarms.cancel(numbers[1]).action != nil)
+    #expect(alarms.cancel(numbers[1]).action == nil)
     #expect(alarms.wake(numbers[0], now: .seconds(1)).due.count == 1)
-    #expect(alarms.cancel(numbers[0], at: .seconds(1)).action == nil)
+    #expect(alarms.cancel(numbers[0]).action == nil)
   }
 
   @Test("to take one back is not to go through all that stay")
   func cancellingAmongMany() {
     var alarms = Alarms()
     let numbers = (0..<1_000).map { alarms.add({}, at: .seconds($0)).number }
-    for second in 0..<400 { _ = alarms.cancel(numbers[second], at: .seconds(second)) }
+    for second in 0..<400 { _ = alarms.cancel(numbers[second]) }
     #expect(alarms.size == 1_000)
     #expect(alarms.pending == 600)
   }
@@ -136,7 +136,7 @@ private struct AlarmsWorld: SmallWorld {
   }
 
   private mutating func cancel(_ alarm: (number: Int, at: Int)) -> (@Sendable () -> Void)? {
-    alarms.cancel(alarm.number, at: .seconds(alarm.at)).action
+    alarms.cancel(alarm.number).action
   }
 
   /// Wakes those whose time has come.
