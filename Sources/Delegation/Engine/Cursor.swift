@@ -19,13 +19,6 @@ struct Cursor: Sendable {
     @usableFromInline
     var isCounted = false
 
-    @inlinable
-    init(node: SubscriptionNode, position: Int, isLast: Bool) {
-      self.node = node
-      self.position = position
-      self.isLast = isLast
-    }
-
     /// Counts it as asked.
     mutating func count() {
       isCounted = true
@@ -57,11 +50,9 @@ struct Cursor: Sendable {
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
-  /// The subscription that is asked, if it is the only one.
-  var sole: SubscriptionNode? { nodes.count == 1 ? nodes[0] : nil }
-
   /// Claims the next subscription; after the last one, the caller has to ``release()`` the list.
-  @inlinable
+  @usableFromInline
+  @inline(__always)
   mutating func claim() -> Claim? {
     guard next < nodes.count else { return nil }
     defer { next += 1 }

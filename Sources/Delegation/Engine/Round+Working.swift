@@ -8,22 +8,20 @@ extension Round {
   /// - Parameters:
   ///   - first: the subscription to begin with.
   ///   - worker: the worker.
-  ///   - isSingle: whether to ask only the first.
   ///   - poll: counts the answers, each when the handler has returned.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @inlinable
   @inline(__always)
   func run<Count>(
-    from first: Claim, as worker: Worker, only isSingle: Bool, to poll: Poll<Count>,
+    from first: Claim, as worker: Worker, to poll: Poll<Count>,
     asking ask: (SubscriptionNode) async -> Count.Event
   ) async -> Claim? {
     var claim = first
     while true {
       var answer = Count.absence
       if begin(claim.node, by: worker) { answer = await ask(claim.node) }
-      poll.take(answer, from: claim.position, of: claim.node, by: worker, in: self)
-      guard !isSingle, let next = next() else { return nil }
+      guard let next = poll.take(answer, from: claim, by: worker, in: self) else { return nil }
       if !next.isCounted { return next }
       claim = next
     }
@@ -41,37 +39,6 @@ extension Round {
     }
     worker.begin(node)
     return true
-  }
-
-  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
-  ///
-  /// Called before an answer is counted, so that one that comes after the deadline is late.
-  @inline(never)
-  @usableFromInline
-  func expireIfDue() {
-    guard let (deadline, expire) = state.withLock({ $0.held }).expiry, deadline.hasCome else {
-      return
-    }
-    expire(self, deadline.start)
-  }
-
-  /// Counts off a call whose handler has returned; called by who has the poll's ballot, and counts its answer next.
-  ///
-  /// So what the ballot counts was answered in time, what it finds outstanding at the deadline was late, and what it
-  /// never counts was abandoned.
-  @usableFromInline
-  func end(_ node: SubscriptionNode, by worker: Worker) {
-    worker.end(node, in: call, watchedBy: slowWatch, isCancelled: isCancelled)
-  }
-
-  /// Claims the next subscription for a worker whose handler has returned.
-  ///
-  /// - Returns: `nil` if none is left, or if the handler has cancelled the task: then another worker goes on.
-  @usableFromInline
-  func next() -> Claim? {
-    guard Task.isCancelled, !isCancelled else { return state.claim() }
-    state.provideStandby { requestWorker() }
-    return nil
   }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
@@ -107,21 +74,30 @@ extension Round {
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
-  /// Its context is bound for the whole task, so a task that one handler leaves behind passes for a part of the next
-  /// one. It reads the question each time, so that it keeps nothing of it while it waits for an executor.
-  func work(as worker: Worker, _ beginning: Beginning) async {
-    var isSingle = false
+  /// A worker that is not the first one requests the next standby, unless a claimed subscription was sent to it.
+  ///
+  /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
+  /// one. It is bound in the worker's task: one that is inherited would have to be copied.
+  @inline(__always)
+  func work(as worker: Worker, sent: Claim? = nil) async {
+    await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      await claimAndAsk(as: worker, sent: sent)
+    }
+  }
+
+  /// It reads the question each time, so that it keeps nothing of it while it waits for an executor.
+  @inline(__always)
+  private func claimAndAsk(as worker: Worker, sent: Claim?) async {
     var next: Claim?
-    switch beginning {
-    case .first:
-      if worker.place != nil { beginPresence() }
-      next = state.claim()
-    case .standby:
-      next = state.begin { requestWorker() }
-    case .sent(let claim):
-      isSingle = true
+    let isInPlace = worker.place == WorkerTasks.firstPlace
+    if isInPlace { beginPresence() }
+    if let sent {
       // The executor may have taken its time.
-      next = beginSent(claim)
+      next = beginSent(sent)
+    } else if isInPlace || worker.place == nil {
+      next = state.claim()
+    } else {
+      next = state.begin { requestWorker() }
     }
     while let claimed = next {
       guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
@@ -129,7 +105,7 @@ extension Round {
         continue
       }
       if let question {
-        next = await question(self, worker, claim, isSingle)
+        next = await question(self, worker, claim)
       } else {
         // It is over.
         endUncounted(claim.node, as: .unasked)
@@ -137,7 +113,7 @@ extension Round {
       }
     }
     if let place = worker.place {
-      if case .first = beginning { endPresence() }
+      if isInPlace { endPresence() }
       state.withLock { $0.workers.leave(place) }
     }
     activity.end()
@@ -156,7 +132,7 @@ extension Round {
     guard let executor = claim.node.executor,
       claim.node.isReached(as: narrowing, endingIn: call)
     else { return beginSent(claim) }
-    startWorker(on: executor, .sent(claim))
+    startWorker(on: executor, sent: claim)
     return nil
   }
 
