@@ -203,33 +203,6 @@ extension Round {
     return hasBallot
   }
 
-  /// Claims a worker's next subscription, and gives the ballot back in the same section, if the worker has that.
-  ///
-  /// - Parameters:
-  ///   - worker: the worker; `nil` at the deadline.
-  ///   - hasBallot: whether it has the ballot.
-  /// - Returns: the next one, if there is one; or that it has the ballot still, and has to count what is queued.
-  @usableFromInline
-  func goOn(_ worker: Worker?, withBallot hasBallot: Bool) -> (hasBallot: Bool, next: Claim?) {
-    let isSingle = worker?.isSingle ?? true
-    // A handler has cancelled the worker's task: another worker goes on.
-    let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
-    let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
-      if hasBallot {
-        if !state.poll.queue.isEmpty { return (true, nil) }
-        isCounting.store(false, ordering: .releasing)
-      }
-      return (false, isSingle || isSpoiled ? nil : state.claim())
-    }
-    if let next, next.isLast { state.releaseList() }
-    if isSpoiled, !mustCount { provideStandby() }
-    return (mustCount, next)
-  }
-
-  /// Not inlined, for it would make each claim dearer.
-  @inline(never)
-  func provideStandby() { state.provideStandby { requestWorker() } }
-
   /// Counts the first input of the queue, for the worker that has the ballot, and counts off the call that it ends.
   ///
   /// - Returns: whether that decides.

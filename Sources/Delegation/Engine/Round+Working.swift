@@ -1,5 +1,54 @@
 /// What a question's workers do.
 extension Round {
+  /// Requests one more worker.
+  func requestWorker() {
+    startWorker(on: executor)
+  }
+
+  /// Starts a task for a worker; it is counted from here until its work is done.
+  ///
+  /// - Parameters:
+  ///   - executor: where it runs.
+  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
+  func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
+    activity.begin()
+    let place = state.withLock { $0.workers.reserve() }
+    let worker = Worker(activity: activity, caller: caller, at: place, only: sent != nil)
+    let task = executor.map { start(worker, on: $0, sent) } ?? start(worker)
+    let handling = state.withLock { $0.workers.keep(task, at: place) }
+    handle(task, as: handling)
+  }
+
+  private func start(
+    _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
+  ) -> Task<Void, Never> {
+    Task(executorPreference: executor) { await self.work(as: worker, sent: sent) }
+  }
+
+  @inline(never)
+  private func start(_ worker: Worker) -> Task<Void, Never> {
+    Task { await self.work(as: worker) }
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
+    Task.immediate(executorPreference: executor) { await self.work(as: worker) }
+  }
+
+  /// Starts a task that prefers no executor.
+  ///
+  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
+  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
+  /// that out.
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @inline(never)
+  func startInPlace(_ worker: Worker) -> Task<Void, Never> {
+    var task: Task<Void, Never>?
+    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker) } }
+    guard let task else { fatalError("Delegation: a worker was not started") }
+    return task
+  }
+
   /// Asks a claimed subscription and those claimed after it, in the worker's task.
   ///
   /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
@@ -40,6 +89,33 @@ extension Round {
     worker.begin(node)
     return true
   }
+
+  /// Claims a worker's next subscription, and gives the ballot back in the same section, if the worker has that.
+  ///
+  /// - Parameters:
+  ///   - worker: the worker; `nil` at the deadline.
+  ///   - hasBallot: whether it has the ballot.
+  /// - Returns: the next one, if there is one; or that it has the ballot still, and has to count what is queued.
+  @usableFromInline
+  func goOn(_ worker: Worker?, withBallot hasBallot: Bool) -> (hasBallot: Bool, next: Claim?) {
+    let isSingle = worker?.isSingle ?? true
+    // A handler has cancelled the worker's task: another worker goes on.
+    let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
+    let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
+      if hasBallot {
+        if !state.poll.queue.isEmpty { return (true, nil) }
+        isCounting.store(false, ordering: .releasing)
+      }
+      return (false, isSingle || isSpoiled ? nil : state.claim())
+    }
+    if let next, next.isLast { state.releaseList() }
+    if isSpoiled, !mustCount { provideStandby() }
+    return (mustCount, next)
+  }
+
+  /// Not inlined, for it would make each claim dearer.
+  @inline(never)
+  func provideStandby() { state.provideStandby { requestWorker() } }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
   /// it was asked, and not if its subscriber does not conform.

@@ -163,57 +163,8 @@ final class Round: @unchecked Sendable {
     return isDecided
   }
 
-  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  private func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
-    Task.immediate(executorPreference: executor) { await self.work(as: worker) }
-  }
-
-  /// Starts a task that prefers no executor.
-  ///
-  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
-  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
-  /// that out.
-  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @inline(never)
-  private func startInPlace(_ worker: Worker) -> Task<Void, Never> {
-    var task: Task<Void, Never>?
-    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker) } }
-    guard let task else { fatalError("Delegation: a worker was not started") }
-    return task
-  }
-
-  /// Requests one more worker.
-  func requestWorker() {
-    startWorker(on: executor)
-  }
-
-  /// Starts a task for a worker; it is counted from here until its work is done.
-  ///
-  /// - Parameters:
-  ///   - executor: where it runs.
-  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
-  func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
-    activity.begin()
-    let place = state.withLock { $0.workers.reserve() }
-    let worker = Worker(activity: activity, caller: caller, at: place, only: sent != nil)
-    let task = executor.map { start(worker, on: $0, sent) } ?? start(worker)
-    let handling = state.withLock { $0.workers.keep(task, at: place) }
-    handle(task, as: handling)
-  }
-
-  private func start(
-    _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
-  ) -> Task<Void, Never> {
-    Task(executorPreference: executor) { await self.work(as: worker, sent: sent) }
-  }
-
-  @inline(never)
-  private func start(_ worker: Worker) -> Task<Void, Never> {
-    Task { await self.work(as: worker) }
-  }
-
   /// Does to a worker's task what was done to the others.
-  private func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
+  func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
     guard let handling else { return }
     if let isInPlace = handling.isCancelledInPlace { cancel([task], inPlace: isInPlace) }
     if handling.priority > 0 {

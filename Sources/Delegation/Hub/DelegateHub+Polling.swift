@@ -134,7 +134,8 @@ extension DelegateHub {
     guard let inquiry = begin(nodes) else { return }
     // Its handler delays no other one, and nothing can be decided before it returns.
     let isForCaller = executor == nil && nodes.count == 1 && !nodes[0].hasExecutor
-    let expiry = deadline.map { Round.Expiry(at: $0, inquiry.expire) }
+    var expiry: Round.Expiry?
+    if let deadline { expiry = Round.Expiry(at: deadline, inquiry.expire) }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
       expiring: expiry, inquiry.question)
