@@ -1,4 +1,4 @@
-/// The subscriptions of one fan-out or round, which workers claim one at a time and in order.
+/// The subscriptions of one lane or round, which workers claim one at a time and in order.
 ///
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Whoever runs handlers one after another, a worker of a fan-out or a round or a caller in its own task: which of its
+/// Whoever runs handlers one after another, a worker of a lane or a round or a caller in its own task: which of its
 /// calls is running.
 ///
 /// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
