@@ -9,36 +9,47 @@ protocol Claimable: Sendable {
 extension Claimable {
   mutating func note(_ claim: inout Cursor.Claim) {}
 
-  /// Claims the next subscription; the list, after the last one, is to be released outside the lock.
-  fileprivate mutating func claim() -> (Cursor.Claim?, rest: [SubscriptionNode]) {
-    guard var claim = cursor.claim() else { return (nil, []) }
+  /// Claims the next subscription; after the last one, the list has to be released.
+  @inline(__always)
+  mutating func claim() -> Cursor.Claim? {
+    guard var claim = cursor.claim() else { return nil }
     note(&claim)
-    return (claim, claim.isLast ? cursor.release() : [])
+    return claim
   }
 }
 
 extension Lock where State: Claimable {
   /// Claims the next subscription; `nil` if none is left.
   func claim() -> Cursor.Claim? {
-    let (claim, rest) = withLock { $0.claim() }
-    withExtendedLifetime(rest) {}
+    let claim = withLock { $0.claim() }
+    if let claim, claim.isLast { releaseList() }
     return claim
+  }
+
+  /// Releases the list, unless something has been added to it.
+  ///
+  /// For who has claimed the last one; not in that section, which would be dearer for each claim.
+  @inline(never)
+  func releaseList() {
+    let list = withLock { $0.cursor.unclaimed == 0 ? $0.cursor.release() : [] }
+    withExtendedLifetime(list) {}
   }
 
   /// Claims the first subscription of a worker that begins, after its standby has been requested if another one is
   /// left.
   func begin(requestingBy requestStandby: () -> Void) -> Cursor.Claim? {
-    let first = withLock { state in
+    let (mustRequest, claim) = withLock { state -> (Bool, Cursor.Claim?) in
       state.cursor.request.begin()
       // In one section: whoever requests meanwhile need not request again for what this worker claims.
-      return state.cursor.request.start(ifNeeded: state.cursor.unclaimed > 1) ? nil : state.claim()
+      if state.cursor.request.start(ifNeeded: state.cursor.unclaimed > 1) { return (true, nil) }
+      return (false, state.claim())
     }
-    guard let first else {
+    if mustRequest {
       request(leaving: 1, by: requestStandby)
-      return claim()
+      return self.claim()
     }
-    withExtendedLifetime(first.rest) {}
-    return first.0
+    if let claim, claim.isLast { releaseList() }
+    return claim
   }
 
   /// Requests a standby if there is none, and something is unclaimed after a change.

@@ -1,4 +1,4 @@
-/// The subscriptions of one fan-out or round, which workers claim one at a time and in order.
+/// The subscriptions of one lane or round, which workers claim one at a time and in order.
 ///
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
@@ -18,13 +18,6 @@ struct Cursor: Sendable {
     /// Whether it was counted as asked when it was claimed.
     @usableFromInline
     var isCounted = false
-
-    @inlinable
-    init(node: SubscriptionNode, position: Int, isLast: Bool) {
-      self.node = node
-      self.position = position
-      self.isLast = isLast
-    }
 
     /// Counts it as asked.
     mutating func count() {
@@ -57,11 +50,9 @@ struct Cursor: Sendable {
   @inlinable
   var unclaimed: Int { nodes.isEmpty ? 0 : nodes.count - next }
 
-  /// The subscription that is asked, if it is the only one.
-  var sole: SubscriptionNode? { nodes.count == 1 ? nodes[0] : nil }
-
   /// Claims the next subscription; after the last one, the caller has to ``release()`` the list.
-  @inlinable
+  @usableFromInline
+  @inline(__always)
   mutating func claim() -> Claim? {
     guard next < nodes.count else { return nil }
     defer { next += 1 }

@@ -1,51 +1,14 @@
 public import Synchronization
 
-/// The handler that awaits a question, if one does.
-///
-/// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
-final class Caller: Sendable {
-  private let context: Lock<HandlerContext?>
-  /// The number of nested rounds.
-  let depth: Int
-
-  /// Whether it is nested in so few others that the stack is sure to be large enough.
-  ///
-  /// At greater depth nothing is started in the caller's place, nor cancelled in the place of who cancels the caller:
-  /// each nested round would do so within the one before, and use up the stack.
-  var isShallow: Bool { depth < 16 }
-
-  /// The caller for code outside of any handler.
-  private static let outermost = Caller(nil)
-
-  /// A caller for the handler that the current task runs in, if that has not returned.
-  static var present: Caller {
-    guard let current = HandlerContext.current, current.isRunning else { return outermost }
-    return Caller(current)
-  }
-
-  private init(_ context: HandlerContext?) {
-    self.context = Lock(context)
-    depth = (context?.worker.caller?.depth ?? 0) + 1
-  }
-
-  var awaiting: HandlerContext? { self === Self.outermost ? nil : context.withLock { $0 } }
-
-  func clear() {
-    // The shared one has nothing to clear, and its lock would be contended.
-    if self === Self.outermost { return }
-    // Released outside the lock.
-    let former = context.withLock { $0.take() }
-    withExtendedLifetime(former) {}
-  }
-}
-
-/// Whoever runs handlers one after another, a worker of a fan-out or a round or a caller in its own task: which of its
+/// Whoever runs handlers one after another, a worker of a lane or a round or a caller in its own task: which of its
 /// calls is running.
 ///
 /// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
 /// subscriptions, nor the hub.
+///
+/// `@unchecked Sendable`: `ticket`, `callEnd` and `failure` are used only in the task that runs its handlers.
 @usableFromInline
-final class Worker: Sendable {
+final class Worker: @unchecked Sendable {
   let activity: Activity
   /// The caller that awaits the question; `nil` for a delivery.
   let caller: Caller?
@@ -60,31 +23,24 @@ final class Worker: Sendable {
   private let node = Atomic<UInt>(0)
   /// The place of its task in a round; `nil` if it has none there.
   let place: Int?
-  /// Its handler's ticket of the watch for slow handlers; 0 if there is none.
-  private let watched = Atomic<Int>(0)
+  /// Whether it asks only one subscription, which has an executor of its own.
+  let isSingle: Bool
+  /// Its handler's ticket of the watch for slow handlers, if there is one.
+  @usableFromInline
+  @exclusivity(unchecked)
+  var ticket: SlowWatch.Ticket?
   /// How its call of a question's handler ends, as far as the handler has told.
-  ///
-  /// Only the worker uses it.
-  private let callEnd = Atomic<UInt8>(CallEnd.answered.rawValue)
+  @exclusivity(unchecked)
+  private var callEnd = CallEnd.answered
   /// What its handler threw, if its caller does not receive it and nobody has been told.
-  private let failure = Lock<CallFailure?>(nil)
+  @exclusivity(unchecked)
+  private var failure: CallFailure?
 
-  init(activity: Activity, caller: Caller?, at place: Int? = nil) {
+  init(activity: Activity, caller: Caller?, at place: Int? = nil, only isSingle: Bool = false) {
     self.activity = activity
     self.caller = caller
     self.place = place
-  }
-
-  /// Its handler's ticket of the watch for slow handlers, if there is one.
-  ///
-  /// Only the worker uses it.
-  @usableFromInline
-  var ticket: SlowWatch.Ticket? {
-    get {
-      let ticket = watched.load(ordering: .relaxed)
-      return ticket == 0 ? nil : ticket
-    }
-    set { watched.store(newValue ?? 0, ordering: .relaxed) }
+    self.isSingle = isSingle
   }
 
   /// Notes that a handler of a subscription begins.
@@ -123,36 +79,34 @@ final class Worker: Sendable {
   }
 
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
-  func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
-
-  /// Whether its handler has told nothing else than that it has answered.
-  var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
+  func note(_ end: CallEnd) { callEnd = end }
 
   /// How its call ends, which the next one does not do.
-  @inline(never)
   func takeEnd(isCancelled: Bool) -> CallEnd {
-    let end = CallEnd(rawValue: callEnd.load(ordering: .relaxed)) ?? .answered
-    if end == .answered { return isCancelled ? .abandoned : .answered }
-    note(.answered)
-    return end
+    defer { callEnd = .answered }
+    return callEnd == .answered && isCancelled ? .abandoned : callEnd
   }
 
   /// Notes what its handler threw, to be told when the call has been counted off.
   func note(_ failure: CallFailure) {
-    note(.failed)
-    self.failure.withLock { $0 = failure }
+    callEnd = .failed
+    self.failure = failure
   }
 
   /// What its handler threw, which is to be told now.
-  func takeFailure() -> CallFailure? { failure.withLock { $0.take() } }
+  func takeFailure() -> CallFailure? { failure.take() }
 
   /// Notes that its handler has returned, which a watch for slow handlers may watch.
   @inline(__always)
   func end(watchedBy slowWatch: SlowWatch?) {
     end()
-    guard let ticket, let slowWatch, let start = slowWatch.end(ticket), !hasAnswered else { return }
-    let duration = slowWatch.elapsed(since: start)
-    failure.withLock { $0?.duration = duration }
+    if let slowWatch { end(watchedBy: slowWatch) }
+  }
+
+  @inline(never)
+  private func end(watchedBy slowWatch: SlowWatch) {
+    guard let ticket, let start = slowWatch.end(ticket), let error = failure?.error else { return }
+    failure = CallFailure(error, after: slowWatch.elapsed(since: start))
   }
 
   /// Notes that the handler of a question has returned, and counts it off.
@@ -161,7 +115,7 @@ final class Worker: Sendable {
     _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, isCancelled: Bool
   ) {
     end(watchedBy: slowWatch)
-    if hasAnswered, !isCancelled { return node.endCall() }
+    if callEnd == .answered, !isCancelled { return node.endCall() }
     countOff(node, in: call, isCancelled: isCancelled)
   }
 
@@ -222,7 +176,8 @@ struct HandlerContext: Sendable {
   ///
   /// Of a round's worker it is the one that is running now.
   static var current: HandlerContext? {
-    guard let bound = binding.wrappedValue, bound.call == 0 else { return binding.wrappedValue }
+    guard let bound = binding.wrappedValue else { return nil }
+    if bound.call != 0 { return bound }
     return bound.worker.running.map { call, node in
       HandlerContext(worker: bound.worker, call: call, node: nil, nodeBits: node)
     }
@@ -308,7 +263,7 @@ extension SubscriptionNode {
   func noteFailure(_ error: any Error, in call: CallKind) {
     SwallowedError.note(error, of: self)
     guard !Task.isCancelled else { return noteFailure() }
-    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error: error))
+    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error))
   }
 
   /// Counts off a call in a loop, whose handler did not answer.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The order of these lock sections is the hub's total order: a notification is addressed to the
 /// subscriptions that are open in the section that posts it. Each section takes constant time, because
 /// posters wait for it: it takes no other lock that a thread may hold for long, and what takes longer is
-/// done after it (``Effects``) or left to the hub's actor (sorting, snapshots, fan-outs), for which a
+/// done after it (``Effects``) or left to the hub's actor (sorting, snapshots, lanes), for which a
 /// ``Wake`` is requested.
 @usableFromInline
 final class Inbox: SubscriptionOwner {
@@ -19,7 +19,7 @@ final class Inbox: SubscriptionOwner {
   struct PendingWork: Sendable {
     /// Topics with notifications to fan out.
     var pending: [Topic] = []
-    /// Subscriptions with pending notifications that may not be in a fan-out.
+    /// Subscriptions with pending notifications that may not be in a lane.
     var due: [SubscriptionNode] = []
     /// Topics to be searched for dead subscribers.
     var sweeps: [Topic] = []

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// Carries one ballot from many workers to one caller.
 ///
@@ -7,9 +7,8 @@ public import Synchronization
 /// the ballot counts them.
 ///
 /// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the poll is shared, and after that
-/// only by the worker that has moved `phase` from `free` to `counting`, until it moves it back. The worker
-/// that decides never moves it back. The caller takes `outcome` after it has read `isDecided` in the round's
-/// state, under the lock.
+/// only by the worker that has the ballot, which has set the round's `isCounting`. The worker that decides never
+/// clears it. The caller takes `outcome` after it has read `isDecided` in the round's state, under the lock.
 ///
 /// It is generic over the ballot as a whole, and nothing generic is under the round's lock. Otherwise the end of each
 /// poll would look up types at run time, for a fifth of what a small vote costs.
@@ -38,8 +37,6 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @usableFromInline
   @exclusivity(unchecked)
   var outcome: [Decision] = []
-  @usableFromInline
-  let phase = Atomic<UInt8>(PollPhase.free)
 
   @inlinable
   init(_ ballot: Count) {
@@ -72,29 +69,30 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return decision
   }
 
-  /// Counts an answer; if it decides, ends the round and resumes the caller.
+  /// Counts an answer, and claims the worker's next subscription; if it decides, ends the round instead, and resumes
+  /// the caller.
   ///
   /// - Parameters:
   ///   - answer: the answer.
-  ///   - position: the subscriber's position.
-  ///   - node: the subscriber's subscription.
+  ///   - claim: the subscription that it is from.
   ///   - worker: the worker that asked.
   ///   - round: the question's round.
+  /// - Returns: the next subscription; `nil` if there is none.
   @inlinable
   @inline(never)
   func take(
-    _ answer: Event, from position: Int, of node: SubscriptionNode, by worker: Worker,
-    in round: Round
-  ) {
-    if round.hasDeadline { round.expireIfDue() }
-    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
-      round.end(node, by: worker)
-      conclude(count(.answer(answer, position: position)), by: worker, in: round)
-    } else if round.enqueue(
-      node, by: worker, for: phase, { self.count(.answer(answer, position: position)) })
+    _ answer: Event, from claim: Round.Claim, by worker: Worker, in round: Round
+  ) -> Round.Claim? {
+    let position = claim.position
+    var isDecided = false
+    if round.takeBallot(ending: claim.node, by: worker) {
+      isDecided = count(.answer(answer, position: position))
+    } else if !round.enqueue(
+      ending: claim.node, by: worker, { self.count(.answer(answer, position: position)) })
     {
-      conclude(countQueue(of: round), by: worker, in: round)
+      return round.goOn(worker, withBallot: false).next
     }
+    return conclude(isDecided, by: worker, in: round)
   }
 
   /// Counts the subscribers that have not answered, which decides.
@@ -105,31 +103,31 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   @inline(never)
   func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
-    if phase.exchange(from: PollPhase.free, to: PollPhase.counting) {
-      conclude(count(.deadline(counting: absence)), by: nil, in: round)
-    } else if round.enqueue(for: phase, { self.count(.deadline(counting: absence)) }) {
-      conclude(countQueue(of: round), by: nil, in: round)
+    if round.enqueue({ self.count(.deadline(counting: absence)) }) {
+      _ = conclude(false, by: nil, in: round)
     }
   }
 
-  /// Gives the ballot back, if nothing is queued, or publishes the decision.
+  /// Counts what is queued, then gives the ballot back or publishes the decision.
   ///
   /// - Parameters:
   ///   - isDecided: whether what was counted has decided.
   ///   - worker: the worker that counts; `nil` at the deadline.
   ///   - round: the question's round.
+  /// - Returns: the worker's next subscription; `nil` if there is none.
   @inlinable
-  func conclude(_ isDecided: Bool, by worker: Worker?, in round: Round) {
+  func conclude(_ isDecided: Bool, by worker: Worker?, in round: Round) -> Round.Claim? {
     var isDecided = isDecided
     while !isDecided {
-      if phase.exchange(from: PollPhase.counting, to: PollPhase.free) { return }
-      phase.store(PollPhase.counting, ordering: .relaxed)
-      isDecided = countQueue(of: round)
+      let (mustCount, next) = round.goOn(worker, withBallot: true)
+      if !mustCount { return next }
+      isDecided = round.countNext()
     }
     // Read first: after `end` the caller may already have gone on.
     let isComplete = ballot.isComplete
     ballot.clear()
     round.end(cancelling: !isComplete, except: worker)
+    return nil
   }
 
   /// Counts one input.
@@ -146,74 +144,76 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     outcome = [decision]
     return true
   }
-
-  /// Counts what was queued, up to a decision.
-  ///
-  /// - Returns: whether there is one.
-  @inlinable
-  func countQueue(of round: Round) -> Bool {
-    while let item = round.nextItem() {
-      if item.count() { return true }
-    }
-    return false
-  }
 }
 
-/// What a round has for its poll, without types: the queue, and the caller that waits.
+/// What a round has for its poll, without types: the ballot's turn, the queue, and the caller that waits.
 extension Round {
-  /// Queues an answer for the worker that has the ballot.
+  /// Takes the ballot if no other worker has it, and counts off the call that has ended.
   ///
-  /// - Returns: as ``enqueue(for:ending:as:_:)``.
+  /// It is counted off before its answer is counted. So what the ballot counts was answered in time, what it finds
+  /// outstanding at the deadline was late, and what it never counts was abandoned.
   @usableFromInline
-  func enqueue(
-    _ node: SubscriptionNode, by worker: Worker, for phase: borrowing Atomic<UInt8>,
-    _ count: @escaping @Sendable () -> Bool
-  ) -> Bool {
-    worker.end(watchedBy: slowWatch)
-    return enqueue(
-      for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled),
-      telling: worker.takeFailure(), count)
+  func takeBallot(ending node: SubscriptionNode, by worker: Worker) -> Bool {
+    if hasDeadline { expireIfDue() }
+    guard takeBallot() else { return false }
+    worker.end(node, in: call, watchedBy: slowWatch, isCancelled: isCancelled)
+    return true
+  }
+
+  /// Takes the ballot if no other worker has it.
+  ///
+  /// Who has it gives it back under the lock, and only if nothing is queued. Who queues something does so under the lock
+  /// as well, and then tries to take it: one of the two counts what is queued.
+  @inline(__always)
+  func takeBallot() -> Bool {
+    isCounting.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+  }
+
+  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
+  ///
+  /// Called before an answer is counted, so that one that comes after the deadline is late.
+  @inline(never)
+  private func expireIfDue() {
+    guard let expiry = state.withLock({ $0.held }).expiry, expiry.deadline.hasCome else { return }
+    expiry.count(in: self)
   }
 
   /// Queues an input for the worker that has the ballot.
   ///
   /// - Parameters:
-  ///   - phase: whether a worker has the ballot.
   ///   - node: the subscription whose call it ends; `nil` for the deadline.
-  ///   - end: how the call ends if the answer is counted.
-  ///   - failure: what the handler threw, if that is to be told.
+  ///   - worker: the worker that asked it.
   ///   - count: counts the input.
   /// - Returns: whether the current worker has the ballot now, and has to count the queue.
   @usableFromInline
   func enqueue(
-    for phase: borrowing Atomic<UInt8>, ending node: SubscriptionNode? = nil,
-    as end: CallEnd = .answered, telling failure: CallFailure? = nil,
+    ending node: SubscriptionNode? = nil, by worker: Worker? = nil,
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
-    let isOver = state.withLock { state in
-      if !state.poll.isDecided {
-        state.poll.queue.append(
-          PollState.Item(node: node, end: end, failure: failure, count: count))
-      }
-      return state.poll.isDecided
+    worker?.end(watchedBy: slowWatch)
+    let item = PollState.Item(
+      node: node, end: worker?.takeEnd(isCancelled: isCancelled) ?? .answered,
+      failure: worker?.takeFailure(), count: count)
+    let (isOver, hasBallot) = state.withLock { state in
+      if state.poll.isDecided { return (true, false) }
+      state.poll.queue.append(item)
+      return (false, takeBallot())
     }
-    if isOver, let node { endUncounted(node, as: end, telling: failure) }
-    while !isOver, phase.load(ordering: .relaxed) != PollPhase.queued {
-      if phase.exchange(from: PollPhase.counting, to: PollPhase.queued) { return false }
-      if phase.exchange(from: PollPhase.free, to: PollPhase.counting) { return true }
-    }
-    return false
+    if isOver, let node { endUncounted(node, as: item.end, telling: item.failure) }
+    return hasBallot
   }
 
-  /// Takes the next input out of the queue, to be counted, and counts off the call that it ends.
+  /// Counts the first input of the queue, for the worker that has the ballot, and counts off the call that it ends.
+  ///
+  /// - Returns: whether that decides.
   @usableFromInline
-  func nextItem() -> PollState.Item? {
-    let item = state.withLock { $0.poll.queue.popFirst() }
-    if let item, let node = item.node {
+  func countNext() -> Bool {
+    guard let item = state.withLock({ $0.poll.queue.popFirst() }) else { return false }
+    if let node = item.node {
       node.endCall(as: item.end)
       if let failure = item.failure { node.report(failure, in: call) }
     }
-    return item
+    return item.count()
   }
 
   /// Waits until the poll is decided, or for the deadline, if that has not been waited for before.
@@ -246,86 +246,31 @@ extension Round {
 }
 
 /// The state that a poll's workers and its caller share under a lock.
-@frozen
-@usableFromInline
 struct PollState: Sendable {
   /// A queued input: a closure that counts it and returns whether it decides.
-  @frozen
-  @usableFromInline
   struct Item: Sendable {
     /// The subscription whose call it ends; `nil` for the deadline.
-    @usableFromInline
     let node: SubscriptionNode?
     /// How that call ends if the answer is counted.
-    @usableFromInline
     let end: CallEnd
     /// What its handler threw, if that is to be told when the call has been counted off.
-    @usableFromInline
     let failure: CallFailure?
-    @usableFromInline
     let count: @Sendable () -> Bool
   }
 
   /// The inputs that came while another worker counted.
-  @usableFromInline
   var queue = Queue<Item>()
-  @usableFromInline
   var isDecided = false
   /// Whether the deadline has come before the caller has waited for it.
-  @usableFromInline
   var isDue = false
-  @usableFromInline
   var caller: Caller?
 
   /// The continuation of the waiting caller.
   ///
   /// It is in an object: the runtime would look up the type of an optional continuation at each access.
-  @_fixed_layout
-  @usableFromInline
   final class Caller: Sendable {
-    @usableFromInline
     let continuation: CheckedContinuation<Void, Never>
 
-    @inlinable
-    init(_ continuation: CheckedContinuation<Void, Never>) {
-      self.continuation = continuation
-    }
-
-    @inlinable
-    deinit {}
-  }
-
-  @inlinable
-  init() {}
-}
-
-extension Queue<PollState.Item> {
-  /// How the calls end whose answers are queued, without the answers.
-  var endings: [(node: SubscriptionNode, end: CallEnd, failure: CallFailure?)] {
-    isEmpty ? [] : all.compactMap { item in item.node.map { ($0, item.end, item.failure) } }
-  }
-}
-
-/// Whether a worker has a poll's ballot.
-@usableFromInline
-enum PollPhase {
-  /// No worker has it, and nothing is queued.
-  @inlinable
-  static var free: UInt8 { 0 }
-  /// A worker has it; for good, once it has decided.
-  @inlinable
-  static var counting: UInt8 { 1 }
-  /// A worker has it, and has to count the queue.
-  @inlinable
-  static var queued: UInt8 { 2 }
-}
-
-extension Atomic<UInt8> {
-  /// Stores a value, if the current one is the expected one.
-  @inlinable
-  @inline(__always)
-  func exchange(from expected: UInt8, to desired: UInt8) -> Bool {
-    compareExchange(expected: expected, desired: desired, ordering: .acquiringAndReleasing)
-      .exchanged
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
   }
 }

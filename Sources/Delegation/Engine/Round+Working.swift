@@ -1,5 +1,54 @@
 /// What a question's workers do.
 extension Round {
+  /// Requests one more worker.
+  func requestWorker() {
+    startWorker(on: executor)
+  }
+
+  /// Starts a task for a worker; it is counted from here until its work is done.
+  ///
+  /// - Parameters:
+  ///   - executor: where it runs.
+  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
+  func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
+    activity.begin()
+    let place = state.withLock { $0.workers.reserve() }
+    let worker = Worker(activity: activity, caller: caller, at: place, only: sent != nil)
+    let task = executor.map { start(worker, on: $0, sent) } ?? start(worker)
+    let handling = state.withLock { $0.workers.keep(task, at: place) }
+    handle(task, as: handling)
+  }
+
+  private func start(
+    _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
+  ) -> Task<Void, Never> {
+    Task(executorPreference: executor) { await self.work(as: worker, sent: sent) }
+  }
+
+  @inline(never)
+  private func start(_ worker: Worker) -> Task<Void, Never> {
+    Task { await self.work(as: worker) }
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
+    Task.immediate(executorPreference: executor) { await self.work(as: worker) }
+  }
+
+  /// Starts a task that prefers no executor.
+  ///
+  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
+  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
+  /// that out.
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @inline(never)
+  func startInPlace(_ worker: Worker) -> Task<Void, Never> {
+    var task: Task<Void, Never>?
+    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker) } }
+    guard let task else { fatalError("Delegation: a worker was not started") }
+    return task
+  }
+
   /// Asks a claimed subscription and those claimed after it, in the worker's task.
   ///
   /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
@@ -8,22 +57,20 @@ extension Round {
   /// - Parameters:
   ///   - first: the subscription to begin with.
   ///   - worker: the worker.
-  ///   - isSingle: whether to ask only the first.
   ///   - poll: counts the answers, each when the handler has returned.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @inlinable
   @inline(__always)
   func run<Count>(
-    from first: Claim, as worker: Worker, only isSingle: Bool, to poll: Poll<Count>,
+    from first: Claim, as worker: Worker, to poll: Poll<Count>,
     asking ask: (SubscriptionNode) async -> Count.Event
   ) async -> Claim? {
     var claim = first
     while true {
       var answer = Count.absence
       if begin(claim.node, by: worker) { answer = await ask(claim.node) }
-      poll.take(answer, from: claim.position, of: claim.node, by: worker, in: self)
-      guard !isSingle, let next = next() else { return nil }
+      guard let next = poll.take(answer, from: claim, by: worker, in: self) else { return nil }
       if !next.isCounted { return next }
       claim = next
     }
@@ -43,36 +90,32 @@ extension Round {
     return true
   }
 
-  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
+  /// Claims a worker's next subscription, and gives the ballot back in the same section, if the worker has that.
   ///
-  /// Called before an answer is counted, so that one that comes after the deadline is late.
-  @inline(never)
+  /// - Parameters:
+  ///   - worker: the worker; `nil` at the deadline.
+  ///   - hasBallot: whether it has the ballot.
+  /// - Returns: the next one, if there is one; or that it has the ballot still, and has to count what is queued.
   @usableFromInline
-  func expireIfDue() {
-    guard let (deadline, expire) = state.withLock({ $0.held }).expiry, deadline.hasCome else {
-      return
+  func goOn(_ worker: Worker?, withBallot hasBallot: Bool) -> (hasBallot: Bool, next: Claim?) {
+    let isSingle = worker?.isSingle ?? true
+    // A handler has cancelled the worker's task: another worker goes on.
+    let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
+    let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
+      if hasBallot {
+        if !state.poll.queue.isEmpty { return (true, nil) }
+        isCounting.store(false, ordering: .releasing)
+      }
+      return (false, isSingle || isSpoiled ? nil : state.claim())
     }
-    expire(self, deadline.start)
+    if let next, next.isLast { state.releaseList() }
+    if isSpoiled, !mustCount { provideStandby() }
+    return (mustCount, next)
   }
 
-  /// Counts off a call whose handler has returned; called by who has the poll's ballot, and counts its answer next.
-  ///
-  /// So what the ballot counts was answered in time, what it finds outstanding at the deadline was late, and what it
-  /// never counts was abandoned.
-  @usableFromInline
-  func end(_ node: SubscriptionNode, by worker: Worker) {
-    worker.end(node, in: call, watchedBy: slowWatch, isCancelled: isCancelled)
-  }
-
-  /// Claims the next subscription for a worker whose handler has returned.
-  ///
-  /// - Returns: `nil` if none is left, or if the handler has cancelled the task: then another worker goes on.
-  @usableFromInline
-  func next() -> Claim? {
-    guard Task.isCancelled, !isCancelled else { return state.claim() }
-    state.provideStandby { requestWorker() }
-    return nil
-  }
+  /// Not inlined, for it would make each claim dearer.
+  @inline(never)
+  func provideStandby() { state.provideStandby { requestWorker() } }
 
   /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
   /// it was asked, and not if its subscriber does not conform.
@@ -107,21 +150,30 @@ extension Round {
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
-  /// Its context is bound for the whole task, so a task that one handler leaves behind passes for a part of the next
-  /// one. It reads the question each time, so that it keeps nothing of it while it waits for an executor.
-  func work(as worker: Worker, _ beginning: Beginning) async {
-    var isSingle = false
+  /// A worker that is not the first one requests the next standby, unless a claimed subscription was sent to it.
+  ///
+  /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
+  /// one. It is bound in the worker's task: one that is inherited would have to be copied.
+  @inline(__always)
+  func work(as worker: Worker, sent: Claim? = nil) async {
+    await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+      await claimAndAsk(as: worker, sent: sent)
+    }
+  }
+
+  /// It reads the question each time, so that it keeps nothing of it while it waits for an executor.
+  @inline(__always)
+  private func claimAndAsk(as worker: Worker, sent: Claim?) async {
     var next: Claim?
-    switch beginning {
-    case .first:
-      if worker.place != nil { beginPresence() }
-      next = state.claim()
-    case .standby:
-      next = state.begin { requestWorker() }
-    case .sent(let claim):
-      isSingle = true
+    let isInPlace = worker.place == WorkerTasks.firstPlace
+    if isInPlace { beginPresence() }
+    if let sent {
       // The executor may have taken its time.
-      next = beginSent(claim)
+      next = beginSent(sent)
+    } else if isInPlace || worker.place == nil {
+      next = state.claim()
+    } else {
+      next = state.begin { requestWorker() }
     }
     while let claimed = next {
       guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
@@ -129,7 +181,7 @@ extension Round {
         continue
       }
       if let question {
-        next = await question(self, worker, claim, isSingle)
+        next = await question(self, worker, claim)
       } else {
         // It is over.
         endUncounted(claim.node, as: .unasked)
@@ -137,7 +189,7 @@ extension Round {
       }
     }
     if let place = worker.place {
-      if case .first = beginning { endPresence() }
+      if isInPlace { endPresence() }
       state.withLock { $0.workers.leave(place) }
     }
     activity.end()
@@ -156,7 +208,7 @@ extension Round {
     guard let executor = claim.node.executor,
       claim.node.isReached(as: narrowing, endingIn: call)
     else { return beginSent(claim) }
-    startWorker(on: executor, .sent(claim))
+    startWorker(on: executor, sent: claim)
     return nil
   }
 

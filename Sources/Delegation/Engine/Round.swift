@@ -24,21 +24,9 @@ final class Round: @unchecked Sendable {
 
   /// One worker's part of the question: asks a claimed subscription, and those that it claims after it.
   ///
-  /// It asks the first one in any case, and no other if `isSingle`. It returns a claimed subscription that
-  /// has an executor of its own, or `nil` when none is left.
+  /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
   @usableFromInline
-  typealias Question =
-    @Sendable (Round, Worker, _ first: Claim, _ isSingle: Bool) async -> Claim?
-
-  /// How a worker begins.
-  enum Beginning: Sendable {
-    /// In the caller's place or in its task.
-    case first
-    /// It requests the next standby.
-    case standby
-    /// On the executor of a claimed subscription, which is the only one that it asks.
-    case sent(Claim)
-  }
+  typealias Question = @Sendable (Round, Worker, _ first: Claim) async -> Claim?
 
   /// Whether the first worker's task can be cancelled before its handle is known.
   private enum Presence {
@@ -55,13 +43,25 @@ final class Round: @unchecked Sendable {
   struct Held: Sendable {
     /// `nil` once the round is halted.
     var question: Question?
-    /// The deadline, and what counts those that have not answered by then; `nil` for none, and once it is halted.
+    /// `nil` for none, and once it is halted.
     var expiry: Expiry?
   }
 
   /// A deadline, and what counts those that have not answered by then.
-  @usableFromInline
-  typealias Expiry = (deadline: Deadline, expire: @Sendable (Round, Duration?) -> Void)
+  ///
+  /// It is an object: most questions have none, and what can be empty is copied by its type, which is looked up.
+  final class Expiry: Sendable {
+    let deadline: Deadline
+    private let expire: @Sendable (Round, Duration?) -> Void
+
+    init(at deadline: Deadline, _ expire: @escaping @Sendable (Round, Duration?) -> Void) {
+      self.deadline = deadline
+      self.expire = expire
+    }
+
+    /// Counts them; if nobody had time to answer, nobody is noted to be late.
+    func count(in round: Round) { expire(round, deadline.isPast ? nil : deadline.start) }
+  }
 
   /// What workers and the caller share under the lock.
   struct State: Claimable {
@@ -98,12 +98,13 @@ final class Round: @unchecked Sendable {
   ///
   /// Written under the lock.
   private let isCancelledFlag = Atomic<Bool>(false)
+  /// Whether a worker has the poll's ballot; for good, once it has decided.
+  let isCounting = Atomic<Bool>(false)
   private let presence = Atomic<UInt8>(Presence.none)
   @exclusivity(unchecked)
   private var present: UnsafeCurrentTask?
 
   /// Makes a round of a question that the current task awaits.
-  @usableFromInline
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
     conformingTo narrowing: Narrowing? = nil,
@@ -123,19 +124,11 @@ final class Round: @unchecked Sendable {
 
   // MARK: Starting
 
-  /// Whether its only subscription can be asked in the caller's task: its handler delays no other one, and nothing
-  /// can be decided before it returns.
-  var isForCaller: Bool {
-    executor == nil && state.withLock { $0.cursor.sole.map { !$0.hasExecutor } ?? false }
-  }
-
   /// Asks the only subscription in the caller's task.
   func askInCallersTask() async {
     activity.begin()
     let worker = Worker(activity: activity, caller: caller)
-    await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-      await work(as: worker, .first)
-    }
+    await work(as: worker)
   }
 
   /// Starts the first worker, in the caller's place if it may run there; then returns when it has ended or
@@ -155,9 +148,7 @@ final class Round: @unchecked Sendable {
     // still to be asked are a part of that.
     activity.begin()
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
-    let task = HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-      executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
-    }
+    let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
     let (handling, isUnclaimed, isDecided) = state.withLock { state in
       (
         state.workers.keep(task, at: WorkerTasks.firstPlace), state.cursor.unclaimed > 0,
@@ -167,61 +158,13 @@ final class Round: @unchecked Sendable {
     if handling != nil { endPresence() }
     handle(task, as: handling)
     if handling != nil { escalateToCaller() }
-    if isUnclaimed { state.provideStandby { requestWorker() } }
+    if isUnclaimed { provideStandby() }
     activity.end()
     return isDecided
   }
 
-  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  private func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
-    Task.immediate(executorPreference: executor) { await self.work(as: worker, .first) }
-  }
-
-  /// Starts a task that prefers no executor.
-  ///
-  /// In a loop, and in a function that does not know of the executor, because only there the compiler sees that
-  /// none is preferred. Otherwise it passes an explicit `nil`, and each of the task's switches takes a lock to find
-  /// that out.
-  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @inline(never)
-  private func startInPlace(_ worker: Worker) -> Task<Void, Never> {
-    var task: Task<Void, Never>?
-    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker, .first) } }
-    guard let task else { fatalError("Delegation: a worker was not started") }
-    return task
-  }
-
-  /// Requests one more worker.
-  func requestWorker() {
-    startWorker(on: executor, .standby)
-  }
-
-  /// Starts a task for a worker; it is counted from here until its work is done.
-  func startWorker(on executor: (any TaskExecutor)?, _ beginning: Beginning) {
-    activity.begin()
-    let place = state.withLock { $0.workers.reserve() }
-    let worker = Worker(activity: activity, caller: caller, at: place)
-    // Bound for the task that begins here.
-    let task = HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-      executor.map { start(worker, on: $0, beginning) } ?? start(worker, beginning)
-    }
-    let handling = state.withLock { $0.workers.keep(task, at: place) }
-    handle(task, as: handling)
-  }
-
-  private func start(
-    _ worker: Worker, on executor: any TaskExecutor, _ beginning: Beginning
-  ) -> Task<Void, Never> {
-    Task(executorPreference: executor) { await self.work(as: worker, beginning) }
-  }
-
-  @inline(never)
-  private func start(_ worker: Worker, _ beginning: Beginning) -> Task<Void, Never> {
-    Task { await self.work(as: worker, beginning) }
-  }
-
   /// Does to a worker's task what was done to the others.
-  private func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
+  func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
     guard let handling else { return }
     if let isInPlace = handling.isCancelledInPlace { cancel([task], inPlace: isInPlace) }
     if handling.priority > 0 {
@@ -238,17 +181,15 @@ final class Round: @unchecked Sendable {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, late, hasLate, waiting) = state.withLock { state in
-      defer {
-        state.held = Held()
-        state.poll.isDecided = true
-      }
+    let (rest, held, hasLate, waiting) = state.withLock { state in
+      var held = Held()
+      swap(&held, &state.held)
+      state.poll.isDecided = true
       return (
-        state.cursor.halt(), state.held, state.poll.queue.endings, !state.poll.queue.isEmpty,
-        state.poll.caller.take()
+        state.cursor.halt(), held, !state.poll.queue.isEmpty, state.poll.caller.take()
       )
     }
-    for (node, end, failure) in late { endUncounted(node, as: end, telling: failure) }
+    if hasLate { countOffLate() }
     // The caller does not go on before what the question has captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
@@ -263,7 +204,15 @@ final class Round: @unchecked Sendable {
     Task.startDetached(on: executor) { self.releaseLate() }
   }
 
-  /// Releases the answers that have come too late to be counted.
+  /// Counts off the calls whose answers have come too late to be counted; no more come.
+  @inline(never)
+  private func countOffLate() {
+    for item in state.withLock({ $0.poll.queue.all }) {
+      if let node = item.node { endUncounted(node, as: item.end, telling: item.failure) }
+    }
+  }
+
+  /// Releases these answers.
   private func releaseLate() {
     let late = state.withLock { $0.poll.queue.takeAll() }
     withExtendedLifetime(late) {}
@@ -312,7 +261,13 @@ final class Round: @unchecked Sendable {
   }
 
   /// Begins to use `present`, if the first worker is in the caller's place.
-  private func usePresence() -> Bool { presence.exchange(from: Presence.there, to: Presence.used) }
+  private func usePresence() -> Bool { change(from: Presence.there, to: Presence.used) }
+
+  private func change(from expected: UInt8, to desired: UInt8) -> Bool {
+    presence.compareExchange(
+      expected: expected, desired: desired, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
 
   /// Lets nobody use `present` from now on.
   ///
@@ -320,7 +275,7 @@ final class Round: @unchecked Sendable {
   /// cancellation handlers anyway, at the end of whose scopes the runtime has it wait.
   func endPresence() {
     while presence.load(ordering: .acquiring) != Presence.none {
-      if presence.exchange(from: Presence.there, to: Presence.none) { return }
+      if change(from: Presence.there, to: Presence.none) { return }
       Platform.yieldThread()
     }
   }

@@ -1,6 +1,6 @@
-/// What a fan-out or a round needs of its hub.
+/// What a lane or a round needs of its hub.
 ///
-/// A fan-out keeps it until its last worker is done, so that what was posted is delivered even if the
+/// A lane keeps it until its last worker is done, so that what was posted is delivered even if the
 /// hub is released.
 @usableFromInline
 protocol Workplace: AnyObject, Sendable {

@@ -179,13 +179,13 @@ extension DelegateHub {
       audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
-      Inquiry { round, worker, first, isSingle in
+      Inquiry { round, worker, first in
         if let interception = round.surroundings?.interception {
           let asking = AskingByClosure { question.noted($0, in: audience, for: call) }
           return await interception.ask(
-            asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+            asking, from: first, as: worker, in: round, to: poll)
         }
-        return await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+        return await round.run(from: first, as: worker, to: poll) { node in
           question.noted(node, in: audience, for: call)
         }
       }

@@ -1,13 +1,9 @@
 extension DelegateHub {
-  /// The only subscription of a protocol, if it is published and can be asked in the caller's task: then no round is
+  /// The only one of a protocol's published subscriptions, if it can be asked in the caller's task: then no round is
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
-  nonisolated func soleSubscription(
-    of key: ObjectIdentifier, calledElsewhere isElsewhere: Bool
-  ) -> SubscriptionNode? {
-    guard !isElsewhere, mayAskAlone, let nodes = publishedSnapshot(of: key), nodes.count == 1,
-      !nodes[0].hasExecutor
-    else { return nil }
+  nonisolated func soleSubscription(of nodes: [SubscriptionNode]?) -> SubscriptionNode? {
+    guard mayAskAlone, let nodes, nodes.count == 1, !nodes[0].hasExecutor else { return nil }
     return nodes[0]
   }
 
@@ -25,7 +21,8 @@ extension DelegateHub {
     _ audience: Audience<P>, by combiner: C, in call: CallKind, _ asking: some Asking<C.Response, E>
   ) async -> Result<C.Outcome, E> {
     let isElsewhere = isCalledOnOtherExecutor
-    if let node = soleSubscription(of: audience.key, calledElsewhere: isElsewhere) {
+    let published = isElsewhere ? nil : publishedSnapshot(of: audience.key)
+    if let node = soleSubscription(of: published) {
       var ballot = Ballot<C, E>(asking: 1, combiner: combiner)
       if let decision = ballot.begin() { return decision }
       let worker = beginAsking()
@@ -38,7 +35,7 @@ extension DelegateHub {
     }
     var poll: Poll<Ballot<C, E>>?
     await conduct(
-      audience.key, among: nil, conformingTo: audience.narrowing, in: call, by: nil,
+      audience.key, among: consume published, conformingTo: audience.narrowing, in: call, by: nil,
       calledElsewhere: isElsewhere
     ) { nodes in
       let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
@@ -110,7 +107,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - key: the key of the protocol.
-  ///   - given: the subscriptions, if they are known.
+  ///   - given: the subscriptions, if they are known; a suspended handler is not to keep all of them.
   ///   - first: the position of the first that is asked.
   ///   - narrowing: the further protocols that the subscribers must conform to; `nil` for none.
   ///   - call: the kind of call.
@@ -119,34 +116,31 @@ extension DelegateHub {
   ///   - begin: begins the poll among the subscriptions; returns `nil` if that decides.
   @usableFromInline
   nonisolated func conduct(
-    _ key: ObjectIdentifier, among given: [SubscriptionNode]?, from first: Int = 0,
+    _ key: ObjectIdentifier, among given: consuming [SubscriptionNode]?, from first: Int = 0,
     conformingTo narrowing: Narrowing?, in call: CallKind, by deadline: Deadline?,
     calledElsewhere isElsewhere: Bool,
     _ begin: ([SubscriptionNode]) -> Inquiry?
   ) async {
     if isElsewhere {
+      let given = given
       return await withTaskExecutorPreference(ownExecutor) {
         await self.conduct(
           key, among: given, from: first, conformingTo: narrowing, in: call, by: deadline,
           calledElsewhere: false, begin)
       }
     }
-    var nodes = given ?? []
-    if given == nil { nodes = await subscriptions(of: key) }
+    var nodes: [SubscriptionNode]
+    if let given { nodes = given } else { nodes = await subscriptions(of: key) }
     guard let inquiry = begin(nodes) else { return }
+    // Its handler delays no other one, and nothing can be decided before it returns.
+    let isForCaller = executor == nil && nodes.count == 1 && !nodes[0].hasExecutor
+    var expiry: Round.Expiry?
+    if let deadline { expiry = Round.Expiry(at: deadline, inquiry.expire) }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      expiring: deadline.map { ($0, inquiry.expire) }, inquiry.question)
-    if let deadline {
-      await conduct(round, by: deadline, expiring: inquiry.expire)
-    } else if round.isForCaller {
-      await round.askInCallersTask()
-    } else {
-      await conduct(consume round)
-    }
-  }
-
-  private nonisolated func conduct(_ round: Round) async {
+      expiring: expiry, inquiry.question)
+    if let expiry { return await conduct(round, by: expiry) }
+    if isForCaller { return await round.askInCallersTask() }
     let mayRunInPlace = executor == nil || isCalledOnOwnExecutor
     await withTaskCancellationHandler {
       if !round.start(inPlace: mayRunInPlace) { await waitForDecision(of: round) }
@@ -155,20 +149,17 @@ extension DelegateHub {
     }
   }
 
-  private nonisolated func conduct(
-    _ round: Round, by deadline: Deadline,
-    expiring expire: @escaping @Sendable (Round, Duration?) -> Void
-  ) async {
-    if deadline.isPast { return expire(round, nil) }
+  private nonisolated func conduct(_ round: Round, by expiry: Round.Expiry) async {
+    if expiry.deadline.isPast { return expiry.count(in: round) }
     await withTaskCancellationHandler {
       // Not in the caller's place: a handler that blocks its thread must not keep the caller.
       round.requestWorker()
-      let cancelAlarm = deadline.schedule { round.noteDeadline() }
+      let cancelAlarm = expiry.deadline.schedule { round.noteDeadline() }
       defer { cancelAlarm() }
       await waitForDecision(of: round)
       if round.isDecided { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.
-      expire(round, deadline.start)
+      expiry.count(in: round)
       await waitForDecision(of: round)
     } onCancel: {
       // Not in the canceller's place: the caller could not return before the handlers have run.
@@ -195,12 +186,12 @@ extension Inquiry {
   @inline(__always)
   init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
   where C.Response == A.Response {
-    self.init { round, worker, first, isSingle in
+    self.init { round, worker, first in
       if let interception = round.surroundings?.interception {
         return await interception.ask(
-          asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+          asking, from: first, as: worker, in: round, to: poll)
       }
-      return await round.run(from: first, as: worker, only: isSingle, to: poll) {
+      return await round.run(from: first, as: worker, to: poll) {
         await asking.answer(of: $0)
       }
     }

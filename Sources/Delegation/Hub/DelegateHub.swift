@@ -118,8 +118,8 @@ public actor DelegateHub {
 
   // MARK: Applying the inbox's changes
 
-  /// What a wake has to do: fan-outs, and searches for dead subscribers.
-  typealias Work = (fanOuts: [FanOut], sweeps: [(topic: Topic, nodes: [SubscriptionNode])])
+  /// What a wake has to do: lanes, and searches for dead subscribers.
+  typealias Work = (lanes: [Lane], sweeps: [(topic: Topic, nodes: [SubscriptionNode])])
 
   /// The subscriptions of a protocol, in order, if none has changed since a question asked for them.
   @usableFromInline
@@ -150,7 +150,7 @@ public actor DelegateHub {
     var snapshots = updates.pendingWork.pending.map { inOrder($0.key) }
     if !updates.pendingWork.due.isEmpty { snapshots.append(updates.pendingWork.due) }
     return (
-      snapshots.map { FanOut(delivering: $0, for: self) },
+      snapshots.map { Lane(delivering: $0, for: self) },
       updates.pendingWork.sweeps.map { ($0, inOrder($0.key)) }
     )
   }
@@ -173,7 +173,7 @@ public actor DelegateHub {
 
   // MARK: Waking
 
-  /// Applies the inbox's changes, then runs the first worker of the first fan-out itself.
+  /// Applies the inbox's changes, then runs the first worker of the first lane itself.
   private nonisolated func work() async {
     if let first = begin(await takeWork()) { await first.work() }
     inbox.activity.end()
@@ -181,8 +181,8 @@ public actor DelegateHub {
 
   /// Begins a wake's work, and keeps nothing of it.
   ///
-  /// - Returns: the first fan-out, whose first worker runs in the current task.
-  private nonisolated func begin(_ work: Work) -> FanOut? {
+  /// - Returns: the first lane, whose first worker runs in the current task.
+  private nonisolated func begin(_ work: Work) -> Lane? {
     for sweep in work.sweeps {
       inbox.activity.begin()
       Task.startDetached(on: executor) {
@@ -191,8 +191,8 @@ public actor DelegateHub {
         self.inbox.activity.end()
       }
     }
-    for fanOut in work.fanOuts.dropFirst() { fanOut.requestWorker() }
-    return work.fanOuts.first
+    for lane in work.lanes.dropFirst() { lane.requestWorker() }
+    return work.lanes.first
   }
 }
 

@@ -1,14 +1,14 @@
 /// How a question's handlers run within interceptors.
 extension Interception {
-  /// Asks a claimed subscription and those claimed after it, as ``Round/run(from:as:only:to:asking:)``.
+  /// Asks a claimed subscription and those claimed after it, as ``Round/run(from:as:to:asking:)``.
   ///
   /// It is not inlined into clients: they pay for its code only with the test that leads here.
   @usableFromInline
   func ask<A: Asking, C>(
-    _ asking: A, from first: Round.Claim, as worker: Worker, only isSingle: Bool, in round: Round,
+    _ asking: A, from first: Round.Claim, as worker: Worker, in round: Round,
     to poll: Poll<Ballot<C, A.Failure>>
   ) async -> Round.Claim? where C.Response == A.Response {
-    await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+    await round.run(from: first, as: worker, to: poll) { node in
       guard node.isReached(as: round.narrowing, endingIn: round.call) else { return node.absence() }
       let failure = SwallowedError(of: node)
       // An interceptor may bind another one, by `delayingDrain`.

@@ -17,7 +17,7 @@ enum Termination: Sendable {
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
-/// one (`recheck` is set, or its budget is not used up), by the fan-out that the posting requested, or, if
+/// one (`recheck` is set, or its budget is not used up), by the lane that the posting requested, or, if
 /// the mailbox is shut, by the worker that is requested when it is opened.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
@@ -181,7 +181,7 @@ struct Mailbox: Sendable {
     }
     guard termination == nil, let published, hasMore(published) else { return leave() }
     if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
-    // If none is set, the fan-out for what was posted since has yet to look at this mailbox.
+    // If none is set, the lane for what was posted since has yet to look at this mailbox.
     let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
     return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
   }

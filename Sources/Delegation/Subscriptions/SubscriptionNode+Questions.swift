@@ -26,11 +26,17 @@ enum CallEnd: UInt8, Sendable {
 }
 
 /// What the handler of a question threw, if its caller does not receive it.
-@usableFromInline
-struct CallFailure: Sendable {
+///
+/// It is an object: each worker has room for one, and hardly any worker has one.
+final class CallFailure: Sendable {
   let error: any Error
   /// How long the handler ran, if that is known.
-  var duration: Duration?
+  let duration: Duration?
+
+  init(_ error: any Error, after duration: Duration? = nil) {
+    self.error = error
+    self.duration = duration
+  }
 }
 
 /// What is counted of the questions that a subscription was asked.

@@ -17,7 +17,7 @@ struct Queue<Element> {
   @inlinable
   var count: Int { elements.count - head }
   @inlinable
-  var isEmpty: Bool { count == 0 }
+  var isEmpty: Bool { elements.isEmpty }
 
   @inlinable
   mutating func append(_ element: Element) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-@Suite("Cursor: the subscriptions of one fan-out, given out one at a time")
+@Suite("Cursor: the subscriptions of one lane, given out one at a time")
 struct CursorTests {
   private let subscribers = (0..<3).map { _ in Nobody() }
   private let nodes: [SubscriptionNode]

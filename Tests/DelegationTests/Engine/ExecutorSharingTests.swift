@@ -31,7 +31,7 @@ struct ExecutorSharingTests {
     #expect(shared.pending == 1)
     // The first task starts another one, and neither serves all.
     #expect(shared.run(atMost: 2) == 2)
-    #expect(probes.count { !$0.log.history.isEmpty } == 2 * FanOut.servedAtOnce)
+    #expect(probes.count { !$0.log.history.isEmpty } == 2 * Delegation.Lane.servedAtOnce)
     run()
     for probe in probes { #expect(probe.log.history == Array(0..<10)) }
     #expect(stage.perform { await $0.drain().isEmpty } == true)

@@ -25,7 +25,7 @@ struct PollLateAnswerTests {
   @Test(
     "neither the caller nor the others wait until one is released, though its `deinit` blocks")
   func release() async {
-    let round = Round(asking: [], for: DelegateHub(), in: .ask) { _, _, _, _ in nil }
+    let round = Round(asking: [], for: DelegateHub(), in: .ask) { _, _, _ in nil }
     let poll = Poll(Ballot<First, Never>(asking: 2, combiner: First()))
     #expect(!poll.isDecidedAtOnce())
     let waiting = Task {
@@ -34,10 +34,11 @@ struct PollLateAnswerTests {
     }
     while round.state.withLock({ $0.poll.caller == nil }) { await Task.yield() }
     // Another worker counts meanwhile.
-    poll.phase.store(PollPhase.counting, ordering: .sequentiallyConsistent)
+    let hasBallot = round.takeBallot()
+    #expect(hasBallot)
     let blockade = Blockade()
     for (position, answer) in [Answer(), Answer { blockade.enter() }].enumerated() {
-      let isTaken = round.enqueue(for: poll.phase) {
+      let isTaken = round.enqueue {
         poll.count(.answer(.response(answer), position: position))
       }
       #expect(!isTaken)
@@ -45,7 +46,7 @@ struct PollLateAnswerTests {
     let hasCounted = Gate()
     // On a thread of its own, for it is blocked.
     Thread {
-      poll.conclude(false, by: nil, in: round)
+      _ = poll.conclude(false, by: nil, in: round)
       hasCounted.arrive()
     }.start()
     #expect(await waiting.value)

@@ -31,7 +31,7 @@ struct PollTests {
 
   /// A round that nobody works for.
   private func round(for hub: DelegateHub = DelegateHub()) -> Round {
-    Round(asking: [], for: hub, in: .vote) { _, _, _, _ in nil }
+    Round(asking: [], for: hub, in: .vote) { _, _, _ in nil }
   }
 
   private func poll(asking count: Int, _ script: Script) -> Sums {
@@ -44,11 +44,12 @@ struct PollTests {
     round.state.withLock { $0.poll.isDecided } ? poll.outcome.first?.get() : nil
   }
 
-  private func turn(_ poll: Sums) -> UInt8 { poll.phase.load(ordering: .relaxed) }
+  private func isCounting(_ round: Round) -> Bool { round.isCounting.load(ordering: .relaxed) }
 
   /// Somebody counts.
-  private func beginCount(_ poll: Sums) {
-    poll.phase.store(PollPhase.counting, ordering: .sequentiallyConsistent)
+  private func beginCount(in round: Round) {
+    let hasBallot = round.takeBallot()
+    #expect(hasBallot)
   }
 
   @Test("what comes while somebody counts is left to that one, in order, and counted to the end")
@@ -64,8 +65,7 @@ struct PollTests {
         depth.withLock { $0 += 1 }
         counted.record(response)
         // What comes now is a reason to look into the queue once more.
-        let phase = here.withLock { $0 }?.phase.load(ordering: .relaxed)
-        if response == 2 { #expect(phase == PollPhase.counting) }
+        #expect(isCounting(round))
         // From within the count, as others do from their threads.
         let more = [1: [2, 3], 3: [4, 5], 5: [6]][response] ?? []
         for next in more {
@@ -86,8 +86,8 @@ struct PollTests {
     let round = round()
     let poll = poll(asking: 1, Script())
     #expect(poll.enqueue(.response(7), from: 0, in: round))
-    #expect(turn(poll) == PollPhase.counting)
-    poll.conclude(poll.countQueue(of: round), by: nil, in: round)
+    #expect(isCounting(round))
+    _ = poll.conclude(false, by: nil, in: round)
     #expect(outcome(poll, in: round) == 7)
   }
 
@@ -95,12 +95,11 @@ struct PollTests {
   func alreadyQueued() {
     let round = round()
     let poll = poll(asking: 3, Script())
-    beginCount(poll)
+    beginCount(in: round)
     #expect(!poll.enqueue(.response(1), from: 0, in: round))
-    #expect(turn(poll) == PollPhase.queued)
     #expect(!poll.enqueue(.response(2), from: 1, in: round))
-    #expect(turn(poll) == PollPhase.queued)
-    poll.conclude(poll.count(.answer(.response(4), position: 2)), by: nil, in: round)
+    #expect(round.state.withLock { $0.poll.queue.count } == 2)
+    _ = poll.conclude(poll.count(.answer(.response(4), position: 2)), by: nil, in: round)
     #expect(outcome(poll, in: round) == 7)
   }
 
@@ -108,10 +107,10 @@ struct PollTests {
   func putBack() {
     let round = round()
     let poll = poll(asking: 3, Script())
-    beginCount(poll)
+    beginCount(in: round)
     _ = poll.enqueue(.response(1), from: 0, in: round)
-    poll.conclude(poll.count(.answer(.response(2), position: 1)), by: nil, in: round)
-    #expect(turn(poll) == PollPhase.free)
+    _ = poll.conclude(poll.count(.answer(.response(2), position: 1)), by: nil, in: round)
+    #expect(!isCounting(round))
     #expect(outcome(poll, in: round) == nil)
     #expect(!round.state.withLock { $0.cursor.isHalted })
     poll.take(.response(4), from: 2, in: round)
@@ -137,10 +136,10 @@ struct PollTests {
     let round = round()
     let counted = Recorder<Int>()
     let poll = poll(asking: 3, Script(decisive: 2) { counted.record($0) })
-    beginCount(poll)
+    beginCount(in: round)
     _ = poll.enqueue(.response(2), from: 0, in: round)
     _ = poll.enqueue(.response(3), from: 1, in: round)
-    poll.conclude(false, by: Worker(activity: Activity(), caller: nil), in: round)
+    _ = poll.conclude(false, by: Worker(activity: Activity(), caller: nil), in: round)
     #expect(counted.history == [2])
     #expect(outcome(poll, in: round) == 2)
     #expect(round.state.withLock { $0.poll.queue.isEmpty && $0.poll.caller == nil })
@@ -239,46 +238,6 @@ struct PollTests {
     }
   }
 
-  @Test("an answer that is being left when the one who counts is done is counted all the same")
-  func doneMeanwhile() {
-    for _ in 0..<20 {
-      let round = round()
-      let steps = (0..<5).map { _ in DispatchSemaphore(value: 0) }
-      let (counts, isHeld, leaves, mayEnd, hasEnded) = (
-        steps[0], steps[1], steps[2], steps[3], steps[4]
-      )
-      let poll = poll(
-        asking: 2,
-        Script { response in
-          guard response == 1 else { return }
-          counts.signal()
-          mayEnd.wait()
-        })
-      Threads.run(3) { thread in
-        switch thread {
-        case 0:
-          poll.take(.response(1), from: 0, in: round)
-          hasEnded.signal()
-        case 1:
-          isHeld.wait()
-          leaves.signal()
-          poll.take(.response(2), from: 1, in: round)
-        default:
-          counts.wait()
-          // Nobody can leave an answer until the first one has been counted.
-          round.state.withLock { _ in
-            isHeld.signal()
-            leaves.wait()
-            Threads.pause(1000)
-            mayEnd.signal()
-            hasEnded.wait()
-          }
-        }
-      }
-      #expect(outcome(poll, in: round) == 3)
-    }
-  }
-
   @Test("no answer is lost, however threads meet")
   func race() {
     let number = rounds(4000)
@@ -306,13 +265,13 @@ extension Poll {
   /// Counts an answer of the first worker's.
   fileprivate func take(_ answer: Event, from position: Int, in round: Round) {
     let worker = Worker(activity: round.activity, caller: nil, at: WorkerTasks.firstPlace)
-    let node = Structures.node(of: Nobody())
-    _ = node.countCall()
-    take(answer, from: position, of: node, by: worker, in: round)
+    var claim = Round.Claim(node: Structures.node(of: Nobody()), position: position, isLast: false)
+    claim.count()
+    _ = take(answer, from: claim, by: worker, in: round)
   }
 
   /// Leaves an answer to the one who counts.
   fileprivate func enqueue(_ answer: Event, from position: Int, in round: Round) -> Bool {
-    round.enqueue(for: phase) { self.count(.answer(answer, position: position)) }
+    round.enqueue { self.count(.answer(answer, position: position)) }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Round: what workers claim, cost and leave behind", .inTurn)
 struct RoundTests {
   private func round(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub()) -> Round {
-    Round(asking: nodes, for: hub, in: .ask) { _, _, _, _ in nil }
+    Round(asking: nodes, for: hub, in: .ask) { _, _, _ in nil }
   }
 
   private func begunPoll(asking count: Int) -> Poll<Ballot<BooleanRule, Never>> {
@@ -58,7 +58,7 @@ struct RoundTests {
     let late = narrowings.map { narrowing in
       let round = Round(
         asking: cast.nodes, conformingTo: narrowing, for: DelegateHub(), in: .ask
-      ) { _, _, _, _ in nil }
+      ) { _, _, _ in nil }
       if let first = round.claim() { round.state.withLock { $0.cursor.send(first) } }
       return (0..<2).map { round.isLate(cast.nodes[$0], at: $0, notingSince: nil) }
     }
@@ -75,8 +75,8 @@ struct RoundTests {
     let poll = begunPoll(asking: 4)
     let round = Round(
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
-    ) { round, worker, first, isSingle in
-      await round.run(from: first, as: worker, only: isSingle, to: poll) { node in
+    ) { round, worker, first in
+      await round.run(from: first, as: worker, to: poll) { node in
         #expect(!round.tasks.isEmpty)
         asked.record(ObjectIdentifier(node))
         return .absence
@@ -97,8 +97,8 @@ struct RoundTests {
     let seen = Recorder<Bool>()
     let poll = begunPoll(asking: 2)
     let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) {
-      round, worker, first, isSingle in
-      await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in
+      round, worker, first in
+      await round.run(from: first, as: worker, to: poll) { _ in
         seen.record(Task.isCancelled)
         round.cancel(inPlace: true)
         seen.record(Task.isCancelled)
@@ -120,8 +120,8 @@ struct RoundTests {
     let nodes = subscribers.map { Structures.subscribe($0, in: inbox, on: own) }
     let poll = begunPoll(asking: 2)
     var round: Round? = Round(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
-      round, worker, first, isSingle in
-      await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
+      round, worker, first in
+      await round.run(from: first, as: worker, to: poll) { _ in .absence }
     }
     let obituary = try #require(round.map(Obituary.init(of:)))
     round?.requestWorker()
@@ -141,8 +141,8 @@ struct RoundTests {
     for _ in 0..<200 {
       let poll = begunPoll(asking: 3)
       let round = Round(asking: cast.nodes, for: hub, in: .ask) {
-        round, worker, first, isSingle in
-        await round.run(from: first, as: worker, only: isSingle, to: poll) { _ in .absence }
+        round, worker, first in
+        await round.run(from: first, as: worker, to: poll) { _ in .absence }
       }
       let isDecided = round.start(inPlace: true)
       #expect(isDecided)
@@ -183,7 +183,7 @@ struct RoundTests {
   func cancelledAfterTheEnd() {
     // On it nothing runs: what is not done in place is not done.
     let stuck = ManualExecutor()
-    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _, _ in nil }
+    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _ in nil }
     let straggler = Task(executorPreference: stuck) {}
     _ = round.state.withLock { $0.workers.keep(straggler, at: WorkerTasks.firstPlace) }
     round.end(cancelling: true, except: nil)
@@ -196,7 +196,7 @@ struct RoundTests {
   @Test("a worker whose task becomes known after that is cancelled in place as well")
   func keptLate() {
     let stuck = ManualExecutor()
-    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _, _ in nil }
+    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _ in nil }
     round.cancel(inPlace: true)
     round.requestWorker()
     #expect(round.tasks.map(\.isCancelled) == [true])

@@ -62,7 +62,7 @@ struct TopicIndexPostingTests {
   }
 
   @Test("each wake is told once that there is something to fan out")
-  func fanOuts() {
+  func lanes() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))
     let told = [0, 0, 1, 1, 1, 2].map { topicIndex.markPending(for: $0) }
     #expect(told == [true, false, true, false, false, true])

@@ -1,13 +1,13 @@
 @testable import Delegation
 
-/// A poster, the fan-outs that its posts ask for, and the worker that attends; the subscription ends, or
+/// A poster, the lanes that its posts ask for, and the worker that attends; the subscription ends, or
 /// is succeeded by another, at any time.
 struct MailboxWorld: SmallWorld {
   enum Step {
     case post
-    /// A fan-out sets out with all that was posted.
+    /// A lane sets out with all that was posted.
     case setOut
-    /// A worker of a fan-out comes by; the subscription may just have ended.
+    /// A worker of a lane comes by; the subscription may just have ended.
     case visit
     /// The handler has returned; the worker looks up what was posted before or after the
     /// subscription's end.
@@ -34,7 +34,7 @@ struct MailboxWorld: SmallWorld {
   private var old: Mailbox?
   private var published = 0
   private var isPending = false
-  private var fanOuts = 0
+  private var lanes = 0
   private var end: (number: Int, reason: Termination)?
   private var isClosed = false
   private var isForbidden = false
@@ -76,7 +76,7 @@ struct MailboxWorld: SmallWorld {
     var steps: [Step] = []
     if published < Self.most { steps.append(.post) }
     if isPending { steps.append(.setOut) }
-    if fanOuts > 0 { steps.append(.visit) }
+    if lanes > 0 { steps.append(.visit) }
     if handling != nil {
       steps += [.finish(.handled), .finish(end == nil ? .failed : .skipped)]
       if end != nil || isForbidden { steps.append(.finish(.skipped, beforeEnd: false)) }
@@ -127,12 +127,12 @@ struct MailboxWorld: SmallWorld {
   }
 
   private mutating func setOut() -> String? {
-    (isPending, fanOuts) = (false, fanOuts + 1)
+    (isPending, lanes) = (false, lanes + 1)
     return nil
   }
 
   private mutating func visit() -> String? {
-    fanOuts -= 1
+    lanes -= 1
     let attends = mailbox.attend(published: addressed)
     if !isClosed { store() }
     if isAttended {
@@ -298,7 +298,7 @@ struct MailboxWorld: SmallWorld {
     if mailbox.isHandling != (handling != nil) { return "handling: \(mailbox.isHandling)" }
     if mailbox.isFinal != (isClosed && !isAttended) { return "final: \(mailbox.isFinal)" }
     if let old, old.isFinal == oldIsAttended { return "the old one is final: \(old.isFinal)" }
-    if end == nil, !isForbidden, !isAttended, !isPending, fanOuts == 0, !waiting.isEmpty {
+    if end == nil, !isForbidden, !isAttended, !isPending, lanes == 0, !waiting.isEmpty {
       return "\(waiting) are stranded"
     }
     return nil
@@ -310,7 +310,7 @@ struct MailboxWorld: SmallWorld {
     if handling != nil { return .finish(end == nil ? .handled : .skipped) }
     if isPausing { return .proceed() }
     if isPending { return .setOut }
-    return fanOuts > 0 ? .visit : nil
+    return lanes > 0 ? .visit : nil
   }
 
   /// Lets everything on its way arrive: then nothing waits.

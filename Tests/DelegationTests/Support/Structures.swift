@@ -163,12 +163,12 @@ final class Drawer: Sendable {
 }
 
 extension SubscriptionNode {
-  /// Begins to attend the mailbox, as a worker of a fan-out does.
+  /// Begins to attend the mailbox, as a worker of a lane does.
   func attend() -> Bool {
     isOpen && touch { contents, published in attend(&contents.mailbox, published) }
   }
 
-  /// Does what a worker of a fan-out does with a subscription.
+  /// Does what a worker of a lane does with a subscription.
   func visit() {
     if attend() { serve() }
   }

@@ -1,4 +1,4 @@
-extension FanOut {
+extension Lane {
   /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
   /// or a queue from its other work for too long.
   static let servedAtOnce = 64

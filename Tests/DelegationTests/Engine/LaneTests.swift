@@ -3,18 +3,20 @@ import Testing
 
 @testable import Delegation
 
-@Suite("FanOut: what workers claim and cost", .inTurn(.heavy))
-struct FanOutTests {
-  private func fanOut(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub()) -> FanOut {
-    FanOut(delivering: nodes, for: hub)
+@Suite("Lane: what workers claim and cost", .inTurn(.heavy))
+struct LaneTests {
+  private func lane(_ nodes: [SubscriptionNode], for hub: DelegateHub = DelegateHub())
+    -> Delegation.Lane
+  {
+    Delegation.Lane(delivering: nodes, for: hub)
   }
 
   @Test("every position is claimed once, in order, and none after the last")
   func claims() {
     let cast = Cast(3)
-    let whole = fanOut(cast.nodes)
+    let whole = lane(cast.nodes)
     #expect((0..<5).map { _ in whole.state.claim()?.position } == [0, 1, 2, nil, nil])
-    #expect(fanOut([]).claim() == nil)
+    #expect(lane([]).claim() == nil)
   }
 
   @Test("threads that meet at the last position do not both get one")
@@ -23,7 +25,7 @@ struct FanOutTests {
     let hub = DelegateHub()
     let number = rounds(20_000)
     let nodes = cast.nodes
-    let fanOut = fanOut(nodes, for: hub)
+    let lane = lane(nodes, for: hub)
     let claims = Recorder<[Int?]>()
     let meeting = Meeting(of: 2)
     Threads.run(2) { thread in
@@ -32,11 +34,11 @@ struct FanOutTests {
         guard meeting.await(2 * round) else { break }
         // The one who came last is ahead by some steps: each waits for that many in turn.
         if round % 2 == thread {
-          for _ in 0..<(round / 2 % 30) { _ = fanOut.state.withLock { $0.cursor.unclaimed } }
+          for _ in 0..<(round / 2 % 30) { _ = lane.state.withLock { $0.cursor.unclaimed } }
         }
-        own.append(fanOut.state.claim()?.position)
+        own.append(lane.state.claim()?.position)
         guard meeting.await(2 * round + 1) else { break }
-        if thread == 0 { fanOut.state.withLock { $0.cursor = Cursor(nodes) } }
+        if thread == 0 { lane.state.withLock { $0.cursor = Cursor(nodes) } }
       }
       claims.record(own)
     }

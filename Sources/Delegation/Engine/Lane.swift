@@ -1,4 +1,4 @@
-/// A *lane*: the delivery of pending notifications to subscriptions that have one executor.
+/// The delivery of pending notifications to subscriptions that have one executor.
 ///
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run the handlers of each in
 /// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
@@ -10,12 +10,12 @@
 /// The hub's lane begins with a snapshot. A worker that claims a subscription with another executor adds it to the
 /// lane of that one, whose workers run there. A subscription is in one lane at a time, and is attended by nobody
 /// meanwhile, so an executor that stands still holds nothing else.
-final class FanOut: Sendable {
+final class Lane: Sendable {
   /// What workers share under the lock.
   struct State: Claimable {
     var cursor: Cursor
     /// The lanes of other executors, by their places.
-    var lanes: [ObjectIdentifier: FanOut] = [:]
+    var lanes: [ObjectIdentifier: Lane] = [:]
   }
 
   let workplace: any Workplace
@@ -97,7 +97,7 @@ final class FanOut: Sendable {
     let place = Delegation.place(of: executor)
     let lane = state.withLock { state in
       if let lane = state.lanes[place] { return lane }
-      let lane = FanOut([], for: workplace, on: executor, isElsewhere: true, priority)
+      let lane = Lane([], for: workplace, on: executor, isElsewhere: true, priority)
       state.lanes[place] = lane
       return lane
     }
