@@ -134,6 +134,7 @@ function takeFigures(sample) {
   for (const group of groups.values()) {
     group.running = group.rows.reduce((sum, row) => sum + row.running, 0);
     group.age = Math.max(0, ...group.rows.map(row => row.age));
+    group.isAtLeast = group.rows.some(row => row.isAtLeast && row.age === group.age);
     group.troubled = group.rows.filter(row => row.rank > 0).length;
     // Those in trouble first, then as they are served; so rows move only when something has changed for one.
     group.rows.sort((a, b) => b.rank - a.rank);
