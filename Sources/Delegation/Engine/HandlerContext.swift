@@ -66,7 +66,7 @@ final class Worker: Sendable {
   ///
   /// Only the worker uses it.
   private let callEnd = Atomic<UInt8>(CallEnd.answered.rawValue)
-  /// What its handler threw, if its caller does not receive it and nobody has been told.
+  /// What its handler threw, if its caller does not receive it.
   private let failure = Lock<CallFailure?>(nil)
 
   init(activity: Activity, caller: Caller?, at place: Int? = nil) {
@@ -128,23 +128,26 @@ final class Worker: Sendable {
   /// Whether its handler has told nothing else than that it has answered.
   var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
-  /// How its call ends, which the next one does not do.
+  /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
   @inline(never)
-  func takeEnd(isCancelled: Bool) -> CallEnd {
+  func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: CallFailure?) {
     let end = CallEnd(rawValue: callEnd.load(ordering: .relaxed)) ?? .answered
-    if end == .answered { return isCancelled ? .abandoned : .answered }
+    if end == .answered { return (isCancelled ? .abandoned : .answered, nil) }
     note(.answered)
-    return end
+    let thrown = failure.withLock { $0.take() }
+    return (end, end == .failed ? thrown : nil)
   }
 
-  /// Notes what its handler threw, to be told when the call has been counted off.
-  func note(_ failure: CallFailure) {
-    note(.failed)
+  /// Notes what its handler threw and its caller does not receive.
+  ///
+  /// It is told when the call has been counted off, unless the task was cancelled: then it does not count as a failure.
+  func note(_ failure: CallFailure, isCancelled: Bool = false) {
+    note(isCancelled ? .abandoned : .failed)
     self.failure.withLock { $0 = failure }
   }
 
-  /// What its handler threw, which is to be told now.
-  func takeFailure() -> CallFailure? { failure.withLock { $0.take() } }
+  /// What its handler threw and its caller does not receive, for interceptors.
+  var swallowedError: (any Error)? { failure.withLock { $0?.error } }
 
   /// Notes that its handler has returned, which a watch for slow handlers may watch.
   @inline(__always)
@@ -168,8 +171,8 @@ final class Worker: Sendable {
   /// Counts off a call whose handler has not answered, and tells what it threw.
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
-    let failure = takeFailure()
-    node.endCall(as: takeEnd(isCancelled: isCancelled))
+    let (end, failure) = takeEnd(isCancelled: isCancelled)
+    node.endCall(as: end)
     if let failure { node.report(failure, in: call) }
   }
 
@@ -306,9 +309,8 @@ extension SubscriptionNode {
   /// Notes that the handler threw an error that its caller does not receive.
   @usableFromInline
   func noteFailure(_ error: any Error, in call: CallKind) {
-    SwallowedError.note(error, of: self)
-    guard !Task.isCancelled else { return noteFailure() }
-    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error: error))
+    let worker = HandlerContext.binding.wrappedValue?.worker
+    worker?.note(CallFailure(error: error), isCancelled: Task.isCancelled)
   }
 
   /// Counts off a call in a loop, whose handler did not answer.

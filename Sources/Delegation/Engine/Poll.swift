@@ -170,9 +170,8 @@ extension Round {
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
     worker.end(watchedBy: slowWatch)
-    return enqueue(
-      for: phase, ending: node, as: worker.takeEnd(isCancelled: isCancelled),
-      telling: worker.takeFailure(), count)
+    let (end, failure) = worker.takeEnd(isCancelled: isCancelled)
+    return enqueue(for: phase, ending: node, as: end, telling: failure, count)
   }
 
   /// Queues an input for the worker that has the ballot.

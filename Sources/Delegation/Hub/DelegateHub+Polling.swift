@@ -198,7 +198,8 @@ extension Inquiry {
     self.init { round, worker, first, isSingle in
       if let interception = round.surroundings?.interception {
         return await interception.ask(
-          asking, from: first, as: worker, only: isSingle, in: round, to: poll)
+          asking, from: first, as: worker, only: isSingle, in: round
+        ) { poll.take($0, from: $1.position, of: $1.node, by: worker, in: round) }
       }
       return await round.run(from: first, as: worker, only: isSingle, to: poll) {
         await asking.answer(of: $0)
