@@ -32,7 +32,7 @@ final class Worker: @unchecked Sendable {
   /// How its call of a question's handler ends, as far as the handler has told.
   @exclusivity(unchecked)
   private var callEnd = CallEnd.answered
-  /// What its handler threw, if its caller does not receive it and nobody has been told.
+  /// What its handler threw, if its caller does not receive it.
   @exclusivity(unchecked)
   private var failure: CallFailure?
 
@@ -81,20 +81,29 @@ final class Worker: @unchecked Sendable {
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
   func note(_ end: CallEnd) { callEnd = end }
 
-  /// How its call ends, which the next one does not do.
-  func takeEnd(isCancelled: Bool) -> CallEnd {
-    defer { callEnd = .answered }
-    return callEnd == .answered && isCancelled ? .abandoned : callEnd
+  /// Whether its handler has told nothing else than that it has answered.
+  var hasAnswered: Bool { callEnd == .answered }
+
+  /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
+  func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: CallFailure?) {
+    if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
+    defer {
+      callEnd = .answered
+      failure = nil
+    }
+    return (callEnd, callEnd == .failed ? failure : nil)
   }
 
-  /// Notes what its handler threw, to be told when the call has been counted off.
-  func note(_ failure: CallFailure) {
-    callEnd = .failed
+  /// Notes what its handler threw and its caller does not receive.
+  ///
+  /// It is told when the call has been counted off, unless the task was cancelled: then it does not count as a failure.
+  func note(_ failure: CallFailure, isCancelled: Bool = false) {
+    callEnd = isCancelled ? .abandoned : .failed
     self.failure = failure
   }
 
-  /// What its handler threw, which is to be told now.
-  func takeFailure() -> CallFailure? { failure.take() }
+  /// What its handler threw and its caller does not receive, for interceptors.
+  var swallowedError: (any Error)? { failure?.error }
 
   /// Notes that its handler has returned, which a watch for slow handlers may watch.
   @inline(__always)
@@ -115,15 +124,15 @@ final class Worker: @unchecked Sendable {
     _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, isCancelled: Bool
   ) {
     end(watchedBy: slowWatch)
-    if callEnd == .answered, !isCancelled { return node.endCall() }
+    if hasAnswered, !isCancelled { return node.endCall() }
     countOff(node, in: call, isCancelled: isCancelled)
   }
 
   /// Counts off a call whose handler has not answered, and tells what it threw.
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
-    let failure = takeFailure()
-    node.endCall(as: takeEnd(isCancelled: isCancelled))
+    let (end, failure) = takeEnd(isCancelled: isCancelled)
+    node.endCall(as: end)
     if let failure { node.report(failure, in: call) }
   }
 
@@ -261,9 +270,8 @@ extension SubscriptionNode {
   /// Notes that the handler threw an error that its caller does not receive.
   @usableFromInline
   func noteFailure(_ error: any Error, in call: CallKind) {
-    SwallowedError.note(error, of: self)
-    guard !Task.isCancelled else { return noteFailure() }
-    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error))
+    let worker = HandlerContext.binding.wrappedValue?.worker
+    worker?.note(CallFailure(error), isCancelled: Task.isCancelled)
   }
 
   /// Counts off a call in a loop, whose handler did not answer.

@@ -48,8 +48,12 @@ final class Interception: Sendable {
         return .notCalled
       }
       do {
-        // An interceptor may bind another context, by `delayingDrain`.
-        let isAlive = try await HandlerContext.binding.withValue(context) { try await handle() }
+        // An interceptor may have bound another context, by `delayingDrain`.
+        let isBound = HandlerContext.binding.wrappedValue?.worker === context.worker
+        let isAlive =
+          isBound
+          ? try await handle()
+          : try await HandlerContext.binding.withValue(context) { try await handle() }
         result = .success(isAlive)
         return isAlive ? .returned : .notCalled
       } catch {

@@ -191,9 +191,8 @@ extension Round {
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
     worker?.end(watchedBy: slowWatch)
-    let item = PollState.Item(
-      node: node, end: worker?.takeEnd(isCancelled: isCancelled) ?? .answered,
-      failure: worker?.takeFailure(), count: count)
+    let (end, failure) = worker?.takeEnd(isCancelled: isCancelled) ?? (.answered, nil)
+    let item = PollState.Item(node: node, end: end, failure: failure, count: count)
     let (isOver, hasBallot) = state.withLock { state in
       if state.poll.isDecided { return (true, false) }
       state.poll.queue.append(item)

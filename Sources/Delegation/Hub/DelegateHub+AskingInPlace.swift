@@ -183,7 +183,8 @@ extension DelegateHub {
         if let interception = round.surroundings?.interception {
           let asking = AskingByClosure { question.noted($0, in: audience, for: call) }
           return await interception.ask(
-            asking, from: first, as: worker, in: round, to: poll)
+            asking, from: first, as: worker, in: round
+          ) { poll.take($0, from: $1, by: worker, in: round) }
         }
         return await round.run(from: first, as: worker, to: poll) { node in
           question.noted(node, in: audience, for: call)

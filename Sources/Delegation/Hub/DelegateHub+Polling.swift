@@ -189,7 +189,8 @@ extension Inquiry {
     self.init { round, worker, first in
       if let interception = round.surroundings?.interception {
         return await interception.ask(
-          asking, from: first, as: worker, in: round, to: poll)
+          asking, from: first, as: worker, in: round
+        ) { poll.take($0, from: $1, by: worker, in: round) }
       }
       return await round.run(from: first, as: worker, to: poll) {
         await asking.answer(of: $0)

@@ -2,36 +2,64 @@
 extension Interception {
   /// Asks a claimed subscription and those claimed after it, as ``Round/run(from:as:to:asking:)``.
   ///
-  /// It is not inlined into clients: they pay for its code only with the test that leads here.
+  /// It is not inlined into clients: they pay for its code only with the test that leads here. So it is not
+  /// specialized, and looks up each generic type that it uses at run time, for 300 instructions. The only one is the
+  /// answer's; the client's code counts it.
+  ///
+  /// - Parameters:
+  ///   - asking: asks one subscriber.
+  ///   - first: the subscription to begin with.
+  ///   - worker: the worker.
+  ///   - round: the question's round.
+  ///   - take: counts the answer to a claim, and claims the next one.
+  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @usableFromInline
-  func ask<A: Asking, C>(
+  func ask<A: Asking>(
     _ asking: A, from first: Round.Claim, as worker: Worker, in round: Round,
-    to poll: Poll<Ballot<C, A.Failure>>
-  ) async -> Round.Claim? where C.Response == A.Response {
-    await round.run(from: first, as: worker, to: poll) { node in
-      guard node.isReached(as: round.narrowing, endingIn: round.call) else { return node.absence() }
-      let failure = SwallowedError(of: node)
-      // An interceptor may bind another one, by `delayingDrain`.
-      let context = HandlerContext.binding.wrappedValue
-      var answer: Answer<A.Response, A.Failure>?
-      await run(DelegateHub.HandlerCall(round.call, on: node)) {
-        // The interceptors may have taken their time.
-        guard node.isOpen, !round.isDecided else {
-          answer = node.absence()
-          return .notCalled
-        }
-        let present = await HandlerContext.binding.withValue(context) {
-          await SwallowedError.binding.withValue(failure) { await asking.answer(of: node) }
-        }
-        answer = present
-        return failure.error.map { .threw($0) } ?? present.handlerOutcome
+    counting take: (Answer<A.Response, A.Failure>, Round.Claim) -> Round.Claim?
+  ) async -> Round.Claim? {
+    var claim = first
+    while true {
+      var answer = Answer<A.Response, A.Failure>.absence
+      if round.begin(claim.node, by: worker) {
+        answer = await self.answer(to: asking, of: claim.node, as: worker, in: round)
       }
-      if let answer { return answer }
-      node.noteUnasked()
-      // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
-      if case .substitute(let response) = asking.late(node) { return .substitute(response) }
-      return .absence
+      guard let next = take(answer, claim) else { return nil }
+      if !next.isCounted { return next }
+      claim = next
     }
+  }
+
+  /// Asks one subscriber.
+  private func answer<A: Asking>(
+    to asking: A, of node: SubscriptionNode, as worker: Worker, in round: Round
+  ) async -> Answer<A.Response, A.Failure> {
+    guard node.isReached(as: round.narrowing, endingIn: round.call) else { return node.absence() }
+    var answer = Answer<A.Response, A.Failure>.absence
+    var isPassedOn = false
+    await run(DelegateHub.HandlerCall(round.call, on: node)) {
+      isPassedOn = true
+      // The interceptors may have taken their time.
+      guard node.isOpen, !round.isDecided else {
+        node.noteUnasked()
+        return .notCalled
+      }
+      // An interceptor may have bound another context, by `delayingDrain`.
+      if HandlerContext.binding.wrappedValue?.worker === worker {
+        answer = await asking.answer(of: node)
+      } else {
+        answer = await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+          await asking.answer(of: node)
+        }
+      }
+      if worker.hasAnswered { return .returned }
+      return worker.swallowedError.map { .threw($0) } ?? answer.handlerOutcome
+    }
+    if isPassedOn { return answer }
+    node.noteUnasked()
+    // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
+    if case .substitute(let response) = asking.late(node) { return .substitute(response) }
+    return .absence
   }
 }
 

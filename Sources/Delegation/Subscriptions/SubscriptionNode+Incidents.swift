@@ -72,23 +72,3 @@ extension SubscriptionNode {
         name: SubscriberName(type: subscriberType, id: id)))
   }
 }
-
-/// The error of a question's handler whose caller does not receive it, for interceptors.
-final class SwallowedError: Sendable {
-  /// Bound around a handler that interceptors run.
-  static let binding = TaskLocal<SwallowedError?>(wrappedValue: nil)
-
-  /// The subscription, without keeping it: a nested question's handlers find this, too, and it is not theirs.
-  private let node: ObjectIdentifier
-  private let thrown = Lock<(any Error)?>(nil)
-
-  init(of node: SubscriptionNode) { self.node = ObjectIdentifier(node) }
-
-  var error: (any Error)? { thrown.withLock { $0 } }
-
-  /// Notes what a subscription's handler has thrown.
-  static func note(_ error: any Error, of node: SubscriptionNode) {
-    guard let present = binding.wrappedValue, present.node == ObjectIdentifier(node) else { return }
-    present.thrown.withLock { $0 = error }
-  }
-}

@@ -18,12 +18,16 @@ enum DescriptorLimit {
 
   /// What is wrong with the limit, if it leaves the server too few descriptors.
   ///
-  /// - Parameter wanted: how many connections there are to be; `nil` for as many as there may be.
+  /// - Parameters:
+  ///   - wanted: how many connections there are to be; `nil` for as many as there may be.
+  ///   - page: how many descriptors a page of the hubs may use.
   /// - Returns: the problem, and what to do about it.
-  static func problem(with wanted: Int?) -> String? { problem(with: wanted, of: all) }
+  static func problem(with wanted: Int?, besides page: Int) -> String? {
+    problem(with: wanted, besides: page, of: all)
+  }
 
-  static func problem(with wanted: Int?, of all: Int) -> String? {
-    let places = connections(of: all)
+  static func problem(with wanted: Int?, besides page: Int = 0, of all: Int) -> String? {
+    let places = connections(of: all) - page
     guard places < wanted ?? 1 else { return nil }
     let need = places < 1 ? "at least \(all - places + 1)" : "\(all - places + (wanted ?? 1))"
     return

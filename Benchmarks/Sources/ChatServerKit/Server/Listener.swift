@@ -17,7 +17,9 @@ struct Listener: Service {
 
   func run() async throws {
     let limit = configuration.lineLimit
-    let connectionLimit = min(configuration.connectionLimit ?? .max, DescriptorLimit.connections)
+    let connectionLimit = min(
+      configuration.connectionLimit ?? .max,
+      DescriptorLimit.connections - ServerConfiguration.pageDescriptors(at: configuration.pagePort))
     let writeTimeout = TimeAmount(configuration.writeTimeout)
     let connections = connections
     let logger = logger

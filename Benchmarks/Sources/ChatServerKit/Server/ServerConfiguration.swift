@@ -1,3 +1,5 @@
+import DelegationAdapters
+
 /// What a server is to be like.
 package struct ServerConfiguration: Sendable {
   package var host = "127.0.0.1"
@@ -42,4 +44,9 @@ package struct ServerConfiguration: Sendable {
   package var stopsWithInput = false
 
   package init() {}
+
+  /// How many descriptors a page at a port may use; none if there is no page.
+  static func pageDescriptors(at port: Int?) -> Int {
+    port == nil ? 0 : HubPageService.Configuration().descriptorLimit
+  }
 }

@@ -102,7 +102,10 @@ package struct ServerOptions: ParsableArguments {
       throw ValidationError("There are two users called \(name.element).")
     }
     // Before there are event loops, which need some of them and do not fail gently.
-    if let problem = DescriptorLimit.problem(with: connections) { throw ValidationError(problem) }
+    let pageDescriptors = ServerConfiguration.pageDescriptors(at: page)
+    if let problem = DescriptorLimit.problem(with: connections, besides: pageDescriptors) {
+      throw ValidationError(problem)
+    }
   }
 
   /// Serves until it is told to stop, and says on standard output where it listens and what the accounts are.

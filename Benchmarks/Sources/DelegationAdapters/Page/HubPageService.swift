@@ -44,6 +44,8 @@ public struct HubPageService: Service {
     public var interval = Duration.milliseconds(500)
     /// How many viewers there may be at a time.
     public var viewerLimit = 16
+    /// How many descriptors the page may have open: for its viewers, for others, and to listen.
+    public var descriptorLimit: Int { viewerLimit + Viewers.otherLimit + 2 }
 
     /// Makes the default settings.
     public init() {}

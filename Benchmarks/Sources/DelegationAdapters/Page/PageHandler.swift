@@ -8,8 +8,10 @@ final class PageHandler: ChannelInboundHandler {
 
   /// The times that a connection has.
   struct Patience {
-    /// For a request to be there, and for an answer to be taken.
-    var request = TimeAmount.seconds(10)
+    /// For a request to be there.
+    var request = TimeAmount.seconds(2)
+    /// For an answer to be taken.
+    var answer = TimeAmount.seconds(10)
     /// For a viewer that takes nothing of what it is sent.
     var viewer = TimeAmount.seconds(10)
     /// For a client to go after its answer.
@@ -29,6 +31,8 @@ final class PageHandler: ChannelInboundHandler {
   private let viewers: Viewers
   private let patience: Patience
   private var state = State.reading
+  /// Whether an answer is to have no body.
+  private var isHead = false
   private var timer: Scheduled<Void>?
   /// The last frame that was written; `nil` for none.
   private var lastFrame: Int?
@@ -55,6 +59,7 @@ final class PageHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {
     case (.head(let head), .reading):
+      isHead = head.method == .HEAD
       let answer = rules.answer(to: head)
       if case .refusal = answer { return respond(answer, context) }
       state = .decided(answer)
@@ -84,7 +89,7 @@ final class PageHandler: ChannelInboundHandler {
     case .events: beginViewing(context)
     case .refusal(let status, let text):
       var headers = [("Content-Type", "text/plain; charset=utf-8")]
-      if status == .methodNotAllowed { headers.append(("Allow", "GET")) }
+      if status == .methodNotAllowed { headers.append(("Allow", "GET, HEAD")) }
       if status == .serviceUnavailable { headers.append(("Retry-After", "3")) }
       finish(status, ByteBuffer(string: text + "\n"), headers, context)
     }
@@ -106,10 +111,10 @@ final class PageHandler: ChannelInboundHandler {
     _ context: ChannelHandlerContext
   ) {
     state = .answered
-    close(context, in: patience.request)
+    close(context, in: patience.answer)
     let headers = headers + [("Content-Length", "\(body.readableBytes)")]
     context.write(wrapOutboundOut(head(status, headers)), promise: nil)
-    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    if !isHead { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenSuccess {
       let (handler, context) = bound.value

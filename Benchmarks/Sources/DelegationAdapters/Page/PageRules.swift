@@ -23,11 +23,14 @@ struct PageRules: Sendable {
     if isLoopback, !Self.isLocal(host) {
       return .refusal(.forbidden, "only localhost, 127.0.0.1 and [::1] are answered here")
     }
-    guard head.method == .GET else { return .refusal(.methodNotAllowed, "only GET is answered") }
+    let path = head.uri.prefix { $0 != "?" }
+    guard head.method == .GET || (head.method == .HEAD && path != "/events") else {
+      return .refusal(.methodNotAllowed, "only GET is answered, and HEAD for the page")
+    }
     guard !head.headers.contains(name: "transfer-encoding"),
       head.headers["content-length"].allSatisfy({ $0 == "0" })
     else { return .refusal(.payloadTooLarge, "a request may have no body") }
-    switch head.uri.prefix(while: { $0 != "?" }) {
+    switch path {
     case "/": return .page
     case "/events":
       guard Self.isOwn(head.headers, host: host) else {

@@ -12,6 +12,8 @@ final class Viewers: Sendable {
 
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
+    /// The keys of those of `channels` that are no viewers, the oldest first.
+    var others: [ObjectIdentifier] = []
     /// Invariant: their keys are among those of `channels`.
     var viewers: [ObjectIdentifier: Viewer] = [:]
     /// Whether no connection is taken any more.
@@ -20,6 +22,8 @@ final class Viewers: Sendable {
 
   let limit: Int
   /// How many connections there may be that are no viewers: they last for as long as a request takes.
+  ///
+  /// For a further one the oldest gives way, so that those who say nothing do not keep others out.
   static let otherLimit = 32
 
   /// An element for each time that the first viewer comes, to the page's end.
@@ -41,12 +45,14 @@ final class Viewers: Sendable {
   /// - Returns: whether it may stay.
   func admit(_ channel: any Channel) -> Bool {
     let key = ObjectIdentifier(channel)
-    let isAdmitted = state.withLock { state in
-      if state.isClosed { return false }
-      if state.channels.count - state.viewers.count >= Self.otherLimit { return false }
+    let (isAdmitted, oldest) = state.withLock { state -> (Bool, (any Channel)?) in
+      if state.isClosed { return (false, nil) }
       state.channels[key] = channel
-      return true
+      state.others.append(key)
+      guard state.others.count > Self.otherLimit else { return (true, nil) }
+      return (true, state.channels.removeValue(forKey: state.others.removeFirst()))
     }
+    oldest?.close(promise: nil)
     if isAdmitted { channel.closeFuture.whenComplete { _ in self.remove(channel) } }
     return isAdmitted
   }
@@ -59,6 +65,7 @@ final class Viewers: Sendable {
     let place = state.withLock { state -> Int? in
       guard state.channels[key] != nil, state.viewers.count < limit else { return nil }
       state.viewers[key] = viewer
+      state.others.removeAll { $0 == key }
       return state.viewers.count
     }
     guard let place else { return false }
@@ -94,7 +101,8 @@ final class Viewers: Sendable {
   private func remove(_ channel: any Channel) {
     let key = ObjectIdentifier(channel)
     let removed = state.withLock { state in
-      (state.channels.removeValue(forKey: key), state.viewers.removeValue(forKey: key))
+      state.others.removeAll { $0 == key }
+      return (state.channels.removeValue(forKey: key), state.viewers.removeValue(forKey: key))
     }
     withExtendedLifetime(removed) {}
   }

@@ -6,6 +6,7 @@ import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
+@testable import ChatServerKit
 @testable import DelegationAdapters
 
 @Suite("The page's service", .timeLimit(.minutes(5)))
@@ -213,6 +214,14 @@ struct PageServiceTests {
   private static let oddRequests: [(String, Int)] = [
     ("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n", 403),
     ("GET / HTTP/1.1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: localhost.example.com:80\r\n\r\n", 403),
+    ("GET http://example.com/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+    ("CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n", 405),
+    ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+    ("HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", 413),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405),
     ("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
     ("GET /events HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n", 403),
@@ -229,6 +238,18 @@ struct PageServiceTests {
       let answer = await looker.rest()
       #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
       #expect(answer.contains("Connection: close\r\n"))
+    }
+  }
+
+  @Test("to HEAD it answers with a head, refused or not", arguments: [("/", 200), ("/x", 404)])
+  func head(_ path: String, status: Int) async throws {
+    try await Stage().run { port, _ in
+      var looker = try await Looker(port: port)
+      try await looker.write("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let answer = await looker.rest()
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+      #expect(answer.contains("\r\nContent-Length: "))
+      #expect(answer.hasSuffix("\r\n\r\n"))
     }
   }
 
@@ -257,30 +278,35 @@ struct PageServiceTests {
     }
   }
 
-  @Test("only so many connections that are no viewers are kept")
+  @Test("only so many connections that are no viewers are kept, and the oldest gives way")
   func connections() async throws {
-    try await Stage().run { port, _ in
-      let (ends, end) = AsyncStream<Void>.makeStream()
-      var channels: [any Channel] = []
+    // Nobody is disconnected because of the time.
+    var patience = PageHandler.Patience()
+    patience.request = .hours(1)
+    try await Stage().run(patience: patience) { port, _ in
+      var viewer = try await Looker.asking("/events", of: port)
+      try await viewer.event("figures")
+      var silent: [any Channel] = []
       for _ in 1...Viewers.otherLimit + 8 {
-        let channel = try await Looker(port: port).channel
-        channel.closeFuture.whenComplete { _ in end.yield() }
-        channels.append(channel)
+        silent.append(try await Looker(port: port).channel)
       }
-      var count = 0
-      for await _ in ends {
-        count += 1
-        if count == 8 { break }
-      }
-      for _ in 0..<1000 { await Task.yield() }
-      #expect(channels.count { $0.isActive } == Viewers.otherLimit)
-      for channel in channels { try? await channel.close().get() }
-      while true {
-        var looker = try await Looker(port: port)
-        try? await looker.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        if await looker.rest().hasPrefix("HTTP/1.1 200") { break }
-      }
+      var looker = try await Looker.asking("/", of: port)
+      #expect(await looker.rest().hasPrefix("HTTP/1.1 200"))
+      for channel in silent.prefix(4) { try await channel.closeFuture.get() }
+      #expect(silent.last?.isActive == true)
+      try await viewer.event("figures")
     }
+  }
+
+  @Test("a page's descriptors are not given to clients")
+  func pageDescriptors() throws {
+    func least(besides page: Int) -> Int? {
+      (0..<4096).first { DescriptorLimit.problem(with: 7, besides: page, of: $0) == nil }
+    }
+    #expect(ServerConfiguration.pageDescriptors(at: nil) == 0)
+    let page = ServerConfiguration.pageDescriptors(at: 0)
+    #expect(page >= 48)
+    #expect(try #require(least(besides: page)) == #require(least(besides: 0)) + page)
   }
 
   @Test("a graceful shutdown ends the streams of viewers, and who has yet to ask")

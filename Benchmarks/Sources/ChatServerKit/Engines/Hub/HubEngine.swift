@@ -37,8 +37,9 @@ final class HubEngine: Engine {
     }
     // A member fails when its client is gone; an extension has no reason to.
     configuration.onIncident = { report($0, $0.kind == .failed ? .debug : .warning) }
-    if isWatched { configuration.interceptors = [watch] }
     audiences = HubList(configuration)
+    // Not in the rooms: who is told something there is told by a handler each, which are the most by far.
+    if isWatched { configuration.interceptors = [watch] }
     configuration.onIncident = { report($0, $0.kind == .failed ? .error : .warning) }
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     configuration.slowAfter = .seconds(1)

@@ -134,6 +134,7 @@ function takeFigures(sample) {
   for (const group of groups.values()) {
     group.running = group.rows.reduce((sum, row) => sum + row.running, 0);
     group.age = Math.max(0, ...group.rows.map(row => row.age));
+    group.isAtLeast = group.rows.some(row => row.isAtLeast && row.age === group.age);
     group.troubled = group.rows.filter(row => row.rank > 0).length;
     // Those in trouble first, then as they are served; so rows move only when something has changed for one.
     group.rows.sort((a, b) => b.rank - a.rank);
@@ -148,7 +149,7 @@ const TILES = [
   ["Notified", all => [rate(all.told), "/s"], all => all.told],
   ["Asked", all => [rate(all.asked), "/s"], all => all.asked],
   ["Waiting", all => [count(all.waiting), ""], all => all.waiting],
-  ["Running", all => [count(all.running), all.running ? ` ${length(all.age)}` : ""], all => all.running],
+  ["Running", all => [count(all.running), all.running ? ` for ${length(all.age)}` : ""], all => all.running],
   ["Dropped", all => [count(all.dropped), ""], all => all.dropped, "droppedAt"],
   ["Failed", all => [count(all.failed), ""], all => all.failed, "failedAt"],
   ["Late", all => [count(all.late), ""], all => all.late, "lateAt"],
@@ -193,8 +194,10 @@ function showTiles() {
     const base = instant ? value(history[0].all) : 0;
     const values = history.map(one => value(one.all) - base);
     const top = Math.max(1, ...values);
+    // From the left, as long as it is less than a minute: a line in a corner says nothing.
+    const [start, span] = [history[0].time, Math.max(RECENT, time - history[0].time)];
     tile.line.setAttribute("points", history.map((one, index) =>
-      `${(120 - (time - one.time) / MINUTE * 120).toFixed(1)},${(21 - values[index] / top * 20).toFixed(1)}`).join(" "));
+      `${((one.time - start) / span * 120).toFixed(1)},${(21 - values[index] / top * 20).toFixed(1)}`).join(" "));
   }
 }
 
@@ -257,7 +260,7 @@ byId("picture").addEventListener("click", event => {
 // MARK: Table
 
 const COLUMNS = [
-  ["Trouble", one => one.words ?? (one.troubled ? count(one.troubled) : "")],
+  ["Trouble", one => one.words ?? (one.troubled ? `${count(one.troubled)} in trouble` : "")],
   ["Notified/s", one => rate(one.told)],
   ["Asked/s", one => rate(one.asked)],
   ["Waiting", one => count(one.figures[WAITING])],
