@@ -10,5 +10,6 @@ struct RoomShare: Sendable {
   /// How many bytes a room may keep.
   ///
   /// - Parameter rooms: how many rooms there are.
+  /// - Returns: the number.
   func bytes(with rooms: Int) -> Int { min(each, all / max(rooms, 1)) }
 }

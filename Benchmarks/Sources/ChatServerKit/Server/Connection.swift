@@ -96,21 +96,19 @@ actor Connection: RoomMember {
   private func serve(_ inbound: Inbound, _ outbound: Outbound) async throws {
     self.outbound = outbound
     if !isClosing { try await send("ok hello, help lists the commands") }
-    for try await line in inbound {
+    var splitter = LineSplitter(limit: limits.lineLength)
+    for try await bytes in inbound {
       // Read and thrown away: an unread byte would make the close a reset, which loses what was sent.
       if isClosing { continue }
-      if line.readableBytes > limits.lineLength {
-        await bidFarewell("a line may have at most \(limits.lineLength) bytes")
-        continue
+      splitter.append(bytes)
+      do {
+        while !isClosing, let line = try splitter.next() { try await carryOut(line) }
+      } catch let refusal as Refusal {
+        await bidFarewell(refusal.reason)
       }
-      isBusy = true
-      await waitForAllowance()
-      let isLast = try await carryOut(line)
-      isBusy = false
-      // Told to go meanwhile: the answer comes first.
-      if isClosing { await sayBye() } else if isLast { await bidFarewell(reason) }
     }
-    await bidFarewell(reason)
+    if !isClosing, let line = splitter.last() { try await carryOut(line) }
+    await bidFarewell()
   }
 
   /// Waits until the client may have a line carried out.
@@ -139,16 +137,20 @@ actor Connection: RoomMember {
       ]) { $1 })
   }
 
-  /// Carries out a line; whether it was the last one.
-  private func carryOut(_ line: ByteBuffer) async throws -> Bool {
+  /// Carries out a line, and answers it.
+  private func carryOut(_ line: String) async throws {
+    await waitForAllowance()
+    if isClosing { return }
+    isBusy = true
     lines += 1
     idle.hear(at: .now())
     var context = ServiceContext.topLevel
     context.request = "\(id)-\(lines)"
-    let answer = await ServiceContext.withValue(context) { await reply(to: String(buffer: line)) }
-    guard let answer else { return true }
-    try await send(answer)
-    return false
+    let answer = await ServiceContext.withValue(context) { await reply(to: line) }
+    if let answer { try await send(answer) }
+    isBusy = false
+    // Told to go meanwhile: the answer comes first.
+    if isClosing { await sayBye() } else if answer == nil { await bidFarewell(reason) }
   }
 
   /// Whether the client may try to log in once more; if not, it has to go.

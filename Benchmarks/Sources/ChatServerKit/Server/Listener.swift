@@ -34,7 +34,6 @@ struct Listener: Service {
   }
 
   private func listen() async throws -> any Channel {
-    let limit = configuration.lineLimit
     let writeTimeout = TimeAmount(configuration.writeTimeout)
     let connections = connections
     let logger = logger
@@ -59,7 +58,9 @@ struct Listener: Service {
       .childChannelOption(.socketOption(.so_sndbuf), value: 128 * 1024)
       // So much is kept for a client that does not read, and what is being written.
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 * 1024, high: 64 * 1024))
-      // So many short lines at once, before the others have their turn.
+      // So little is kept of what a client writes that is not read: at its end NIO reads all of it at once.
+      .childChannelOption(.socketOption(.so_rcvbuf), value: 16 * 1024)
+      // So that the others have their turn.
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(
         .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048)
@@ -67,7 +68,6 @@ struct Listener: Service {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(ByteToMessageHandler(LineDecoder(limit: limit)))
           try pipeline.addHandler(WriteWatch(writeTimeout))
           try pipeline.addHandler(FlushGathering())
           try pipeline.addHandler(Farewell())
