@@ -22,7 +22,8 @@ struct Run {
     let server = try await ServerProcess.start(
       URL(filePath: CommandLine.arguments[0]),
       ["serve", "--engine", engine, "--admin", "root:root"]
-        + ["--flood-limit", plan.misbehaves ? "50" : "1000000"]
+        + ["--flood-limit", plan.misbehaves ? "50" : "1000000", "--lines", "1000000"]
+        + (plan.clients > 900 ? ["--connections", "\(plan.clients + 100)"] : [])
         + ["--drain-time", "1000", "--log-level", "error"]
         + (pagePort.map { ["--page", "\($0)"] } ?? []))
     defer { server.kill() }

@@ -82,8 +82,10 @@ package final class ServerProcess: Sendable {
   }
 
   /// Asks it to stop, by SIGTERM.
-  package func terminate() {
-    process.terminate()
+  package func terminate() { send(SIGTERM) }
+
+  package func send(_ signal: Int32) {
+    if process.isRunning { Foundation.kill(process.processIdentifier, signal) }
   }
 
   /// Closes its standard input.
@@ -104,9 +106,7 @@ package final class ServerProcess: Sendable {
   }
 
   /// Ends it at once, if it is still there.
-  package func kill() {
-    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-  }
+  package func kill() { send(SIGKILL) }
 
   /// Does what blocks off the threads that all share.
   private static func onThread<Value: Sendable>(

@@ -1,3 +1,4 @@
+import Delegation
 import Foundation
 import Logging
 import NIOCore
@@ -32,7 +33,8 @@ struct FaultTests {
     var configuration = ServerConfiguration()
     configuration.engine = kind
     let log = LogBook()
-    let engine = ChatServer.makeEngine(configuration, logger: Logger(label: "test") { _ in log })
+    let faults = FaultLog(Logger(label: "test") { _ in log })
+    let engine = ChatServer.makeEngine(configuration, faults: faults)
     let failing = Failing()
     await engine.add(failing)
     for _ in 1...1000 { engine.tell { [message] in try $0.didPost(message) } }
@@ -52,6 +54,57 @@ struct FaultTests {
     }
     #expect(losses.count == 1)
     #expect(throws: Refusal.self) { try Audit(path: "/nowhere/audit") }
+  }
+
+  @Test("an audit of a pipe that nobody reads is refused at once")
+  func pipe() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID())").path
+    #expect(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    #expect(throws: Refusal("cannot write \(path): nobody reads the pipe")) {
+      try Audit(path: path)
+    }
+  }
+
+  /// An extension for which one event may wait, and that does not come back from its first.
+  private final class Stuck: ServerExtension, RoomObserver {
+    let name = "stuck"
+    let options = ExtensionOptions(queue: DispatchQueue(label: "stuck"), backlog: 1)
+    let isCalled = DispatchSemaphore(value: 0)
+    let mayGo = DispatchSemaphore(value: 0)
+    func didPost(_ message: Message) throws {
+      isCalled.signal()
+      mayGo.wait()
+    }
+  }
+
+  @Test(
+    "what a limited extension has missed is counted: dropped, waiting, being handled, cancelled")
+  func missed() async throws {
+    let engine = try #require(Engines.make(.hub) as? HubEngine)
+    let stuck = Stuck()
+    engine.add(stuck)
+    engine.tell { [message] in try $0.didPost(message) }
+    await onThread { stuck.isCalled.wait() }
+    for _ in 1...5 { engine.tell { [message] in try $0.didPost(message) } }
+    #expect(await engine.accounts()?.dropped == 4)
+    #expect(engine.missedEvents == 6)
+    #expect(await engine.accounts()?.description.hasSuffix("waiting 2: NOT all told") == true)
+    engine.remove(stuck)
+    #expect(engine.missedEvents == 6, "those that were not told before it was removed")
+    stuck.mayGo.signal()
+    for hub in engine.hubs { await hub.drain() }
+    #expect(engine.missedEvents == 5)
+  }
+
+  /// Does what blocks off the threads that all share.
+  private func onThread(_ body: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        body()
+        continuation.resume()
+      }
+    }
   }
 
   @Test("a client's time is up if it does not log in, or writes nothing afterwards")

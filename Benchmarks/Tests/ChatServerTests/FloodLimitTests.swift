@@ -57,15 +57,29 @@ struct FloodLimitTests {
   @Test("it keeps no allowance that nobody has used for a while, and all that are used")
   func forgetting() {
     for connection in 1...1000 { _ = burst("ann", .guest, by: connection) }
-    #expect(limit.bucketCount == 1000)
+    #expect(limit.count == 1000)
     // Somebody goes on speaking meanwhile: what is used does not become full by being forgotten.
     for _ in 1...80 {
       clock.advance(by: .milliseconds(100))
       #expect(burst("ann", .guest, by: 1) == 1)
     }
-    #expect(limit.bucketCount == 1)
+    #expect(limit.count == 1)
     clock.advance(by: .seconds(3600))
     #expect(burst("bob", .member, by: 2) == 20)
-    #expect(limit.bucketCount == 1)
+    #expect(limit.count == 1)
+  }
+
+  @Test("one that is used up says how long it takes until there is one more")
+  func waiting() {
+    var allowance = Allowance(perSecond: 10, at: clock.now)
+    for _ in 1...20 { #expect(allowance.take(at: clock.now) == nil) }
+    #expect(allowance.take(at: clock.now) == .milliseconds(100))
+    clock.advance(by: .milliseconds(60))
+    #expect(allowance.take(at: clock.now) == .milliseconds(40))
+    clock.advance(by: .milliseconds(40))
+    #expect(allowance.take(at: clock.now) == nil)
+    clock.advance(by: .seconds(3600))
+    for _ in 1...20 { #expect(allowance.take(at: clock.now) == nil) }
+    #expect(allowance.take(at: clock.now) != nil)
   }
 }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("The chat server at its limits", .serialized, .timeLimit(.minutes(10)))
 struct LimitsTests {
-  @Test("who comes when there are as many connections as there may be waits until another goes")
+  @Test(
+    "who comes when there are as many connections as there may be is told so, until another goes")
   func connections() async throws {
     try await Server.run(["--connections", "3"]) { server in
       var present: [Dialogue] = []
@@ -14,17 +15,18 @@ struct LimitsTests {
         #expect(try await dialogue.next() == "ok hello, help lists the commands")
         present.append(dialogue)
       }
-      var fourth = try await Dialogue(port: server.port)
-      var fifth = try await Dialogue(port: server.port)
-      // Time enough for a server that accepts it.
-      for _ in 1...100 { #expect(try await present[0].ask("ping") == ["ok"]) }
-      #expect(fourth.hasHeardNothing)
+      for _ in 1...100 {
+        var fourth = try await Dialogue(port: server.port)
+        #expect(try await fourth.rest() == ["bye there are 3 others: try again later"])
+      }
+      #expect(try await present[0].ask("ping") == ["ok"])
       try await present[1].write("quit")
-      #expect(try await fourth.next() == "ok hello, help lists the commands")
-      for _ in 1...100 { #expect(try await present[0].ask("ping") == ["ok"]) }
-      #expect(fifth.hasHeardNothing)
+      #expect(try await present[1].rest() == ["bye"])
+      var next = try await Dialogue.whenThereIsPlace(port: server.port)
+      #expect(try await next.ask("ping") == ["ok"])
       try await present[2].close()
-      #expect(try await fifth.next() == "ok hello, help lists the commands")
+      var last = try await Dialogue.whenThereIsPlace(port: server.port)
+      #expect(try await last.ask("ping") == ["ok"])
       server.terminate()
       let end = try await server.end()
       #expect(end.status == 0)
@@ -37,7 +39,7 @@ struct LimitsTests {
     defer { try? FileManager.default.removeItem(at: file) }
     let places = 20
     let options = ["--audit", file.path, "--admin", "root:secret"]
-    try await Server.run(options, descriptors: places + 32 + 4 * System.coreCount) { server in
+    try await Server.run(options, descriptors: places + 48 + 4 * System.coreCount) { server in
       var root = try await Dialogue(port: server.port)
       try await root.write("login root secret")
       _ = try await root.lines(upTo: "ok you are root")
@@ -78,10 +80,9 @@ struct LimitsTests {
     // Those who are told to go are waited for only so long.
     let options = ["--connections", "1", option, "100", "--farewell-time", "100"]
     try await Server.run(options) { server in
-      var silent = try await Dialogue(port: server.port)
+      var silent = try await Dialogue.whenThereIsPlace(port: server.port)
       for line in lines { try await silent.write(line) }
-      var next = try await Dialogue(port: server.port)
-      #expect(try await next.next() == "ok hello, help lists the commands")
+      _ = try await Dialogue.whenThereIsPlace(port: server.port)
       let reason = lines.isEmpty ? "you have not logged in" : "you have been idle too long"
       #expect(try await silent.rest().last == "bye \(reason)")
     }
@@ -107,6 +108,7 @@ struct LimitsTests {
       (["--user", "bob"], 1024, "no \":\""),
       (["--user", "bob:x", "--admin", "Bob:y"], 1024, "two users called bob"),
       (["--port", "0", "--connections", "2000"], 1024, "raise the limit (ulimit -n)"),
+      (["--port", "0", "--lines", "0"], 1024, "--lines has to be 1 or more"),
       (["--port", "0"], 20, "raise the limit (ulimit -n)"),
       (["--port", "0"], 12, "raise the limit (ulimit -n)"),
     ]
@@ -123,14 +125,70 @@ struct LimitsTests {
     arguments: [(true, 20_000), (false, 20_000), (false, 1_700)])
   func writeTimeout(_ isHalfClosed: Bool, _ count: Int) async throws {
     try await Server.run(["--connections", "1", "--write-timeout", "100"]) { server in
-      let deaf = try await Dialogue(port: server.port, receiveBuffer: 4096)
+      var deaf = try await Dialogue(port: server.port, receiveBuffer: 4096)
+      _ = try await deaf.next()
       try await deaf.setReading(false)
       // Too much for the kernel's buffers: it is answered with 216 bytes each time.
       let questions = String(repeating: "help\n", count: count)
       try await deaf.write(questions)
       if isHalfClosed { try await deaf.closeOutput() }
-      var next = try await Dialogue(port: server.port)
-      #expect(try await next.next() == "ok hello, help lists the commands")
+      _ = try await Dialogue.whenThereIsPlace(port: server.port)
+    }
+  }
+
+  @Test("who floods with lines waits, and is counted; nobody else has to wait")
+  func flood() async throws {
+    try await Server.run(["--lines", "1", "--farewell-time", "100", "--admin", "root:secret"]) {
+      server in
+      var floods: [Dialogue] = []
+      for number in 1...3 {
+        let flood = try await Dialogue(port: server.port)
+        if number == 3 { try await flood.write("login ann") }
+        try await flood.write(String(repeating: number == 1 ? "\n" : "ping\n", count: 1000))
+        floods.append(flood)
+      }
+      var root = try await Dialogue(port: server.port)
+      _ = try await root.next()
+      #expect(try await root.ask("login root secret") == ["ok you are root, administrator"])
+      let metrics = try await root.ask("metrics")
+      let held = metrics.first { $0.hasPrefix("metric chat_lines_held_total ") }
+      #expect(Int(held?.split(separator: " ").last ?? "") ?? 0 >= 1)
+      server.terminate()
+      // What they wrote is not carried out any more.
+      for var flood in floods {
+        let lines = try await flood.rest()
+        #expect(lines.last == "bye")
+        #expect(lines.count < 100)
+      }
+      #expect(try await server.end().status == 0)
+    }
+  }
+
+  @Test("clients that ask for history and do not read do not fill the memory")
+  func deaf() async throws {
+    try await Server.run(["--flood-limit", "1000"]) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join tea")
+      _ = try await ann.lines(upTo: "ok 0")
+      for number in 1...20 {
+        try await ann.write("say tea \(String(repeating: "x", count: 3900))")
+        _ = try await ann.lines(upTo: "ok \(number)")
+      }
+      let before = try #require(server.peakMemory)
+      var deaf: [Dialogue] = []
+      for number in 1...200 {
+        var dialogue = try await Dialogue(port: server.port, receiveBuffer: 4096)
+        try await dialogue.write("login guest\(number)", "join tea")
+        _ = try await dialogue.lines(upTo: "ok 2", "no")
+        try await dialogue.setReading(false)
+        try await dialogue.write(String(repeating: "history tea 100\n", count: 15))
+        deaf.append(dialogue)
+      }
+      // The last of them has been read when these are answered.
+      for _ in 1...100 { #expect(try await ann.ask("ping") == ["ok"]) }
+      let grown = try #require(server.peakMemory) - before
+      #expect(grown < deaf.count * 256 * 1024, "\(grown / 1024) KB")
+      server.kill()
     }
   }
 }

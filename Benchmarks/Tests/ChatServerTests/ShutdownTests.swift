@@ -1,5 +1,6 @@
 import ChatLoadKit
 import ChatServerKit
+import Foundation
 import Testing
 
 @Suite("The chat server's end", .serialized, .timeLimit(.minutes(10)))
@@ -118,6 +119,35 @@ struct ShutdownTests {
           #expect(Balance(end.output)?.isCalledBalanced == true)
         }
       }
+    }
+  }
+
+  @Test(
+    "SIGTERM, SIGINT and SIGHUP end it in order, and what that means for the rooms is written down",
+    arguments: [SIGTERM, SIGINT, SIGHUP])
+  func signals(_ signal: Int32) async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await Server.run(["--audit", file.path]) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join tea", "say tea hello")
+      _ = try await ann.lines(upTo: "ok 1")
+      server.send(signal)
+      #expect(try await ann.rest().last == "bye")
+      let end = try await server.end()
+      #expect(end.hasExited)
+      #expect(end.status == 0)
+      #expect(Balance(end.output)?.isCalledBalanced == true)
+    }
+    #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix("- dismissed tea ann\n"))
+  }
+
+  @Test("the error names the port that somebody else listens on")
+  func port() async throws {
+    try await Server.run { server in
+      let end = try await Server.fail(["--port", "\(server.port)"])
+      #expect(end.status == 1)
+      #expect(end.output.contains("cannot listen on 127.0.0.1, port \(server.port): "))
     }
   }
 

@@ -38,9 +38,46 @@ struct TextTests {
     #expect(message.end == 100 + message.size)
   }
 
-  @Test("history keeps so many messages and so many bytes of a room")
+  @Test("words that are not welcome are found in capitals, and with what nobody sees in them")
+  func moderator() {
+    let moderator = Moderator()
+    func verdict(_ text: String) -> Verdict {
+      moderator.verdict(
+        on: Draft(
+          room: "tea", sender: User(name: "ann", role: .guest), connection: 1, text: text))
+    }
+    for text in [
+      "spam", "cheap SPAM!", "s\u{200B}p\u{AD}am", "\u{2060}sp\u{FE0F}a\u{200D}m", "ſpam",
+    ] {
+      #expect(verdict(text) == .objects(because: "\"spam\" is not welcome here"), "\(text)")
+    }
+    for text in ["", "hello", "spammer", "👩‍👩‍👧‍👦"] { #expect(verdict(text) == .agrees) }
+  }
+
+  @Test(
+    "lines are cut where they end; one that is too long is refused, and what has no end comes last")
+  func lines() throws {
+    var splitter = LineSplitter(limit: 4)
+    func append(_ text: String) { splitter.append(ByteBuffer(string: text)) }
+    append("one\r\n\n\r\nfo")
+    #expect(try splitter.next() == "one")
+    #expect(try splitter.next() == "")
+    #expect(try splitter.next() == "")
+    #expect(try splitter.next() == nil)
+    append("ur\nfive5")
+    #expect(try splitter.next() == "four")
+    #expect(throws: Refusal("a line may have at most 4 bytes")) { try splitter.next() }
+    splitter = LineSplitter(limit: 4)
+    append("four")
+    #expect(try splitter.next() == nil)
+    #expect(splitter.last() == "four")
+    #expect(splitter.last() == nil)
+  }
+
+  @Test(
+    "history keeps so many messages and so many bytes of a room, and fewer if there are many rooms")
   func history() async throws {
-    let history = History(capacity: 10, byteLimit: 10_000)
+    let history = History(capacity: 10, bytes: RoomShare(each: 10_000, all: 20_000))
     var end = 0
     func post(_ number: Int, _ size: Int) {
       let message = Message(
@@ -53,5 +90,10 @@ struct TextTests {
     #expect(await history.recent(100, in: "tea")?.map(\.number) == Array(16...25))
     for number in 26...40 { post(number, 3000) }
     #expect(await history.recent(100, in: "tea")?.map(\.number) == [38, 39, 40])
+    for room in 1...3 {
+      history.didPost(Message(room: "room \(room)", number: 1, sender: "ann", text: "hello"))
+    }
+    post(41, 3000)
+    #expect(await history.recent(100, in: "tea")?.map(\.number) == [41], "a fourth of 20,000")
   }
 }

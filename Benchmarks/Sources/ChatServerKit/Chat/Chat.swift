@@ -7,6 +7,9 @@ import Tracing
 final class Chat: Sendable {
   let extensions: ExtensionShelf
   let metrics: MetricsBook
+  let faults: FaultLog
+  /// The lines that had to wait for their clients' allowances.
+  let heldLines = Metrics.Counter(label: "chat_lines_held_total")
   let turnstile = Turnstile()
   /// In how many rooms a client may be at a time.
   let roomsEach: Int
@@ -15,12 +18,13 @@ final class Chat: Sendable {
   private let saying = Metrics.Timer(label: "chat_say")
 
   init(
-    engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, roomLimit: Int,
-    roomsEach: Int
+    engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, faults: FaultLog,
+    roomLimit: Int, roomsEach: Int
   ) {
     self.engine = engine
     self.extensions = extensions
     self.metrics = metrics
+    self.faults = faults
     self.roomsEach = roomsEach
     rooms = Rooms(engine: engine, limit: roomLimit)
   }

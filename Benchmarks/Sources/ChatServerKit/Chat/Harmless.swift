@@ -17,4 +17,12 @@ extension StringProtocol {
     }
     return String(scalars)
   }
+
+  /// What texts are compared by: without characters that nobody sees, and whether in capitals or not.
+  var skeleton: String {
+    var scalars = String.UnicodeScalarView()
+    scalars += unicodeScalars.lazy.filter { !$0.properties.isDefaultIgnorableCodePoint }
+    // By way of capitals, for some letters have no other form than a small one: "ſ" is an "s".
+    return String(scalars).uppercased().lowercased()
+  }
 }

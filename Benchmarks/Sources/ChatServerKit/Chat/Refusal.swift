@@ -1,8 +1,11 @@
 /// Why something was not done.
-struct Refusal: Error, Sendable, Hashable, ExpressibleByStringInterpolation {
+struct Refusal: Error, Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible
+{
   static let closing: Refusal = "the server is closing"
 
   let reason: String
+
+  var description: String { reason }
 
   init(_ reason: String) {
     self.reason = reason

@@ -17,6 +17,6 @@ package struct Accounts: Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     "posted \(posted), addressed \(addressed), handled \(handled), failed \(failed), "
       + "expired \(expired), dropped \(dropped), cancelled \(cancelled), waiting \(waiting): "
-      + (areBalanced ? "balanced" : "NOT balanced")
+      + (!areBalanced ? "NOT balanced" : waiting == 0 ? "balanced" : "NOT all told")
   }
 }

@@ -41,6 +41,9 @@ protocol Engine: Sendable {
   func makeMetricsService(every interval: Duration) -> (any Service)?
   /// A service that shows what goes on on a page; `nil` if this engine has none.
   func makePageService(port: Int, logger: Logger) -> (any Service)?
+  /// How many events extensions were not told that have a limit to how many may wait: those that waited too
+  /// long, or still do.
+  var missedEvents: Int { get }
   /// What has become of what was told, for people.
   func report() async -> String
   /// What has become of what was told; `nil` if this engine keeps no accounts.
@@ -48,5 +51,6 @@ protocol Engine: Sendable {
 }
 
 extension Engine {
+  var missedEvents: Int { 0 }
   func makePageService(port: Int, logger: Logger) -> (any Service)? { nil }
 }

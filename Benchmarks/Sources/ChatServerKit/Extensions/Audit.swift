@@ -14,7 +14,8 @@ import Synchronization
 ///
 /// Writing blocks, so it has a queue of its own; and if the disk is slower than the chat, so much may
 /// wait and no more: what comes then is missing from the file, and counted in the statistics as dropped. What cannot
-/// be written fails, so it is logged and counted as failed, and the server's exit status tells.
+/// be written fails, so it is logged and counted as failed. The server's exit status tells of both, and of what still
+/// waits at the end.
 final class Audit: ServerExtension, RoomObserver {
   let name = "audit"
   let options: ExtensionOptions
@@ -31,13 +32,17 @@ final class Audit: ServerExtension, RoomObserver {
   ///   - backlog: how many events may wait to be written.
   ///   - losses: counts what could not be written.
   /// - Throws: a refusal if the file cannot be opened.
-  init(path: String, backlog: Int = 10_000, losses: AuditLosses = AuditLosses()) throws {
+  init(path: String, backlog: Int = 4000, losses: AuditLosses = AuditLosses()) throws {
     self.path = path
     self.losses = losses
-    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    // A pipe that nobody reads would keep `open` until somebody does.
+    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard file >= 0 else {
-      throw Refusal("cannot write \(path): \(String(cString: strerror(errno)))")
+      let reason = errno == ENXIO ? "nobody reads the pipe" : String(cString: strerror(errno))
+      throw Refusal("cannot write \(path): \(reason)")
     }
+    // From here on whoever writes waits, on a queue of its own, for a disk or a reader that is slow.
+    _ = fcntl(file, F_SETFL, O_APPEND)
     options = ExtensionOptions(queue: DispatchQueue(label: "audit"), backlog: backlog)
   }
 

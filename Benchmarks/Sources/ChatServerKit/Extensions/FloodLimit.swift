@@ -16,31 +16,23 @@ final class FloodLimit: ServerExtension, MessageGate {
     }
   }
 
-  private struct Bucket {
-    var left: Double
-    var filled: ContinuousClock.Instant
-  }
-
-  /// What has been taken of the allowances.
+  /// What is left of the allowances.
   ///
-  /// A bucket that nobody takes from is full after ``FloodLimit/timeToFill``, and a full one need not be
+  /// One that nobody takes from is full after ``Allowance/timeToFill``, and a full one need not be
   /// kept. So there are two generations: whatever is used is in the younger one, and once that is so old,
   /// it becomes the older one, and what has not been used since the last time goes.
-  private struct Buckets {
-    var younger: [Speaker: Bucket] = [:]
-    var older: [Speaker: Bucket] = [:]
-    /// When the younger generation was begun; no bucket of the older one has been used since.
+  private struct Allowances {
+    var younger: [Speaker: Allowance] = [:]
+    var older: [Speaker: Allowance] = [:]
+    /// When the younger generation was begun; nothing of the older one has been used since.
     var begun: ContinuousClock.Instant
   }
 
   let name = "flood-limit"
   let options = ExtensionOptions(priority: 10)
-  private let perSecond: Double
+  private let perSecond: Int
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let buckets: Mutex<Buckets>
-
-  private var capacity: Double { 2 * perSecond }
-  private var timeToFill: Duration { .seconds(2) }
+  private let allowances: Mutex<Allowances>
 
   /// Makes a limit.
   ///
@@ -51,48 +43,43 @@ final class FloodLimit: ServerExtension, MessageGate {
     perSecond: Int,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
-    self.perSecond = Double(perSecond)
+    self.perSecond = perSecond
     self.now = now
-    buckets = Mutex(Buckets(begun: now()))
+    allowances = Mutex(Allowances(begun: now()))
   }
 
   /// How many allowances it keeps.
-  var bucketCount: Int { buckets.withLock { $0.younger.count + $0.older.count } }
+  var count: Int { allowances.withLock { $0.younger.count + $0.older.count } }
 
   func verdict(on draft: Draft) -> Verdict {
     if draft.sender.role == .administrator { return .agrees }
     return take(Speaker(of: draft), at: now())
-      ? .agrees : .objects(because: "not more than \(Int(perSecond)) messages a second")
+      ? .agrees : .objects(because: "not more than \(perSecond) messages a second")
   }
 
   /// Takes one from a speaker's allowance, if there is one left.
   private func take(_ speaker: Speaker, at time: ContinuousClock.Instant) -> Bool {
     // Released after the lock, for there may be many of them.
-    var full: [[Speaker: Bucket]] = []
+    var full: [[Speaker: Allowance]] = []
     defer { withExtendedLifetime(full) {} }
-    return buckets.withLock { buckets in
-      let age = buckets.begun.duration(to: time)
-      if age >= timeToFill {
-        full.append(buckets.older)
-        buckets.older = buckets.younger
-        buckets.younger = [:]
-        buckets.begun = time
-        if age >= timeToFill * 2 {
-          full.append(buckets.older)
-          buckets.older = [:]
+    return allowances.withLock { allowances in
+      let age = allowances.begun.duration(to: time)
+      if age >= Allowance.timeToFill {
+        full.append(allowances.older)
+        allowances.older = allowances.younger
+        allowances.younger = [:]
+        allowances.begun = time
+        if age >= Allowance.timeToFill * 2 {
+          full.append(allowances.older)
+          allowances.older = [:]
         }
       }
-      var bucket =
-        buckets.younger[speaker] ?? buckets.older.removeValue(forKey: speaker)
-        ?? Bucket(left: capacity, filled: time)
-      // Two that come at once may have read the time in the other order.
-      let elapsed = max(0, bucket.filled.duration(to: time) / .seconds(1))
-      bucket.left = min(capacity, bucket.left + elapsed * perSecond)
-      bucket.filled = max(bucket.filled, time)
-      let isAllowed = bucket.left >= 1
-      if isAllowed { bucket.left -= 1 }
-      buckets.younger[speaker] = bucket
-      return isAllowed
+      var allowance =
+        allowances.younger[speaker] ?? allowances.older.removeValue(forKey: speaker)
+        ?? Allowance(perSecond: perSecond, at: time)
+      let wait = allowance.take(at: time)
+      allowances.younger[speaker] = allowance
+      return wait == nil
     }
   }
 }

@@ -8,10 +8,8 @@ final class Moderator: ServerExtension, MessageGate {
   }
 
   func verdict(on draft: Draft) -> Verdict {
-    for word in draft.text.split(whereSeparator: { !$0.isLetter }) {
-      let word = word.lowercased()
-      if unwelcome.contains(word) { return .objects(because: "\"\(word)\" is not welcome here") }
-    }
-    return .agrees
+    let words = draft.text.skeleton.split(whereSeparator: { !$0.isLetter }).lazy.map(String.init)
+    guard let word = words.first(where: unwelcome.contains) else { return .agrees }
+    return .objects(because: "\"\(word)\" is not welcome here")
   }
 }

@@ -9,6 +9,7 @@ package struct ChatServer: Sendable {
   private let configuration: ServerConfiguration
   private let logger: Logger
   private let metrics: MetricsBook
+  private let faults: FaultLog
   private let engine: any Engine
   private let losses = AuditLosses()
 
@@ -16,29 +17,31 @@ package struct ChatServer: Sendable {
     self.metrics = metrics
     self.configuration = configuration
     self.logger = logger
-    engine = Self.makeEngine(configuration, logger: logger)
+    faults = FaultLog(logger)
+    engine = Self.makeEngine(configuration, faults: faults)
   }
 
-  /// How many events could not be written down.
-  package var auditLosses: Int { losses.count }
+  /// How many events were not written down.
+  package var auditLosses: Int { losses.count + engine.missedEvents }
 
-  static func makeEngine(_ configuration: ServerConfiguration, logger: Logger) -> any Engine {
-    let faults = FaultLog(logger)
-    return switch configuration.engine {
+  static func makeEngine(_ configuration: ServerConfiguration, faults: FaultLog) -> any Engine {
+    switch configuration.engine {
     case .hub, .awaiting:
       HubEngine(
         deadline: configuration.deadline, backlog: configuration.backlog,
-        backlogBytes: configuration.backlogBytes, isAwaited: configuration.engine == .awaiting,
+        backlogBytes: RoomShare(
+          each: configuration.backlogBytes, all: configuration.backlogBytesInAll),
+        isAwaited: configuration.engine == .awaiting,
         isWatched: configuration.pagePort != nil, faults: faults)
     case .actor: ActorEngine(deadline: configuration.deadline, faults: faults)
     case .queues: QueueEngine(deadline: configuration.deadline, faults: faults)
     }
   }
 
-  /// Serves until it is told to stop, by SIGTERM or SIGINT.
+  /// Serves until it is told to stop, by SIGTERM, SIGINT or SIGHUP.
   ///
   /// Services are stopped in the opposite order: no new connections; then what is being said is said to
-  /// the end, and everybody is told; then connections are closed.
+  /// the end, and everybody is told; then connections are closed; then the extensions are told of that.
   ///
   /// - Parameter onListening: is told the port.
   /// - Returns: what has become of the notifications, if the engine keeps accounts.
@@ -49,28 +52,34 @@ package struct ChatServer: Sendable {
       + ["emoticons", "history", "presence"] + (configuration.auditFile == nil ? [] : ["audit"])
     { try await shelf.load(name) }
     let chat = Chat(
-      engine: engine, extensions: shelf, metrics: metrics, roomLimit: configuration.roomLimit,
-      roomsEach: configuration.roomsEach)
+      engine: engine, extensions: shelf, metrics: metrics, faults: faults,
+      roomLimit: configuration.roomLimit, roomsEach: configuration.roomsEach)
     let connections = Connections(
-      chat: chat, limits: Connection.Limits(configuration), logger: logger)
+      chat: chat,
+      limit: min(
+        configuration.connectionLimit,
+        DescriptorLimit.connections
+          - ServerConfiguration.pageDescriptors(at: configuration.pagePort)),
+      limits: Connection.Limits(configuration))
     let drain = engine.makeDrainService(within: configuration.drainTime, logger: logger) {
       await chat.turnstile.close()
     }
+    let lastDrain = engine.makeDrainService(within: .seconds(1), logger: logger) {}
     let listener = Listener(
       configuration: configuration, connections: connections, logger: logger,
       onListening: onListening)
     var group = ServiceGroupConfiguration(
       services: [
         configuration.pagePort.flatMap { engine.makePageService(port: $0, logger: logger) },
-        engine.makeMetricsService(every: .seconds(10)), connections, drain, listener,
+        engine.makeMetricsService(every: .seconds(10)), lastDrain, connections, drain, listener,
       ].compactMap { $0 }.map {
         // Whichever fails or ends: the others are stopped in their order, so that nothing is lost.
         .init(
           service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
           failureTerminationBehavior: .gracefullyShutdownGroup)
-      }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      }, gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: logger)
     group.maximumGracefulShutdownDuration =
-      configuration.drainTime + configuration.farewellTime + .seconds(10)
+      configuration.drainTime + configuration.farewellTime + .seconds(11)
     let services = ServiceGroup(configuration: group)
     if configuration.stopsWithInput {
       InputWatch.start { Task { await services.triggerGracefulShutdown() } }

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import Synchronization
 
@@ -32,7 +33,12 @@ extension Connection {
   private func logIn(_ credentials: Credentials) async throws -> String? {
     guard takeLogIn() else { return nil }
     guard rooms.isEmpty else { throw Refusal("leave your rooms first") }
-    guard let user = await chat.logIn(credentials) else { throw Refusal("nobody knows you") }
+    guard let user = await chat.logIn(credentials) else {
+      report(.warning, "a log-in was refused", ["name": "\(credentials.name)"])
+      // Who guesses passwords has to wait for each.
+      await pause(for: limits.refusalTime)
+      throw Refusal("nobody knows you")
+    }
     self.user = user
     noteLogIn()
     return "ok you are \(user.name), \(user.role)"
@@ -56,8 +62,11 @@ extension Connection {
       return "ok \(try await chat.say(text, as: user, by: id, in: room).get())"
     case .history(let name, let count):
       guard rooms[name] != nil else { throw Refusal("you are not in \(name)") }
-      let messages = await chat.recent(count, in: name)
-      return messages.map { "was \($0.number) \($0.sender) \($0.text)\n" }.joined() + "ok"
+      // One by one, so that not all of them are kept for a client that does not read.
+      for message in await chat.recent(count, in: name) {
+        try await send("was \(message.number) \(message.sender) \(message.text)")
+      }
+      return "ok"
     case .who(let name):
       let people = try await chat.people(in: name, for: user, isInside: rooms[name] != nil).get()
       return "ok \(people.joined(separator: " "))"

@@ -1,3 +1,4 @@
+import CoreMetrics
 import DelegationAdapters
 import Logging
 import NIOCore
@@ -20,12 +21,18 @@ actor Connection: RoomMember {
     let logInTime: TimeAmount
     let idleTime: TimeAmount
     let logIns: Int
+    let refusalTime: TimeAmount
+    let linesPerSecond: Int
+    let lineLength: Int
 
     init(_ configuration: ServerConfiguration) {
       patience = TimeAmount(configuration.farewellTime)
       logInTime = TimeAmount(configuration.logInTime)
       idleTime = TimeAmount(configuration.idleTime)
       logIns = configuration.logInLimit
+      refusalTime = TimeAmount(configuration.refusalTime)
+      linesPerSecond = configuration.linesPerSecond
+      lineLength = configuration.lineLimit
     }
   }
 
@@ -33,8 +40,7 @@ actor Connection: RoomMember {
   nonisolated let loopExecutor: EventLoopTaskExecutor
   nonisolated let channel: Channel
   let chat: Chat
-  private let limits: Limits
-  let logger: Logger
+  let limits: Limits
   var user: User?
   /// The rooms that the client is in.
   var rooms: [String: Room] = [:]
@@ -43,6 +49,8 @@ actor Connection: RoomMember {
   /// Rooms tell it, so it has a lock.
   nonisolated let dues = Mutex(Dues())
   private var idle: IdleLimit
+  private var allowance: Allowance
+  private var isHeld = false
   private var look: Scheduled<Void>?
   private var logIns = 0
   private var outbound: Outbound?
@@ -59,12 +67,12 @@ actor Connection: RoomMember {
     channel.channel.eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  init(id: Int, channel: Channel, chat: Chat, limits: Limits, logger: Logger) {
+  init(id: Int, channel: Channel, chat: Chat, limits: Limits) {
     self.id = id
     self.channel = channel
     self.chat = chat
     self.limits = limits
-    self.logger = logger
+    allowance = Allowance(perSecond: limits.linesPerSecond, at: .now)
     idle = IdleLimit(at: .now(), logInTime: limits.logInTime, idleTime: limits.idleTime)
     loopExecutor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
   }
@@ -79,7 +87,7 @@ actor Connection: RoomMember {
         try await self.serve(inbound, outbound)
       }
     } catch {
-      logger.debug("a connection ended", metadata: ["id": "\(id)", "error": "\(error)"])
+      report(.debug, "a connection failed", ["error": "\(error)"])
     }
     look?.cancel()
     await leaveAll()
@@ -87,29 +95,62 @@ actor Connection: RoomMember {
 
   private func serve(_ inbound: Inbound, _ outbound: Outbound) async throws {
     self.outbound = outbound
-    try await send("ok hello, help lists the commands")
-    for try await line in inbound {
+    if !isClosing { try await send("ok hello, help lists the commands") }
+    var splitter = LineSplitter(limit: limits.lineLength)
+    for try await bytes in inbound {
       // Read and thrown away: an unread byte would make the close a reset, which loses what was sent.
       if isClosing { continue }
-      isBusy = true
-      let isLast = try await carryOut(line)
-      isBusy = false
-      // Told to go meanwhile: the answer comes first.
-      if isClosing { await sayBye() } else if isLast { break }
+      splitter.append(bytes)
+      do {
+        while !isClosing, let line = try splitter.next() { try await carryOut(line) }
+      } catch let refusal as Refusal {
+        await bidFarewell(refusal.reason)
+      }
     }
-    await bidFarewell(reason)
+    if !isClosing, let line = splitter.last() { try await carryOut(line) }
+    await bidFarewell()
   }
 
-  /// Carries out a line; whether it was the last one.
-  private func carryOut(_ line: ByteBuffer) async throws -> Bool {
+  /// Waits until the client may have a line carried out.
+  ///
+  /// Meanwhile nothing is read from it, and the event loop has time for others.
+  private func waitForAllowance() async {
+    while let wait = allowance.take(at: .now) {
+      chat.heldLines.increment()
+      if !isHeld { report(.notice, "a client writes more lines than it may") }
+      isHeld = true
+      await pause(for: TimeAmount(wait))
+    }
+  }
+
+  /// Waits, and lets the event loop serve others.
+  func pause(for time: TimeAmount) async {
+    try? await channel.channel.eventLoop.scheduleTask(in: time) {}.futureResult.get()
+  }
+
+  /// Logs what an operator may want to know of a client.
+  func report(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+    chat.faults.report(
+      level, message,
+      metadata: metadata.merging([
+        "id": "\(id)", "address": "\(channel.channel.remoteAddress?.ipAddress ?? "unknown")",
+      ]) { $1 })
+  }
+
+  /// Carries out a line, and answers it.
+  private func carryOut(_ line: String) async throws {
+    await waitForAllowance()
+    if isClosing { return }
+    isBusy = true
     lines += 1
     idle.hear(at: .now())
     var context = ServiceContext.topLevel
     context.request = "\(id)-\(lines)"
-    let answer = await ServiceContext.withValue(context) { await reply(to: String(buffer: line)) }
-    guard let answer else { return true }
-    try await send(answer)
-    return false
+    let answer = await ServiceContext.withValue(context) { await reply(to: line) }
+    if let answer { try await send(answer) }
+    isBusy = false
+    // Told to go meanwhile: the answer comes first.
+    if isClosing { await sayBye() } else if answer == nil { await bidFarewell(reason) }
   }
 
   /// Whether the client may try to log in once more; if not, it has to go.
@@ -141,7 +182,7 @@ actor Connection: RoomMember {
 
   // MARK: Writing
 
-  private func send(_ line: String) async throws {
+  func send(_ line: String) async throws {
     try await outbound?.write(ByteBuffer(string: line + "\n"))
   }
 

@@ -3,18 +3,21 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// Serves the clients, and says goodbye to them when it is told to stop.
+/// Serves so many clients and no more, and says goodbye to them when it is told to stop.
 final class Connections: Service {
   private let chat: Chat
-  private let logger: Logger
+  let limit: Int
   private let limits: Connection.Limits
   private let (newcomers, entrance) = AsyncStream<Connection.Channel>.makeStream()
   private let present = Mutex<[Int: Connection]>([:])
 
-  init(chat: Chat, limits: Connection.Limits, logger: Logger) {
+  /// How many clients that are too many are told so at a time; those beyond wait in the kernel.
+  static let refusals = 16
+
+  init(chat: Chat, limit: Int, limits: Connection.Limits) {
     self.chat = chat
+    self.limit = limit
     self.limits = limits
-    self.logger = logger
   }
 
   /// Takes a channel to be served, or closes it if nobody is served any more.
@@ -39,9 +42,17 @@ final class Connections: Service {
         for await channel in newcomers {
           count += 1
           let connection = Connection(
-            id: count, channel: channel, chat: chat, limits: limits, logger: logger)
-          present.withLock { $0[connection.id] = connection }
-          group.addTask {
+            id: count, channel: channel, chat: chat, limits: limits)
+          let isPresent = present.withLock { present in
+            guard present.count < limit else { return false }
+            present[connection.id] = connection
+            return true
+          }
+          group.addTask { [limit] in
+            if !isPresent {
+              await connection.report(.warning, "a connection was refused", ["limit": "\(limit)"])
+              await connection.bidFarewell("there are \(limit) others: try again later")
+            }
             await connection.run()
             self.present.withLock { $0[connection.id] = nil }
           }

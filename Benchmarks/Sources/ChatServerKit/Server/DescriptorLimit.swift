@@ -12,8 +12,8 @@ import NIOCore
 enum DescriptorLimit {
   /// How many of them connections may use.
   ///
-  /// What is left is for the event loops, which have three each, for the listening socket, and for files
-  /// that extensions open.
+  /// What is left is for the event loops, which have three each, for the listening socket, for those who are told that
+  /// they are too many, and for files that extensions open.
   static var connections: Int { connections(of: all) }
 
   /// What is wrong with the limit, if it leaves the server too few descriptors.
@@ -41,5 +41,7 @@ enum DescriptorLimit {
     return all > 0 ? all : .max
   }
 
-  private static func connections(of all: Int) -> Int { all - 32 - 4 * System.coreCount }
+  private static func connections(of all: Int) -> Int {
+    all - 32 - Connections.refusals - 4 * System.coreCount
+  }
 }

@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
   package var backlog = 1000
   /// How many bytes, of what the members of a room are sent, may wait for one that does not keep up.
   package var backlogBytes = 128 * 1024
+  /// How many bytes may wait in all rooms together, more or less: what the rooms' shares are of.
+  package var backlogBytesInAll = 32 * 1024 * 1024
   /// Where to write down what happens; `nil` for nowhere.
   package var auditFile: String?
   /// The port of a page that shows the hubs; `nil` for none.
@@ -25,9 +27,10 @@ package struct ServerConfiguration: Sendable {
   package var farewellTime = Duration.seconds(2)
   /// How long a line may be.
   package var lineLimit = 4096
-  /// How many connections there may be at a time; `nil` for as many as descriptors allow, which is never
-  /// exceeded.
-  package var connectionLimit: Int?
+  /// How many lines a second a client may have carried out.
+  package var linesPerSecond = 50
+  /// How many connections there may be at a time, if descriptors allow as many.
+  package var connectionLimit = 1000
   /// For how long a client may take nothing of what it is sent.
   package var writeTimeout = Duration.seconds(60)
   /// For how long a client may be connected without logging in.
@@ -36,6 +39,8 @@ package struct ServerConfiguration: Sendable {
   package var idleTime = Duration.seconds(900)
   /// How often a client may try to log in.
   package var logInLimit = 10
+  /// For how long a client that is not known waits to be told.
+  package var refusalTime = Duration.seconds(1)
   /// How many rooms there may be at a time.
   package var roomLimit = 1000
   /// In how many rooms a client may be at a time.

@@ -42,8 +42,14 @@ package struct ServerOptions: ParsableArguments {
   @Option(help: "How many bytes of a room's messages may wait for a member that does not keep up.")
   var backlogBytes = 128 * 1024
 
-  @Option(help: "How many connections there may be; as many as descriptors allow by default.")
+  @Option(help: "How many lines a client may have carried out in a second; others wait.")
+  var lines = 50
+
+  @Option(help: "How many connections there may be; 1000 by default, if there are descriptors.")
   var connections: Int?
+
+  @Option(help: "How many milliseconds a client that is not known waits to be told.")
+  var refusalTime = 1000
 
   @Option(help: "For how many milliseconds a client may be connected without logging in.")
   var loginTime = 30_000
@@ -86,7 +92,7 @@ package struct ServerOptions: ParsableArguments {
       ("flood-limit", floodLimit), ("deadline", deadline), ("backlog", backlog),
       ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
       ("farewell-time", farewellTime), ("login-time", loginTime), ("idle-time", idleTime),
-      ("backlog-bytes", backlogBytes),
+      ("backlog-bytes", backlogBytes), ("lines", lines), ("refusal-time", refusalTime),
     ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
     if let page, !(0...65535).contains(page) {
       throw ValidationError("--page has to be a port from 1 to 65535, or 0.")
@@ -126,7 +132,9 @@ package struct ServerOptions: ParsableArguments {
     server.backlogBytes = backlogBytes
     server.logInTime = .milliseconds(loginTime)
     server.idleTime = .milliseconds(idleTime)
-    server.connectionLimit = connections
+    server.connectionLimit = connections ?? server.connectionLimit
+    server.linesPerSecond = lines
+    server.refusalTime = .milliseconds(refusalTime)
     server.writeTimeout = .milliseconds(writeTimeout)
     server.auditFile = audit
     server.pagePort = page
@@ -139,7 +147,7 @@ package struct ServerOptions: ParsableArguments {
     let accounts = try await chat.run { port in Self.say("listening on port \(port)") }
     Self.say("accounts \(accounts.map(String.init(describing:)) ?? "none")")
     if chat.auditLosses > 0 {
-      logger.critical("the audit lacks \(chat.auditLosses) events that could not be written")
+      logger.critical("the audit lacks \(chat.auditLosses) events, which were not written")
       throw ExitCode(EX_IOERR)
     }
   }

@@ -4,11 +4,10 @@ import Synchronization
 
 /// Logs what goes wrong: at most 20 lines a second, then how many more.
 ///
-/// All of it is counted in a metric.
+/// All of it is counted in metrics, those that the logger does not log included.
 final class FaultLog: Sendable {
   private let logger: Logger
   private let limit = Mutex(LineLimit())
-  private let count = Metrics.Counter(label: "chat_faults_total")
 
   init(_ logger: Logger) {
     self.logger = logger
@@ -18,16 +17,16 @@ final class FaultLog: Sendable {
   ///
   /// - Parameters:
   ///   - level: how bad it is; what the logger does not log takes nobody's place.
-  ///   - message: what went wrong.
+  ///   - message: what went wrong, one of a few texts.
   ///   - metadata: more about it.
   func report(
-    _ level: Logger.Level, _ message: @autoclosure () -> Logger.Message,
+    _ level: Logger.Level, _ message: Logger.Message,
     metadata: @autoclosure () -> Logger.Metadata = [:]
   ) {
+    Metrics.Counter(label: "chat_faults_total", dimensions: [("what", "\(message)")]).increment()
     guard level >= logger.logLevel else { return }
-    count.increment()
     let (isWritten, beginsSecond) = limit.withLock { $0.add() }
-    if isWritten { logger.log(level: level, message(), metadata: metadata()) }
+    if isWritten { logger.log(level: level, message, metadata: metadata()) }
     guard beginsSecond else { return }
     Task.detached {
       // Nobody cancels this task.

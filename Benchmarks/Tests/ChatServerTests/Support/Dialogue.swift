@@ -71,6 +71,14 @@ struct Dialogue {
     iterator = lines.makeAsyncIterator()
   }
 
+  /// Connects as soon as the server has a place.
+  static func whenThereIsPlace(port: Int) async throws -> Dialogue {
+    while true {
+      var dialogue = try await Dialogue(port: port)
+      if try await dialogue.next() == "ok hello, help lists the commands" { return dialogue }
+    }
+  }
+
   /// Writes lines without reading what is answered.
   func write(_ lines: String...) async throws {
     let text = lines.map { $0 + "\n" }.joined()

@@ -10,6 +10,6 @@ enum Engines {
     configuration.deadline = deadline
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    return ChatServer.makeEngine(configuration, logger: logger)
+    return ChatServer.makeEngine(configuration, faults: FaultLog(logger))
   }
 }

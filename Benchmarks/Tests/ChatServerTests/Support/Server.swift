@@ -26,10 +26,11 @@ enum Server {
     var arguments = arguments + ["--log-level", "error"]
     for option in [
       "--deadline", "--write-timeout", "--drain-time", "--farewell-time", "--login-time",
-      "--idle-time",
+      "--idle-time", "--lines",
     ] where !arguments.contains(option) {
       arguments += [option, "3600000"]
     }
+    if !arguments.contains("--refusal-time") { arguments += ["--refusal-time", "1"] }
     var program = try executable()
     if descriptors != nil || errors != nil {
       let limit = descriptors.map { "ulimit -n \($0); " } ?? ""

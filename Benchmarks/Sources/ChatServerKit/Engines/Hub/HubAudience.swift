@@ -36,15 +36,13 @@ final class HubAudience: Audience {
   private let hub: DelegateHub
   private let hubs: HubList
   private let backlog: Int
-  private let backlogBytes: Int
   private let isAwaited: Bool
   private let members = Mutex(Members())
 
-  init(_ hubs: HubList, backlog: Int, backlogBytes: Int, isAwaited: Bool) {
+  init(_ hubs: HubList, backlog: Int, isAwaited: Bool) {
     hub = hubs.take()
     self.hubs = hubs
     self.backlog = backlog
-    self.backlogBytes = backlogBytes
     self.isAwaited = isAwaited
   }
 
@@ -66,6 +64,7 @@ final class HubAudience: Audience {
 
   func post(_ message: Message) {
     hub.notify((any RoomMember).self) { try await $0.receive(message) }
+    let backlogBytes = hubs.backlogBytes
     let beginning = members.withLock { $0.look(at: message, allowing: backlogBytes, backlog) }
     guard let beginning, message.end - beginning > backlogBytes else { return }
     for member in members.withLock({ $0.all.values.compactMap(\.member) })

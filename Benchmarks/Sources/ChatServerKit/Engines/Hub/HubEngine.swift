@@ -14,19 +14,20 @@ final class HubEngine: Engine {
   private let watch = HubWatch()
   private let deadline: Duration
   private let backlog: Int
-  private let backlogBytes: Int
+  /// Of the extensions that only so many events may wait for: those that were removed as well.
+  private let limited = Mutex<[DelegateHub.Subscription]>([])
   /// How many gates there are, that none is missing when they are asked.
   private let gates = Atomic(0)
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
   init(
-    deadline: Duration, backlog: Int, backlogBytes: Int, isAwaited: Bool, isWatched: Bool = false,
+    deadline: Duration, backlog: Int, backlogBytes: RoomShare, isAwaited: Bool,
+    isWatched: Bool = false,
     faults: FaultLog
   ) {
     self.deadline = deadline
     self.backlog = backlog
-    self.backlogBytes = backlogBytes
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
     let watch = watch
@@ -37,7 +38,7 @@ final class HubEngine: Engine {
     }
     // A member fails when its client is gone; an extension has no reason to.
     configuration.onIncident = { report($0, $0.kind == .failed ? .debug : .warning) }
-    audiences = HubList(configuration)
+    audiences = HubList(configuration, backlogBytes: backlogBytes)
     // Not in the rooms: who is told something there is told by a handler each, which are the most by far.
     if isWatched { configuration.interceptors = [watch] }
     configuration.onIncident = { report($0, $0.kind == .failed ? .error : .warning) }
@@ -54,12 +55,15 @@ final class HubEngine: Engine {
   func add(_ extension: any ServerExtension) {
     let options = `extension`.options
     let executor = options.queue.map(DispatchQueueExecutor.init)
-    func subscribe<P: Sendable>(_ protocol: P.Type, mailbox: DelegateHub.MailboxPolicy = .unbounded)
-    {
-      guard let subscriber = `extension` as? P else { return }
-      hub.subscribe(
-        subscriber, to: `protocol`, priority: options.priority, id: `extension`.name,
-        mailbox: mailbox, on: executor)
+    @discardableResult
+    func subscribe<P: Sendable>(
+      _ protocol: P.Type, mailbox: DelegateHub.MailboxPolicy = .unbounded
+    ) -> DelegateHub.Subscription? {
+      (`extension` as? P).map {
+        hub.subscribe(
+          $0, to: `protocol`, priority: options.priority, id: `extension`.name, mailbox: mailbox,
+          on: executor)
+      }
     }
     subscribe((any Authenticator).self)
     subscribe((any JoinRule).self)
@@ -67,9 +71,10 @@ final class HubEngine: Engine {
     if `extension` is any MessageGate { gates.add(1, ordering: .sequentiallyConsistent) }
     subscribe((any MessageRule).self)
     subscribe((any MessageRewriter).self)
-    subscribe(
+    let observing = subscribe(
       (any RoomObserver).self, mailbox: options.backlog.map { .dropNewest(limit: $0) } ?? .unbounded
     )
+    if let observing, options.backlog != nil { limited.withLock { $0.append(observing) } }
     subscribe((any HistoryKeeper).self)
     subscribe((any PresenceKeeper).self)
   }
@@ -128,8 +133,7 @@ final class HubEngine: Engine {
   }
 
   func makeAudience() -> any Audience {
-    HubAudience(
-      audiences, backlog: backlog, backlogBytes: backlogBytes, isAwaited: isAwaited)
+    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
   }
 
   func makeDrainService(
@@ -148,6 +152,12 @@ final class HubEngine: Engine {
     return HubPageService(page, watch: watch, logger: logger) { [self] in
       let rooms = audiences.all.enumerated().map { (name: "room \($0 + 1)", hub: $1) }
       return [(name: "extensions", hub: hub)] + rooms
+    }
+  }
+
+  var missedEvents: Int {
+    limited.withLock { $0 }.map(\.statistics.counts).reduce(0) {
+      $0 + $1.total - $1.handled - $1.failed
     }
   }
 

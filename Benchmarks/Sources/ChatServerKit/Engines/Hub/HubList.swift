@@ -15,14 +15,22 @@ final class HubList: Sendable {
 
   private let state = Mutex(State())
   private let configuration: DelegateHub.Configuration
+  private let share: RoomShare
 
-  init(_ configuration: DelegateHub.Configuration) {
+  /// - Parameters:
+  ///   - configuration: what the hubs are to be like.
+  ///   - backlogBytes: how many bytes may wait for members that do not keep up.
+  init(_ configuration: DelegateHub.Configuration, backlogBytes: RoomShare) {
     self.configuration = configuration
+    share = backlogBytes
   }
 
   var all: [DelegateHub] { state.withLock { $0.all } }
   /// How many are in use.
   var countInUse: Int { state.withLock { $0.all.count - $0.idle.count } }
+
+  /// How many bytes may wait for a member of a room.
+  var backlogBytes: Int { share.bytes(with: countInUse) }
 
   /// A hub without subscribers.
   func take() -> DelegateHub {
