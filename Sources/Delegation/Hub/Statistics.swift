@@ -168,7 +168,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
   }
 
   init(
-    _ overview: TopicRoster.Overview,
+    _ overview: Roster,
     accounts: [(node: SubscriptionNode, account: Account, questions: QuestionAccount)],
     posted: Int, addressed: Int
   ) {

@@ -78,10 +78,7 @@ final class SubscriptionNode: Sendable {
   let contents: Lock<Contents>
   let site: Site
   let subscriberType: any AnyObject.Type
-  /// Higher is served first.
-  ///
-  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
-  let priority: Atomic<Int>
+  private let priority: Atomic<Int>
   /// The order of subscription, a running number of the inbox.
   let serial: Int
 
@@ -94,8 +91,8 @@ final class SubscriptionNode: Sendable {
     ///
     /// Invariant: as long as there is one, the mailbox is shut.
     var predecessor: SubscriptionNode?
-    /// Empty, or one if there is anything to count; it is an array, as the mailbox's backlog is.
-    var misses: [Misses] = []
+    /// What is to be added to what `state` says of questions: empty, or one. It is an array, as the mailbox's backlog is.
+    var corrections: [QuestionAccount] = []
   }
 
   init(
@@ -162,6 +159,20 @@ final class SubscriptionNode: Sendable {
 
   private static func isBusy(_ word: UInt64) -> Bool {
     word & Bits.attended != 0 || word >= Bits.call
+  }
+
+  /// Whether none of its handlers runs and its account is final, once it is terminated.
+  var isIdle: Bool {
+    let word = state.load(ordering: .sequentiallyConsistent)
+    return word & Bits.accountedFor != 0 && !Self.isBusy(word)
+  }
+
+  /// Higher is served first.
+  ///
+  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
+  var rank: Int {
+    get { priority.load(ordering: .relaxed) }
+    set { priority.store(newValue, ordering: .relaxed) }
   }
 
   /// Whether a worker attends the mailbox.
@@ -297,17 +308,5 @@ final class SubscriptionNode: Sendable {
     } else {
       state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
     }
-  }
-}
-
-extension SubscriptionNode: RosterMember {
-  var rank: Int {
-    get { priority.load(ordering: .relaxed) }
-    set { priority.store(newValue, ordering: .relaxed) }
-  }
-  var isTerminated: Bool { !isOpen }
-  var isIdle: Bool {
-    let word = state.load(ordering: .sequentiallyConsistent)
-    return word & Bits.accountedFor != 0 && !Self.isBusy(word)
   }
 }

@@ -34,14 +34,15 @@ enum Structures {
   /// An open subscription that no topicIndex knows of.
   static func node(
     of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
-    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil,
+    mailbox: Mailbox? = nil, priority: Int = 0, serial: Int = 0, identity: Identity? = nil,
     inPlaceOf predecessor: SubscriptionNode? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
       mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
       options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
-      site: Site(file: #fileID, line: #line), priority: 0, serial: serial, inPlaceOf: predecessor)
+      site: Site(file: #fileID, line: #line), priority: priority, serial: serial,
+      inPlaceOf: predecessor)
   }
 
   /// A subscription made through an inbox.
