@@ -66,9 +66,9 @@ extension DelegateHub {
     /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
     /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
     public struct SubscriberStatistics: Sendable {
-      let name: SubscriberName
+      let id: Identity?
       /// The subscriber's type, and the id it was subscribed with.
-      public var subscriber: String { name.description }
+      public var subscriber: String { subscription.node.name(with: id) }
       /// Where in the source it subscribed.
       public var site: String { subscription.node.site.description }
       /// The subscription, by which it can be ended.
@@ -151,7 +151,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   init(_ node: SubscriptionNode, account: Account, questions: QuestionAccount) {
     self.init(
-      name: node.name, subscription: .init(node: node), running: node.runningCalls,
+      id: node.id, subscription: .init(node: node), running: node.runningCalls,
       counts: .init(account: account), questions: .init(account: questions))
   }
 }

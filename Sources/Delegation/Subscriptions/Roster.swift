@@ -42,7 +42,7 @@ struct Roster: Sendable {
       isSorted = false
     }
     noteTerminated(count: changes.terminated)
-    checkFinishing()
+    if !finishing.isEmpty { checkFinishing() }
   }
 
   /// The members that are not terminated, in order.
@@ -55,7 +55,7 @@ struct Roster: Sendable {
       members.sort(by: Self.precedes)
       isSorted = true
     }
-    checkFinishing()
+    if !finishing.isEmpty { checkFinishing() }
     return members
   }
 
@@ -112,9 +112,11 @@ struct Roster: Sendable {
 
   /// Looks which members have finished since the last check.
   ///
-  /// One check need not find all of them; repeated checks do.
+  /// One check need not find all of them; repeated checks do. Not inlined: there is seldom one, and each snapshot would
+  /// be dearer.
   ///
   /// - Complexity: O(*d*) in the *d* that it finds, however many are finishing.
+  @inline(never)
   private mutating func checkFinishing() {
     var patience = min(Self.patience, finishing.count)
     while patience > 0, let member = finishing.popFirst() {

@@ -87,6 +87,9 @@ extension SubscriptionNode {
   }
 
   /// Counts some of those that were asked elsewhere than in `state`.
+  ///
+  /// Not inlined: that would make each call dearer.
+  @inline(never)
   private func makeRoom() {
     correct { account in
       // Not all: those that run may yet turn out not to have been asked.

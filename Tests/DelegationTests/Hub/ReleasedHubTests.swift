@@ -48,7 +48,7 @@ struct ReleasedHubTests {
     func report() -> Obituary {
       let node = Structures.node(of: Nobody(), identity: Identity(lifetimes.make()))
       reporter.report(
-        .init(kind: .slow, call: .notify, subscription: .init(node: node), name: node.name))
+        .init(kind: .slow, call: .notify, subscription: .init(node: node), id: node.id))
       return Obituary(of: node)
     }
     for _ in 0..<3 {

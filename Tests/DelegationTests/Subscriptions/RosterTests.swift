@@ -104,7 +104,8 @@ struct RosterTests {
 extension SubscriptionNode {
   /// Gives it the state of a history, and a number of questions that it has answered.
   fileprivate func impose(isTerminated: Bool, isIdle: Bool = true, answered: UInt64 = 0) {
-    let bits = (isTerminated ? Bits.terminated : 0) | (isIdle ? Bits.accountedFor : 0)
+    contents.withLock { _ = $0.mailbox.terminate(at: 0, as: .cancelled) }
+    let bits = (isTerminated ? Bits.terminated : 0) | (isIdle ? 0 : Bits.call)
     state.store(bits | answered * Bits.asked, ordering: .relaxed)
   }
 }

@@ -40,9 +40,9 @@ enum Structures {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
       mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
-      options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
-      site: Site(file: #fileID, line: #line), priority: priority, serial: serial,
-      inPlaceOf: predecessor)
+      options: SubscriptionOptions(id: identity),
+      origin: Origin(Nobody.self, at: Site(file: #fileID, line: #line)), priority: priority,
+      serial: serial, inPlaceOf: predecessor)
   }
 
   /// A subscription made through an inbox.
@@ -206,13 +206,6 @@ extension SubscriptionNode {
   }
 }
 
-extension PendingNotifications {
-  /// Releases what waited, of which any may have a receipt.
-  consuming func discard() {
-    passReceipts(upTo: .max)
-  }
-}
-
 extension Mailbox.Step {
   /// Whether nothing is left to do.
   var isDone: Bool {
@@ -223,6 +216,11 @@ extension Mailbox.Step {
 extension Mailbox {
   /// Whether the account will not change any more.
   var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
+
+  /// Ends, and passes the receipts of what waited, of which any may have one.
+  mutating func end(at number: Int, as reason: Termination) {
+    terminate(at: number, as: reason)?.passReceipts(upTo: .max, before: number)
+  }
 
   /// Hands what is pending over to a successor, which begins with what is posted next.
   mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
