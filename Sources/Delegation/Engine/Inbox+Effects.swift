@@ -61,7 +61,7 @@ extension Inbox {
     if effects.isWakeDue { sendWake() }
     if effects.all.isEmpty { return }
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var remains: [(pending: PendingNotifications, options: SubscriptionOptions?)] = []
+    var remains: [(pending: Mailbox?, options: SubscriptionOptions?)] = []
     for effect in effects.all {
       switch effect {
       case .setOptions(let node, let options): node.setOptions(options)

@@ -36,7 +36,10 @@ extension Inbox {
         let place = state.place(of: type, in: self)
         if let bucket, let identity {
           let present = state.indexes.values[place].named(identity.hash)
-          guard present.elementsEqual(bucket, by: { $0.isSame(as: $1) }) else { return nil }
+          let isSame = present.elementsEqual(bucket) {
+            $0.node === $1.node && $0.identity === $1.identity
+          }
+          if !isSame { return nil }
         }
         return change(at: place, &state) { state in
           subscribe(request, &reference, replacing: sameID, at: place, &state, &effects)
@@ -112,6 +115,7 @@ extension Inbox {
     }
     state.lastSerial = max(state.lastSerial, serial)
     let former = flags.contains(.awaitingHandOver) ? predecessor : nil
+    let origin = state.indexes.values[place].origin(of: request.type, at: request.site)
     // In one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
       succession.add(request.object) { isHeld in
@@ -123,8 +127,8 @@ extension Inbox {
           reference: reference, topic: topic,
           mailbox: state.indexes.values[place].makeMailbox(
             request.options?.policy ?? .unbounded, flags: flags),
-          options: request.options, subscriberType: request.type, site: request.site,
-          priority: request.priority ?? 0, serial: serial, inPlaceOf: former)
+          options: request.options, origin: origin, priority: request.priority ?? 0,
+          serial: serial, inPlaceOf: former)
       }
     }
     if former != nil { effects.add(.takeOver(node)) }
@@ -143,8 +147,8 @@ extension Inbox {
     let topic = state.withLock { $0.indexes[ObjectIdentifier(type)]?.topic }
     let node = SubscriptionNode(
       reference: reference, topic: topic ?? Topic(type, owner: self),
-      mailbox: Mailbox(at: Notification(), number: 0), options: nil, subscriberType: request.type,
-      site: request.site, priority: 0, serial: 0)
+      mailbox: Mailbox(at: Notification(), number: 0), options: nil,
+      origin: Origin(request.type, at: request.site), priority: 0, serial: 0)
     _ = node.beginTermination()
     node.finishTermination(at: 0, as: .expired)
     return node

@@ -75,7 +75,7 @@ public actor DelegateHub {
   private nonisolated let reporter: IncidentReporter
 
   /// The subscriptions of each protocol, as of the last time the inbox's changes were applied.
-  private var rosters: [ObjectIdentifier: TopicRoster] = [:]
+  private var rosters: [ObjectIdentifier: Roster] = [:]
 
   /// The snapshots of these that questions have asked for.
   private nonisolated let published = Lock(PublishedSnapshots())
@@ -159,13 +159,13 @@ public actor DelegateHub {
     for changes in updates.changes {
       let withdrawn = published.withLock { $0.withdraw(changes.topic) }
       withExtendedLifetime(withdrawn) {}
-      rosters[changes.topic.key, default: TopicRoster(topic: changes.topic)]
+      rosters[changes.topic.key, default: Roster(topic: changes.topic)]
         .apply(changes)
     }
   }
 
   /// Copies of all rosters, to be inspected off the actor: that may release subscribers.
-  func overview() -> [TopicRoster.Overview] {
+  func overview() -> [Roster] {
     apply(inbox.takeUpdates(asWake: false))
     // By index, so that a roster is not copied when it sorts.
     return rosters.indices.map { rosters.values[$0].overview() }
@@ -250,7 +250,7 @@ extension DelegateHub: Workplace {
   }
 
   /// Copies of all rosters, for a caller that may prefer another executor.
-  nonisolated func allSubscriptions() async -> [TopicRoster.Overview] {
+  nonisolated func allSubscriptions() async -> [Roster] {
     guard isCalledOnOtherExecutor else { return await overview() }
     return await withTaskExecutorPreference(ownExecutor) { await self.overview() }
   }

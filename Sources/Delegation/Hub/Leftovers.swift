@@ -48,7 +48,7 @@ extension DelegateHub.Leftovers.Subscriber {
     let waiting = node.account.waiting
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.name.description, site: node.site.description, running: running,
+      subscriber: node.name(with: node.id), site: node.site.description, running: running,
       waiting: waiting, subscription: .init(node: node))
   }
 }

@@ -1,9 +1,9 @@
 extension DelegateHub {
   /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
   public struct Reply<Value: Sendable>: Sendable {
-    let name: SubscriberName
+    private let id: Identity?
     /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
-    public var subscriber: String { name.description }
+    public var subscriber: String { subscription.node.name(with: id) }
     /// The subscription that it was asked by.
     public let subscription: Subscription
     /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
@@ -11,7 +11,7 @@ extension DelegateHub {
 
     @usableFromInline
     init(of node: SubscriptionNode, result: Result<Value, any Error>) {
-      name = node.name
+      id = node.id
       subscription = Subscription(node: node)
       self.result = result
     }

@@ -5,9 +5,9 @@ extension DelegateHub.Statistics {
   /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
   /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
   public struct SubscriberStatistics: Sendable {
-    let name: SubscriberName
+    let id: Identity?
     /// The subscriber's type, and the id it was subscribed with.
-    public var subscriber: String { name.description }
+    public var subscriber: String { subscription.node.name(with: id) }
     /// Where in the source it subscribed.
     public var site: String { subscription.node.site.description }
     /// The subscription, by which it can be ended.
@@ -83,7 +83,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   init(_ node: SubscriptionNode) {
     self.init(
-      name: node.name, subscription: .init(node: node), running: node.runningCalls,
+      id: node.id, subscription: .init(node: node), running: node.runningCalls,
       counts: node.account, questions: node.questions)
   }
 }
@@ -99,7 +99,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     return ([head] + subscribers.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  init(_ overview: TopicRoster.Overview, in inbox: Inbox) {
+  init(_ overview: Roster, in inbox: Inbox) {
     let all = overview.nodes.map(DelegateHub.Statistics.SubscriberStatistics.init)
     // Read last, so that it includes all that has been accounted for.
     let (posted, addressed) = inbox.totals(of: overview.topic)

@@ -51,7 +51,9 @@ struct Backlog: Sendable {
     if !isKept { return overflow.append(content) }
     let one = Stored(number: number, content: content)
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
-    noteDropped(1)
+    dropped += 1
+    if !isDropping { isReportDue = true }
+    isDropping = true
     if policy.dropsOldest, let oldest = stored.popFirst() {
       overflow.append(oldest.content)
       stored.append(one)
@@ -92,30 +94,20 @@ struct Backlog: Sendable {
   mutating func setPolicy(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
-    let waiting = stored.takeAll()
-    let excess = waiting.count - limit
-    let kept = policy.dropsOldest ? waiting.suffix(limit) : waiting.prefix(limit)
-    let lost = policy.dropsOldest ? waiting.prefix(excess) : waiting.suffix(excess)
-    for one in kept { stored.append(one) }
-    overflow += lost.map(\.content)
-    noteDropped(excess)
+    for one in stored.takeAll() { add(one.content, number: one.number) }
   }
 
   /// Takes over the pending notifications of another backlog, before anything has been added to this one.
   mutating func takeOver(from other: inout Backlog) {
-    overflow = other.overflow
-    other.overflow = []
-    for one in other.inherited.takeAll() + other.stored.takeAll() { inherited.append(one) }
+    swap(&overflow, &other.overflow)
+    swap(&inherited, &other.inherited)
+    // As a whole: very many may wait.
+    if inherited.isEmpty { swap(&inherited, &other.stored) }
+    for one in other.stored.takeAll() { inherited.append(one) }
     let isNarrowed = inherited.all.contains { $0.content.handler.narrowing != nil }
     if policy.limit != nil, isNarrowed { return }
     swap(&inherited, &stored)
     setPolicy(policy)
-  }
-
-  private mutating func noteDropped(_ count: Int) {
-    dropped += count
-    if !isDropping { isReportDue = true }
-    isDropping = true
   }
 
   /// How many were dropped since the last report, if it has begun to drop; otherwise 0.

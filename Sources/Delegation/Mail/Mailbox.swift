@@ -235,18 +235,36 @@ struct Mailbox: Sendable {
   /// - Parameters:
   ///   - number: how many notifications had been posted when the termination began.
   ///   - reason: how the subscription was terminated.
-  /// - Returns: the pending notifications.
-  mutating func terminate(at number: Int, as reason: Termination) -> PendingNotifications {
-    guard termination == nil else { return PendingNotifications() }
+  /// - Returns: what it was before, if notifications were pending, for ``passReceipts(upTo:before:)``. To be released
+  ///   outside the lock, by which they may die.
+  mutating func terminate(at number: Int, as reason: Termination) -> Mailbox? {
+    guard termination == nil else { return nil }
     termination = reason
     // The successor has yet to take over what is pending.
-    if reason == .succeeded { return PendingNotifications() }
-    defer { next = nil }
-    let length = max(0, number - position)
-    start -= length
-    return PendingNotifications(
-      stored: backlog.isEmpty ? [] : backlog[0].takeAll(), chain: next, first: position,
-      length: length)
+    if reason == .succeeded { return nil }
+    let former = self
+    start -= max(0, number - position)
+    next = nil
+    if !backlog.isEmpty { _ = backlog[0].takeAll() }
+    return former
+  }
+
+  /// Passes the receipts of what was pending when it was terminated.
+  ///
+  /// Must not be called under a lock.
+  ///
+  /// - Parameters:
+  ///   - last: the number of the latest notification that was posted with a receipt: no other one of the chain is
+  ///     looked at.
+  ///   - number: how many notifications had been posted when the termination began.
+  /// - Returns: how many of the chain were looked at.
+  /// - Complexity: O(*n*) in what was stored and in the *n* of the chain up to that one.
+  @discardableResult
+  consuming func passReceipts(upTo last: Int, before number: Int) -> Int {
+    for content in backlog.isEmpty ? [] : backlog[0].takeAll() { content.receipt?.pass() }
+    let count = max(0, min(number - 1, last) + 1 - position)
+    for _ in 0..<count { takeFromChain()?.receipt?.pass() }
+    return count
   }
 
   // MARK: Looking in

@@ -9,24 +9,20 @@ extension DelegateHub {
   /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
   /// ```
   public struct MailboxPolicy: Sendable, Hashable, CustomStringConvertible {
-    private enum Code: Hashable {
-      case unbounded
-      case dropOldest(limit: Int)
-      case dropNewest(limit: Int)
-      case latest
-    }
-
-    private let code: Code
+    /// How many may wait; `nil` for any number.
+    let limit: Int?
+    private(set) var dropsOldest = true
+    private var isLatest = false
 
     /// All of them wait.
-    public static let unbounded = MailboxPolicy(code: .unbounded)
+    public static let unbounded = MailboxPolicy(limit: nil)
 
     /// At most a given number of them wait; if one more comes, the oldest is dropped.
     ///
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.
     public static func dropOldest(limit: Int) -> MailboxPolicy {
-      MailboxPolicy(code: .dropOldest(limit: limit))
+      MailboxPolicy(limit: limit)
     }
 
     /// At most a given number of them wait; if one more comes, it is dropped.
@@ -34,29 +30,16 @@ extension DelegateHub {
     /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
     /// - Returns: the policy.
     public static func dropNewest(limit: Int) -> MailboxPolicy {
-      MailboxPolicy(code: .dropNewest(limit: limit))
+      MailboxPolicy(limit: limit, dropsOldest: false)
     }
 
     /// Only the latest one waits, as with ``dropOldest(limit:)`` and a limit of 1.
-    public static let latest = MailboxPolicy(code: .latest)
+    public static let latest = MailboxPolicy(limit: 1, isLatest: true)
 
     /// The policy, as one writes it.
-    public var description: String { "\(code)" }
-
-    /// How many may wait; `nil` for any number.
-    var limit: Int? {
-      switch code {
-      case .unbounded: nil
-      case .dropOldest(let limit), .dropNewest(let limit): limit
-      case .latest: 1
-      }
-    }
-
-    var dropsOldest: Bool {
-      switch code {
-      case .unbounded, .dropNewest: false
-      case .dropOldest, .latest: true
-      }
+    public var description: String {
+      guard let limit, !isLatest else { return isLatest ? "latest" : "unbounded" }
+      return "drop\(dropsOldest ? "Oldest" : "Newest")(limit: \(limit))"
     }
   }
 }

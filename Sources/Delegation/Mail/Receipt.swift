@@ -6,22 +6,17 @@ internal import Synchronization
 /// dropped or discarded.
 @usableFromInline
 final class Receipt: Sendable {
-  /// The notification that this is for.
-  struct Place: Sendable {
-    /// The number of the topic, which no other hub's has.
-    var topic: Int
-    var number: Int
-  }
-
+  /// The number of the topic, which no other hub's has, and that of the notification that this is for.
+  ///
   /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
-  private let postedAt = Lock<Place?>(nil)
+  private let postedAt = Lock<(topic: Int, number: Int)?>(nil)
   let outstanding = AwaitedCount()
 
   /// Sets what to wait for.
   ///
   /// Called under the inbox's lock, before a subscription can pass.
   func open(number: Int, to topic: Int, addressees: Int) {
-    postedAt.withLock { $0 = Place(topic: topic, number: number) }
+    postedAt.withLock { $0 = (topic, number) }
     outstanding.rise(by: addressees)
   }
 
@@ -32,5 +27,5 @@ final class Receipt: Sendable {
     outstanding.fall()
   }
 
-  var place: Place? { postedAt.withLock { $0 } }
+  var place: (topic: Int, number: Int)? { postedAt.withLock { $0 } }
 }

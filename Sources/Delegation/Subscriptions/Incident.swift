@@ -38,12 +38,12 @@ extension DelegateHub {
     var start: Duration?
     /// The task-locals of the call, once they are known.
     var context: TaskLocalPropagation.Context?
-    let name: SubscriberName
+    let id: Identity?
 
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
     /// The subscriber's type, and the id it was subscribed with.
-    public var subscriber: String { name.description }
+    public var subscriber: String { subscription.node.name(with: id) }
     /// Where in the source it subscribed.
     public var site: String { subscription.node.site.description }
 

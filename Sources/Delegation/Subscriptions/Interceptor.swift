@@ -68,21 +68,21 @@ extension DelegateHub {
     public let subscription: Subscription
     /// How long it has been since the notification was posted, by the hub's clock; `nil` for a question.
     public let waited: Duration?
-    let name: SubscriberName
+    private let identity: Identity?
 
     init(_ call: CallKind, on node: SubscriptionNode, waited: Duration? = nil) {
       self.call = Incident.Call(code: call)
       subscription = Subscription(node: node)
-      name = node.name
+      identity = node.id
       self.waited = waited
     }
 
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
     /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
-    public var subscriber: String { name.description }
+    public var subscriber: String { subscription.node.name(with: identity) }
     /// The id it was subscribed with, if one was given.
-    public var id: (any Hashable & Sendable)? { name.id?.value }
+    public var id: (any Hashable & Sendable)? { identity?.value }
   }
 
   /// What became of a handler, for an ``Interceptor``.

@@ -1,30 +1,25 @@
 public import Synchronization
 
-/// The name of a subscriber, for people; its text is made each time it is read.
-struct SubscriberName: Sendable, CustomStringConvertible {
-  let type: any AnyObject.Type
-  /// The id, if one was given.
-  let id: Identity?
-
-  var description: String {
-    let type = String(reflecting: type)
+extension SubscriptionNode {
+  /// The subscriber's name, for people: its type and its id, if one was given.
+  func name(with id: Identity?) -> String {
+    let type = String(reflecting: origin.type)
     return id.map { "\(type) (\($0))" } ?? type
   }
-}
 
-extension SubscriptionNode {
   /// Reports an incident of this subscription.
   ///
   /// Takes the lock of the contents; must not be called under a lock.
   func report(
     _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil,
     dropped: Int = 0, since start: Duration? = nil, lasting duration: Duration? = nil,
-    context: TaskLocalPropagation.Context? = nil
+    context: TaskLocalPropagation.Context? = nil, with id: Identity? = nil
   ) {
     topic.owner.report(
       .init(
         kind: kind, call: .init(code: call), error: error, dropped: dropped, duration: duration,
-        subscription: .init(node: self), start: start, context: context, name: name))
+        subscription: .init(node: self), start: start, context: context,
+        id: id ?? self.id))
   }
 
   /// Tells what the handler of a question threw, which has been counted off.
@@ -50,7 +45,7 @@ extension SubscriptionNode {
   @usableFromInline
   func noteFirstCall() {
     state.bitwiseOr(Bits.heard, ordering: .relaxed)
-    topic.noteCalled(subscriberType, from: site)
+    origin.isCalled.store(true, ordering: .relaxed)
   }
 
   /// Reports a subscriber that was found dead, if calls were made and none reached it, nor any other one that the
@@ -64,11 +59,8 @@ extension SubscriptionNode {
     guard state.load(ordering: .relaxed) & Bits.heard == 0,
       // One that is being handled is a call's that has found it dead, or the first that reached it.
       call != nil || account.handling == 0 && account.expired > 0,
-      !topic.hasCalled(subscriberType, from: site)
+      !origin.isCalled.load(ordering: .relaxed)
     else { return }
-    topic.owner.report(
-      .init(
-        kind: .unheard, call: .init(code: call ?? .notify), subscription: .init(node: self),
-        name: SubscriberName(type: subscriberType, id: id)))
+    report(.unheard, in: call ?? .notify, with: id)
   }
 }

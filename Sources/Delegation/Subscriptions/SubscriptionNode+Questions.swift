@@ -1,16 +1,5 @@
 internal import Synchronization
 
-/// What of a subscription's questions is counted under the lock of its contents; the rest is in its `state`.
-struct Misses: Sendable {
-  var failed = 0
-  var late = 0
-  var abandoned = 0
-  /// How many of `late` are still counted as running.
-  var overdue = 0
-  /// How many were asked beside those that `state` counts.
-  var asked = 0
-}
-
 /// How a call of a question's handler ends.
 @usableFromInline
 enum CallEnd: UInt8, Sendable {
@@ -42,19 +31,18 @@ final class CallFailure: Sendable {
 /// What is counted of the questions that a subscription was asked.
 ///
 /// A call that begins counts as asked and as running, by one addition to `state`. One that is answered needs only be
-/// counted off: the number of those is what is left. Every other end is counted under the lock of the contents, where
-/// it is counted off as well. So who reads all under that lock finds each question once.
+/// counted off: those that were asked and do not run count as answered. Every other end is noted in `corrections`, under
+/// the lock of the contents, where it is counted off as well. So who reads all under that lock finds each question once.
 extension SubscriptionNode {
   /// What became of the questions so far.
   var questions: QuestionAccount {
     contents.withLock { contents in
       let word = state.load(ordering: .sequentiallyConsistent)
-      let misses = contents.misses.first ?? Misses()
-      let asked = misses.asked + Int((word % Bits.call) / Bits.asked)
-      let answering = Int(word / Bits.call) - misses.overdue
-      return QuestionAccount(
-        answered: asked - answering - misses.failed - misses.late - misses.abandoned,
-        failed: misses.failed, late: misses.late, abandoned: misses.abandoned, answering: answering)
+      var account = contents.corrections.first ?? QuestionAccount()
+      let running = Int(word / Bits.call)
+      account.answering += running
+      account.answered += Int((word % Bits.call) / Bits.asked) - running
+      return account
     }
   }
 
@@ -81,20 +69,23 @@ extension SubscriptionNode {
   }
 
   /// Counts some of those that were asked elsewhere than in `state`.
+  ///
+  /// Not inlined: that would make each call dearer.
+  @inline(never)
   private func makeRoom() {
-    update { misses in
+    correct { account in
       // Not all: those that run may yet turn out not to have been asked.
       let some = Bits.full / 2
       guard state.load(ordering: .relaxed) & Bits.full != 0 else { return }
       state.wrappingSubtract(some, ordering: .relaxed)
-      misses.asked += Int(some / Bits.asked)
+      account.answered += Int(some / Bits.asked)
     }
   }
 
-  private func update<Result: Sendable>(_ body: (inout Misses) -> Result) -> Result {
+  private func correct<Result: Sendable>(_ body: (inout QuestionAccount) -> Result) -> Result {
     contents.withLock { contents in
-      if contents.misses.isEmpty { contents.misses = [Misses()] }
-      return body(&contents.misses[0])
+      if contents.corrections.isEmpty { contents.corrections = [QuestionAccount()] }
+      return body(&contents.corrections[0])
     }
   }
 
@@ -106,16 +97,17 @@ extension SubscriptionNode {
     case .failed: countOff { $0.failed += 1 }
     case .abandoned: countOff { $0.abandoned += 1 }
     case .late: countOff { $0.late += 1 }
-    case .overdue: countOff { $0.overdue -= 1 }
+    case .overdue: countOff { $0.answering += 1 }
     case .unasked:
       didCountOff(
         state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
     }
   }
 
-  private func countOff(_ note: (inout Misses) -> Void) {
-    let word = update { misses in
-      note(&misses)
+  private func countOff(_ note: (inout QuestionAccount) -> Void) {
+    let word = correct { account in
+      note(&account)
+      account.answered -= 1
       return state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
     }
     didCountOff(word)
@@ -133,9 +125,10 @@ extension SubscriptionNode {
   @usableFromInline
   func noteLate(in call: CallKind, since start: Duration? = nil) {
     if start != nil {
-      update { misses in
-        misses.late += 1
-        misses.overdue += 1
+      correct { account in
+        account.late += 1
+        // It is still counted as running in `state`.
+        account.answering -= 1
       }
     } else {
       guard beginCall() else { return }

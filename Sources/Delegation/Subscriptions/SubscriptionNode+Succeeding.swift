@@ -22,7 +22,6 @@ extension SubscriptionNode {
         topic.succession.withLock { $0.setHeir(heir, of: predecessor) }
         return predecessor
       }
-      defer { predecessor.markAccountedFor(former.mailbox) }
       if let further = former.predecessor.take() {
         // It still waits: from now on only this one does, so that a row of them does not grow.
         former.mailbox.stepAside()

@@ -3,18 +3,35 @@ public import Synchronization
 /// Where in the source a subscription was made.
 struct Site: Sendable, Equatable, CustomStringConvertible {
   private let file: StaticString
-  /// 32 bits, because each subscription keeps one.
-  private let line: UInt32
+  private let line: UInt
 
   init(file: StaticString, line: UInt) {
     self.file = file
-    self.line = UInt32(clamping: line)
+    self.line = line
   }
 
   var description: String { "\(file):\(line)" }
 
   static func == (one: Site, other: Site) -> Bool {
-    one.line == other.line && "\(one.file)" == "\(other.file)"
+    one.line == other.line && (one.place == other.place || "\(one.file)" == "\(other.file)")
+  }
+
+  /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
+  private var place: Int {
+    file.hasPointerRepresentation ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
+  }
+}
+
+/// The subscribers of one type that one line of the source subscribes to a protocol.
+final class Origin: Sendable {
+  let type: any AnyObject.Type
+  let site: Site
+  /// Whether one of them was called.
+  let isCalled = Atomic(false)
+
+  init(_ type: any AnyObject.Type, at site: Site) {
+    self.type = type
+    self.site = site
   }
 }
 
@@ -50,10 +67,6 @@ final class SubscriptionNode: Sendable {
     /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
     /// that it and `terminated` have one order.
     static var attended: UInt64 { 8 }
-    /// All that was addressed to the subscription is accounted for, except what is being handled.
-    ///
-    /// Set once, under the lock of the contents.
-    static var accountedFor: UInt64 { 16 }
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt64 { 32 }
@@ -76,12 +89,8 @@ final class SubscriptionNode: Sendable {
   let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
-  let site: Site
-  let subscriberType: any AnyObject.Type
-  /// Higher is served first.
-  ///
-  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
-  let priority: Atomic<Int>
+  let origin: Origin
+  private let priority: Atomic<Int>
   /// The order of subscription, a running number of the inbox.
   let serial: Int
 
@@ -94,26 +103,30 @@ final class SubscriptionNode: Sendable {
     ///
     /// Invariant: as long as there is one, the mailbox is shut.
     var predecessor: SubscriptionNode?
-    /// Empty, or one if there is anything to count; it is an array, as the mailbox's backlog is.
-    var misses: [Misses] = []
+    /// What is to be added to what `state` says of questions.
+    ///
+    /// Empty, or one; it is an array, as the mailbox's backlog is.
+    var corrections: [QuestionAccount] = []
   }
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    options: SubscriptionOptions?, subscriberType: any AnyObject.Type, site: Site, priority: Int,
-    serial: Int, inPlaceOf predecessor: SubscriptionNode? = nil
+    options: SubscriptionOptions?, origin: Origin, priority: Int, serial: Int,
+    inPlaceOf predecessor: SubscriptionNode? = nil
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
     contents = Lock(Contents(mailbox: mailbox, options: options, predecessor: predecessor))
-    self.subscriberType = subscriberType
-    self.site = site
+    self.origin = origin
     self.priority = Atomic(priority)
     self.serial = serial
   }
 
   // MARK: Life
+
+  /// Where in the source it was made.
+  var site: Site { origin.site }
 
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
@@ -164,6 +177,17 @@ final class SubscriptionNode: Sendable {
     word & Bits.attended != 0 || word >= Bits.call
   }
 
+  /// Whether none of its handlers runs and its account is final, once it is terminated.
+  var isIdle: Bool { !isBusy && contents.withLock { $0.mailbox.isAccountedFor } }
+
+  /// Higher is served first.
+  ///
+  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
+  var rank: Int {
+    get { priority.load(ordering: .relaxed) }
+    set { priority.store(newValue, ordering: .relaxed) }
+  }
+
   /// Whether a worker attends the mailbox.
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
@@ -173,11 +197,10 @@ final class SubscriptionNode: Sendable {
   @discardableResult
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
-  ) -> (pending: PendingNotifications, options: SubscriptionOptions?) {
+  ) -> (pending: Mailbox?, options: SubscriptionOptions?) {
     let (pending, options, account, wasQueued) = contents.withLock { contents in
       if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      markAccountedFor(contents.mailbox)
       let account = contents.mailbox.account(published: end)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       return (pending, contents.options.take(), account, wasQueued)
@@ -185,17 +208,8 @@ final class SubscriptionNode: Sendable {
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner.activity.end() }
     if termination == .expired { reportIfUnheard(account, in: call, id: options?.id) }
-    pending.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring))
+    pending?.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring), before: end)
     return (pending, options)
-  }
-
-  /// Sets `accountedFor` if the mailbox says so.
-  ///
-  /// Called under the lock of the contents.
-  func markAccountedFor(_ mailbox: Mailbox) {
-    if mailbox.isAccountedFor {
-      state.bitwiseOr(Bits.accountedFor, ordering: .sequentiallyConsistent)
-    }
   }
 
   /// The subscriber, for a question.
@@ -234,10 +248,8 @@ final class SubscriptionNode: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// The subscriber's type and the id, if one was given.
-  var name: SubscriberName {
-    SubscriberName(type: subscriberType, id: contents.withLock { $0.options?.id })
-  }
+  /// The id, if one was given and the subscription has not ended.
+  var id: Identity? { contents.withLock { $0.options?.id } }
 
   /// Whether there is an executor among the options.
   @inlinable
@@ -297,17 +309,5 @@ final class SubscriptionNode: Sendable {
     } else {
       state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
     }
-  }
-}
-
-extension SubscriptionNode: RosterMember {
-  var rank: Int {
-    get { priority.load(ordering: .relaxed) }
-    set { priority.store(newValue, ordering: .relaxed) }
-  }
-  var isTerminated: Bool { !isOpen }
-  var isIdle: Bool {
-    let word = state.load(ordering: .sequentiallyConsistent)
-    return word & Bits.accountedFor != 0 && !Self.isBusy(word)
   }
 }

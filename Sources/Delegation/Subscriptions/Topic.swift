@@ -67,9 +67,6 @@ final class Topic: Sendable {
   /// handlers, and is cleared only when its last waiter is removed.
   private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
 
-  /// The types of subscribers that have been called, and the lines of the source that subscribed them.
-  private let called = Lock<[(type: any AnyObject.Type, site: Site)]>([])
-
   init(_ type: Any.Type, owner: any SubscriptionOwner) {
     self.type = type
     self.owner = owner
@@ -79,21 +76,6 @@ final class Topic: Sendable {
 
   /// The protocol's name.
   var name: String { String(reflecting: type) }
-
-  // MARK: Who has been called
-
-  /// Notes that a subscriber of a type was called, unless very many lines of the source have been noted.
-  func noteCalled(_ type: any AnyObject.Type, from site: Site) {
-    called.withLock { called in
-      let isKnown = called.contains { $0.type == type && $0.site == site }
-      if !isKnown, called.count < 64 { called.append((type, site)) }
-    }
-  }
-
-  /// Whether a subscriber of a type that a line of the source has subscribed was called.
-  func hasCalled(_ type: any AnyObject.Type, from site: Site) -> Bool {
-    called.withLock { $0.contains { $0.type == type && $0.site == site } }
-  }
 
   // MARK: Waiting for a subscription's handlers
 

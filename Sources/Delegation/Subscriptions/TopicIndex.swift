@@ -25,12 +25,7 @@ struct TopicIndex: Sendable {
   /// A subscription with an id.
   ///
   /// Two are the same only if the `Identity` is the same object: each call of `subscribe` makes one.
-  struct Named: Sendable {
-    let node: SubscriptionNode
-    let identity: Identity
-
-    func isSame(as other: Named) -> Bool { node === other.node && identity === other.identity }
-  }
+  typealias Named = (node: SubscriptionNode, identity: Identity)
 
   let topic: Topic
   /// The empty end of the chain.
@@ -43,6 +38,8 @@ struct TopicIndex: Sendable {
   private var options = Shards<SubscriptionOptions>()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
+  /// Where the subscriptions come from; at most ``mostOrigins``.
+  private var origins: [Origin] = []
   private(set) var posted = 0
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
@@ -56,6 +53,9 @@ struct TopicIndex: Sendable {
 
   /// From how many on terminated or dead subscriptions are worth a task that frees their memory.
   static let smallestSweep = 512
+
+  /// How many origins are remembered; later ones are each subscription's own.
+  static let mostOrigins = 64
 
   init(topic: Topic) {
     self.topic = topic
@@ -108,6 +108,14 @@ struct TopicIndex: Sendable {
   /// Makes a mailbox that begins with the next notification.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
     Mailbox(at: placeholder, number: posted, policy: policy, flags: flags)
+  }
+
+  /// The origin of a subscription of that type from that line of the source.
+  mutating func origin(of type: any AnyObject.Type, at site: Site) -> Origin {
+    if let known = origins.first(where: { $0.type == type && $0.site == site }) { return known }
+    let origin = Origin(type, at: site)
+    if origins.count < Self.mostOrigins { origins.append(origin) }
+    return origin
   }
 
   /// The subscription of the object at an address, which may be dead.
@@ -190,7 +198,7 @@ struct TopicIndex: Sendable {
   private mutating func set(_ options: SubscriptionOptions, of node: SubscriptionNode) {
     self.options[node.address] = options
     guard let identity = options.id else { return }
-    named[identity.hash] = named(identity.hash) + [Named(node: node, identity: identity)]
+    named[identity.hash] = named(identity.hash) + [(node, identity)]
   }
 
   private mutating func removeOptions(of node: SubscriptionNode) -> SubscriptionOptions? {

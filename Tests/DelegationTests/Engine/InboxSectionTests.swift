@@ -170,7 +170,7 @@ struct InboxSectionTests {
   @Test("the last wake for the end of many comes when their accounts are final, so none is kept")
   func finalEnd() {
     final class Keeper: @unchecked Sendable {
-      var roster: TopicRoster?
+      var roster: Roster?
     }
     let inbox = Inbox()
     defer { inbox.clear() }
@@ -181,7 +181,7 @@ struct InboxSectionTests {
     inbox.setWaker { [weak inbox] in
       guard let inbox, inbox.wake.claim() else { return }
       for changes in inbox.takeUpdates(asWake: true).changes {
-        keeper.roster = keeper.roster ?? TopicRoster(topic: changes.topic)
+        keeper.roster = keeper.roster ?? Roster(topic: changes.topic)
         keeper.roster?.apply(changes)
       }
     }

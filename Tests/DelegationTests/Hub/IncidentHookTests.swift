@@ -200,7 +200,7 @@ struct IncidentHookTests {
     configuration.onIncident(
       .init(
         kind: .slow, call: .vote, error: nil, dropped: 0, subscription: subscription,
-        name: subscription.node.name))
+        id: subscription.node.id))
     #expect(told.history == [.slow])
     let plain = DelegateHub.Configuration()
     #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)

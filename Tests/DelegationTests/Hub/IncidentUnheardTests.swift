@@ -111,12 +111,17 @@ struct IncidentUnheardTests {
 
   @Test("a few lines of the source are remembered for each protocol")
   func bounded() {
-    let topic = Topic((any Listener).self, owner: scene.hub.inbox)
-    for line in 1...100 { topic.noteCalled(Probe.self, from: Site(file: "f", line: UInt(line))) }
-    let known = (1...100).filter { topic.hasCalled(Probe.self, from: Site(file: "f", line: $0)) }
-    #expect(known == Array(1...64))
-    #expect(!topic.hasCalled(Probe.self, from: Site(file: "g", line: 1)))
-    #expect(!topic.hasCalled(Other.self, from: Site(file: "f", line: 1)))
+    var index = TopicIndex(topic: Topic((any Listener).self, owner: scene.hub.inbox))
+    func origin(_ type: any AnyObject.Type, _ file: StaticString, _ line: UInt) -> Origin {
+      index.origin(of: type, at: Site(file: file, line: line))
+    }
+    let first = origin(Probe.self, "f", 1)
+    #expect(origin(Probe.self, "g", 1) !== first)
+    #expect(origin(Other.self, "f", 1) !== first)
+    let others = (4...100).map { origin(Probe.self, "f", $0) }
+    let known = (4...100).filter { origin(Probe.self, "f", $0) === others[Int($0) - 4] }
+    #expect(known == Array(4...64))
+    #expect(origin(Probe.self, "f", 1) === first)
   }
 
   @Test("where the dead are looked for, those are told that notifications waited for")

@@ -69,7 +69,7 @@ struct SubscribingAgainTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let subscription = hub.subscribe(probe, to: Listener.self, id: "late")
-    #expect(subscription.node.name.id?.matches(Identity("late")) == true)
+    #expect(subscription.node.id?.matches(Identity("late")) == true)
   }
 
   @Test("an object that takes over another one's id is new: it has the defaults")

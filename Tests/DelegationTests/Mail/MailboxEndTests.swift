@@ -15,8 +15,8 @@ struct MailboxEndTests {
           var scene = EndScene(posts: posts, policy: policy)
           scene.take(taken)
           scene.mailbox.store(upTo: seen)
-          scene.mailbox.terminate(at: end, as: .cancelled).discard()
-          scene.mailbox.terminate(at: posts, as: .cancelled).discard()
+          scene.mailbox.end(at: end, as: .cancelled)
+          scene.mailbox.end(at: posts, as: .cancelled)
           let expected = (0..<posts).map { $0 >= taken && $0 < end ? 1 : 0 }
           #expect(scene.passes == expected, "\(taken) taken, ended at \(end), seen up to \(seen)")
         }
@@ -28,7 +28,7 @@ struct MailboxEndTests {
   func overflow() {
     var scene = EndScene(posts: 3, policy: .latest)
     scene.mailbox.store(upTo: 2)
-    scene.mailbox.terminate(at: 3, as: .cancelled).discard()
+    scene.mailbox.end(at: 3, as: .cancelled)
     #expect(scene.passes == [1, 1, 1])
   }
 
@@ -75,7 +75,7 @@ struct MailboxEndTests {
       var scene = EndScene(posts: 3, policy: policy)
       scene.mailbox.store(upTo: seen)
       var successor = scene.mailbox.handOver(policy: policy, published: 3)
-      successor?.terminate(at: 3, as: .cancelled).discard()
+      successor?.end(at: 3, as: .cancelled)
       #expect(scene.lifetimes.alive == 0)
       #expect(scene.mailbox.account(published: 3).total == 0)
     }

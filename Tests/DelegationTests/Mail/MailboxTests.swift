@@ -84,10 +84,10 @@ struct MailboxTests {
   func closed() {
     let recorder = Recorder<Int>()
     var mailbox = Mailbox(at: Structures.chain(of: 3, handling: recorder.record), number: 0)
-    mailbox.terminate(at: 3, as: .expired).discard()
+    mailbox.end(at: 3, as: .expired)
     #expect(mailbox.begin(published: 3) == nil)
     #expect(mailbox.account(published: 3) == Account(expired: 3))
-    mailbox.terminate(at: 2, as: .cancelled).discard()
+    mailbox.end(at: 2, as: .cancelled)
     #expect(mailbox.account(published: 3) == Account(expired: 3))
     #expect(recorder.history == [])
   }
@@ -101,7 +101,7 @@ struct MailboxTests {
     #expect(owed() == [0, 1, 2, 3])
     _ = mailbox.advance(after: .handled, published: 4)
     #expect(owed() == [1, 2, 3])
-    mailbox.terminate(at: 3, as: .cancelled).discard()
+    mailbox.end(at: 3, as: .cancelled)
     #expect(owed() == [1])
     _ = mailbox.advance(after: .failed, published: 0)
     #expect(owed() == [])
@@ -141,7 +141,7 @@ struct MailboxTests {
   func succeeded() {
     let end = Structures.chain(of: 0)
     var first = Mailbox(at: Structures.chain(of: 3, before: end), number: 0)
-    first.terminate(at: 3, as: .succeeded).discard()
+    first.end(at: 3, as: .succeeded)
     #expect(!first.isFinal)
     #expect(first.account(published: 3) == Account(waiting: 3))
     var second = Mailbox(at: end, number: 3, flags: .awaitingHandOver)
@@ -159,7 +159,7 @@ struct MailboxTests {
       #expect(!Mailbox(at: Structures.chain(of: 1), number: 0, flags: flags).needsWorker(1))
     }
     var ended = Mailbox(at: Structures.chain(of: 1), number: 0)
-    ended.terminate(at: 1, as: .cancelled).discard()
+    ended.end(at: 1, as: .cancelled)
     #expect(!ended.needsWorker(1))
   }
 
@@ -212,7 +212,7 @@ struct MailboxTests {
     let next = ended.begin(published: 1)
     let taken = try #require(next)
     ended.poise()
-    ended.terminate(at: 1, as: .cancelled).discard()
+    ended.end(at: 1, as: .cancelled)
     #expect(ended.giveBack(taken) == false)
     #expect(ended.advance(after: .skipped, published: nil).isDone == true)
     #expect(ended.account(published: 1) == Account(cancelled: 1))

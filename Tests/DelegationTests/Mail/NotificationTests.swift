@@ -52,9 +52,9 @@ struct NotificationTests {
     #expect(probes.map(\.isAlive) == [false, false, true, true])
     pass(1, of: end, in: &other)
     #expect(probes.map(\.isAlive) == [false, false, false, true])
-    one.terminate(at: end, as: .cancelled).discard()
+    one.end(at: end, as: .cancelled)
     #expect(probes.map(\.isAlive) == [false, false, false, true])
-    other.terminate(at: end, as: .expired).discard()
+    other.end(at: end, as: .expired)
     #expect(probes.map(\.isAlive) == [false, false, false, false])
   }
 
@@ -98,7 +98,7 @@ struct NotificationTests {
     mailbox.store(upTo: 1)
     var successor = mailbox.handOver(policy: .latest, published: 1)
     #expect(probe.isAlive)
-    successor?.terminate(at: 1, as: .cancelled).discard()
+    successor?.end(at: 1, as: .cancelled)
     #expect(!probe.isAlive)
     #expect(mailbox.account(published: 1).total == 0)
   }

@@ -185,7 +185,7 @@ struct SubscriptionNodeTests {
     let third = SubscriptionOptions(SubscriptionOptions(executor: new), over: second)
     for options in [third, first, second] { node.setOptions(options) }
     #expect(node.executor === new)
-    #expect(node.name.id === second.id)
+    #expect(node.id === second.id)
     #expect(node.contents.withLock { $0.options } === third)
   }
 

@@ -67,7 +67,7 @@ struct MailboxOptionsWorld: SmallWorld {
       fault = nil
     case .close:
       end = published
-      mailbox.terminate(at: published, as: .cancelled).discard()
+      mailbox.end(at: published, as: .cancelled)
       cancelled = waiting.count
       waiting = []
       fault = nil

@@ -206,7 +206,7 @@ struct MailboxWorld: SmallWorld {
   }
 
   private mutating func close() -> String? {
-    mailbox.terminate(at: end!.number, as: end!.reason).discard()
+    mailbox.end(at: end!.number, as: end!.reason)
     isClosed = true
     lost += waiting
     (stored, chained) = ([], [])

@@ -34,14 +34,15 @@ enum Structures {
   /// An open subscription that no topicIndex knows of.
   static func node(
     of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
-    mailbox: Mailbox? = nil, serial: Int = 0, identity: Identity? = nil,
+    mailbox: Mailbox? = nil, priority: Int = 0, serial: Int = 0, identity: Identity? = nil,
     inPlaceOf predecessor: SubscriptionNode? = nil
   ) -> SubscriptionNode {
     SubscriptionNode(
       reference: WeakReference(subscriber, object: subscriber), topic: topic,
       mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
-      options: SubscriptionOptions(id: identity), subscriberType: Nobody.self,
-      site: Site(file: #fileID, line: #line), priority: 0, serial: serial, inPlaceOf: predecessor)
+      options: SubscriptionOptions(id: identity),
+      origin: Origin(Nobody.self, at: Site(file: #fileID, line: #line)), priority: priority,
+      serial: serial, inPlaceOf: predecessor)
   }
 
   /// A subscription made through an inbox.
@@ -205,13 +206,6 @@ extension SubscriptionNode {
   }
 }
 
-extension PendingNotifications {
-  /// Releases what waited, of which any may have a receipt.
-  consuming func discard() {
-    passReceipts(upTo: .max)
-  }
-}
-
 extension Mailbox.Step {
   /// Whether nothing is left to do.
   var isDone: Bool {
@@ -222,6 +216,11 @@ extension Mailbox.Step {
 extension Mailbox {
   /// Whether the account will not change any more.
   var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
+
+  /// Ends, and passes the receipts of what waited, of which any may have one.
+  mutating func end(at number: Int, as reason: Termination) {
+    terminate(at: number, as: reason)?.passReceipts(upTo: .max, before: number)
+  }
 
   /// Hands what is pending over to a successor, which begins with what is posted next.
   mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {

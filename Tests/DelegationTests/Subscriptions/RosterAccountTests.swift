@@ -2,11 +2,11 @@ import Testing
 
 @testable import Delegation
 
-@Suite("TopicRoster: what the hub's actor keeps of a protocol")
-struct TopicRosterTests {
+@Suite("Roster: what the hub's actor keeps of a protocol")
+struct RosterAccountTests {
   @Test("the last one is released with the changes that tell of its end")
   func last() {
-    let scene = TopicRosterScene(1)
+    let scene = RosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.end(0)
     scene.applyChanges()
@@ -17,7 +17,7 @@ struct TopicRosterTests {
 
   @Test("one of many is released with the next snapshot, and its account is kept")
   func oneOfMany() {
-    let scene = TopicRosterScene(4)
+    let scene = RosterScene(4)
     let obituary = Obituary(of: scene.nodes[1]!)
     scene.end(1)
     scene.applyChanges()
@@ -31,21 +31,21 @@ struct TopicRosterTests {
 
   @Test("those that leave one by one are released, whoever asks for nothing")
   func oneByOne() {
-    let scene = TopicRosterScene(64)
+    let scene = RosterScene(64)
     let obituaries = scene.nodes.map { Obituary(of: $0!) }
     for index in scene.nodes.indices {
       scene.end(index)
       scene.applyChanges()
       let dead = obituaries.count { $0.isDead }
       #expect((index + 1) - dead <= 64 - (index + 1))
-      #expect(scene.roster.overview().finished.handled == dead)
+      #expect(scene.roster.finished.handled == dead)
     }
     #expect(scene.roster.overview().nodes.isEmpty)
   }
 
   @Test("one that leaves while it handles something stays in sight until it has, and no longer")
   func leaving() {
-    let scene = TopicRosterScene(1)
+    let scene = RosterScene(1)
     let obituary = Obituary(of: scene.nodes[0]!)
     scene.post()
     #expect(scene.nodes[0]!.begin() != nil)
@@ -65,7 +65,7 @@ struct TopicRosterTests {
 
   @Test("another rank shows in the next snapshot, and only then")
   func ranks() {
-    let scene = TopicRosterScene(3)
+    let scene = RosterScene(3)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
     scene.topicIndex.rank(scene.nodes[2]!, 1)
     #expect(scene.roster.snapshot().map(\.serial) == [0, 1, 2])
@@ -79,7 +79,7 @@ struct TopicRosterTests {
     defer { inbox.clear() }
     let subscribers = (0..<5).map { _ in Nobody() }
     let nodes = subscribers.prefix(4).map { Structures.subscribe($0, in: inbox) }
-    var roster = TopicRoster(topic: nodes[0].topic)
+    var roster = Roster(topic: nodes[0].topic)
     for changes in inbox.takeUpdates(asWake: false).changes { roster.apply(changes) }
     _ = Structures.subscribe(subscribers[4], in: inbox, priority: 1)
     for changes in inbox.takeUpdates(asWake: false).changes { roster.apply(changes) }
@@ -92,14 +92,14 @@ struct TopicRosterTests {
 }
 
 /// A topicIndex, the roster that it tells, and subscribers each of which has handled something.
-private final class TopicRosterScene {
+private final class RosterScene {
   var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-  var roster: TopicRoster
+  var roster: Roster
   var nodes: [SubscriptionNode?] = []
   private var subscribers: [Nobody] = []
 
   init(_ count: Int) {
-    roster = TopicRoster(topic: topicIndex.topic)
+    roster = Roster(topic: topicIndex.topic)
     for serial in 0..<count {
       subscribers.append(Nobody())
       let node = Structures.node(
