@@ -86,9 +86,7 @@ struct Cursor: Sendable {
   mutating func spare(_ node: SubscriptionNode, at position: Int) { sent[position] = node }
 
   /// Whether a subscription that had begun when the deadline came is late.
-  func isLate(_ node: SubscriptionNode) -> Bool {
-    isExpired && !sent.values.contains { $0 === node }
-  }
+  func isLate(_ position: Int) -> Bool { isExpired && sent[position] == nil }
 
   /// Takes out the list, to be released outside the lock.
   @inlinable

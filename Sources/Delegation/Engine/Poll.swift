@@ -88,7 +88,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     if round.takeBallot(ending: claim.node, by: worker) {
       isDecided = count(.answer(answer, position: position))
     } else if !round.enqueue(
-      ending: claim.node, by: worker, { self.count(.answer(answer, position: position)) })
+      ending: claim, by: worker, { self.count(.answer(answer, position: position)) })
     {
       return round.goOn(worker, withBallot: false).next
     }
@@ -181,24 +181,24 @@ extension Round {
   /// Queues an input for the worker that has the ballot.
   ///
   /// - Parameters:
-  ///   - node: the subscription whose call it ends; `nil` for the deadline.
+  ///   - claim: the subscription whose call it ends; `nil` for the deadline.
   ///   - worker: the worker that asked it.
   ///   - count: counts the input.
   /// - Returns: whether the current worker has the ballot now, and has to count the queue.
   @usableFromInline
   func enqueue(
-    ending node: SubscriptionNode? = nil, by worker: Worker? = nil,
+    ending claim: Claim? = nil, by worker: Worker? = nil,
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
     worker?.end(watchedBy: slowWatch)
     let (end, failure) = worker?.takeEnd(isCancelled: isCancelled) ?? (.answered, nil)
-    let item = PollState.Item(node: node, end: end, failure: failure, count: count)
+    let item = PollState.Item(claim: claim, end: end, failure: failure, count: count)
     let (isOver, hasBallot) = state.withLock { state in
       if state.poll.isDecided { return (true, false) }
       state.poll.queue.append(item)
       return (false, takeBallot())
     }
-    if isOver, let node { endUncounted(node, as: item.end, telling: item.failure) }
+    if isOver, let claim { endUncounted(claim, as: item.end, telling: item.failure) }
     return hasBallot
   }
 
@@ -208,7 +208,7 @@ extension Round {
   @usableFromInline
   func countNext() -> Bool {
     guard let item = state.withLock({ $0.poll.queue.popFirst() }) else { return false }
-    if let node = item.node {
+    if let node = item.claim?.node {
       node.endCall(as: item.end)
       if let failure = item.failure { node.report(failure, in: call) }
     }
@@ -249,7 +249,7 @@ struct PollState: Sendable {
   /// A queued input: a closure that counts it and returns whether it decides.
   struct Item: Sendable {
     /// The subscription whose call it ends; `nil` for the deadline.
-    let node: SubscriptionNode?
+    let claim: Round.Claim?
     /// How that call ends if the answer is counted.
     let end: CallEnd
     /// What its handler threw, if that is to be told when the call has been counted off.

@@ -184,7 +184,7 @@ extension Round {
         next = await question(self, worker, claim)
       } else {
         // It is over.
-        endUncounted(claim.node, as: .unasked)
+        endUncounted(claim, as: .unasked)
         next = nil
       }
     }
@@ -214,12 +214,11 @@ extension Round {
 
   /// Counts off a call whose answer is not counted any more, and tells what its handler threw.
   @inline(never)
-  func endUncounted(_ node: SubscriptionNode, as end: CallEnd, telling failure: CallFailure? = nil)
-  {
+  func endUncounted(_ claim: Claim, as end: CallEnd, telling failure: CallFailure? = nil) {
     // At the deadline it was counted as late.
-    let isLate = state.withLock { $0.cursor.isLate(node) }
-    node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
-    if let failure { node.report(failure, in: call) }
+    let isLate = state.withLock { $0.cursor.isLate(claim.position) }
+    claim.node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
+    if let failure { claim.node.report(failure, in: call) }
   }
 
   /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.

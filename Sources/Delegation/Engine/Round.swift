@@ -208,7 +208,7 @@ final class Round: @unchecked Sendable {
   @inline(never)
   private func countOffLate() {
     for item in state.withLock({ $0.poll.queue.all }) {
-      if let node = item.node { endUncounted(node, as: item.end, telling: item.failure) }
+      if let claim = item.claim { endUncounted(claim, as: item.end, telling: item.failure) }
     }
   }
 
