@@ -164,12 +164,7 @@ struct ConversationTests {
     ]
     try await Server.run(options) { server in
       var ann = try await Dialogue(port: server.port)
-      try await ann.write("login ann", "join tea")
-      _ = try await ann.lines(upTo: "ok 0")
-      for number in 1...30 {
-        try await ann.write("say tea \(String(repeating: "x", count: 3900))")
-        _ = try await ann.lines(upTo: "ok \(number)")
-      }
+      try await ann.fillTea(with: 30)
       server.terminate()
       let end = try await server.end()
       #expect(end.status == 74)

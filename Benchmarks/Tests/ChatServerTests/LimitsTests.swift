@@ -168,12 +168,7 @@ struct LimitsTests {
   func deaf() async throws {
     try await Server.run(["--flood-limit", "1000"]) { server in
       var ann = try await Dialogue(port: server.port)
-      try await ann.write("login ann", "join tea")
-      _ = try await ann.lines(upTo: "ok 0")
-      for number in 1...20 {
-        try await ann.write("say tea \(String(repeating: "x", count: 3900))")
-        _ = try await ann.lines(upTo: "ok \(number)")
-      }
+      try await ann.fillTea(with: 20)
       let before = try #require(server.peakMemory)
       var deaf: [Dialogue] = []
       for number in 1...200 {

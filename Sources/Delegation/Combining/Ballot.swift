@@ -17,8 +17,6 @@ protocol Countable: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
-  /// The event of a subscriber that was not asked.
-  static var absence: Event { get }
   var isComplete: Bool { get }
   mutating func begin() -> Decision?
   mutating func count(_ answer: Event, from position: Int) -> Decision?
@@ -54,9 +52,6 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     outstanding = count
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
-
-  @inlinable
-  static var absence: Event { .absence }
 
   /// Whether no answer is outstanding.
   @inlinable

@@ -57,20 +57,21 @@ extension Round {
   /// - Parameters:
   ///   - first: the subscription to begin with.
   ///   - worker: the worker.
-  ///   - poll: counts the answers, each when the handler has returned.
+  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
   @inlinable
   @inline(__always)
-  func run<Count>(
-    from first: Claim, as worker: Worker, to poll: Poll<Count>,
-    asking ask: (SubscriptionNode) async -> Count.Event
+  func run<Response, Failure>(
+    from first: Claim, as worker: Worker,
+    counting take: (Answer<Response, Failure>, Claim) -> Claim?,
+    asking ask: (SubscriptionNode) async -> Answer<Response, Failure>
   ) async -> Claim? {
     var claim = first
     while true {
-      var answer = Count.absence
+      var answer = Answer<Response, Failure>.absence
       if begin(claim.node, by: worker) { answer = await ask(claim.node) }
-      guard let next = poll.take(answer, from: claim, by: worker, in: self) else { return nil }
+      guard let next = take(answer, claim) else { return nil }
       if !next.isCounted { return next }
       claim = next
     }

@@ -180,13 +180,15 @@ extension DelegateHub {
       calledElsewhere: isCalledOnOtherExecutor
     ) { _ in
       Inquiry { round, worker, first in
+        func take(_ answer: Answer<C.Response, E>, from claim: Round.Claim) -> Round.Claim? {
+          poll.take(answer, from: claim, by: worker, in: round)
+        }
         if let interception = round.surroundings?.interception {
           let asking = AskingByClosure { question.noted($0, in: audience, for: call) }
           return await interception.ask(
-            asking, from: first, as: worker, in: round
-          ) { poll.take($0, from: $1, by: worker, in: round) }
+            asking, from: first, as: worker, in: round, counting: take)
         }
-        return await round.run(from: first, as: worker, to: poll) { node in
+        return await round.run(from: first, as: worker, counting: take) { node in
           question.noted(node, in: audience, for: call)
         }
       }

@@ -187,12 +187,13 @@ extension Inquiry {
   init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
   where C.Response == A.Response {
     self.init { round, worker, first in
-      if let interception = round.surroundings?.interception {
-        return await interception.ask(
-          asking, from: first, as: worker, in: round
-        ) { poll.take($0, from: $1, by: worker, in: round) }
+      func take(_ answer: Answer<A.Response, A.Failure>, from claim: Round.Claim) -> Round.Claim? {
+        poll.take(answer, from: claim, by: worker, in: round)
       }
-      return await round.run(from: first, as: worker, to: poll) {
+      if let interception = round.surroundings?.interception {
+        return await interception.ask(asking, from: first, as: worker, in: round, counting: take)
+      }
+      return await round.run(from: first, as: worker, counting: take) {
         await asking.answer(of: $0)
       }
     }

@@ -1,6 +1,6 @@
 /// How a question's handlers run within interceptors.
 extension Interception {
-  /// Asks a claimed subscription and those claimed after it, as ``Round/run(from:as:to:asking:)``.
+  /// Asks a claimed subscription and those claimed after it, as ``Round/run(from:as:counting:asking:)``.
   ///
   /// It is not inlined into clients: they pay for its code only with the test that leads here. So it is not
   /// specialized, and looks up each generic type that it uses at run time, for 300 instructions. The only one is the
@@ -18,15 +18,8 @@ extension Interception {
     _ asking: A, from first: Round.Claim, as worker: Worker, in round: Round,
     counting take: (Answer<A.Response, A.Failure>, Round.Claim) -> Round.Claim?
   ) async -> Round.Claim? {
-    var claim = first
-    while true {
-      var answer = Answer<A.Response, A.Failure>.absence
-      if round.begin(claim.node, by: worker) {
-        answer = await self.answer(to: asking, of: claim.node, as: worker, in: round)
-      }
-      guard let next = take(answer, claim) else { return nil }
-      if !next.isCounted { return next }
-      claim = next
+    await round.run(from: first, as: worker, counting: take) {
+      await answer(to: asking, of: $0, as: worker, in: round)
     }
   }
 

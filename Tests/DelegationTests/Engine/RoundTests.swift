@@ -76,7 +76,9 @@ struct RoundTests {
     let round = Round(
       asking: cast.nodes + [elsewhere], for: DelegateHub(on: executor), in: .ask
     ) { round, worker, first in
-      await round.run(from: first, as: worker, to: poll) { node in
+      await round.run(
+        from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
+      ) { node in
         #expect(!round.tasks.isEmpty)
         asked.record(ObjectIdentifier(node))
         return .absence
@@ -98,7 +100,9 @@ struct RoundTests {
     let poll = begunPoll(asking: 2)
     let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) {
       round, worker, first in
-      await round.run(from: first, as: worker, to: poll) { _ in
+      await round.run(
+        from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
+      ) { _ in
         seen.record(Task.isCancelled)
         round.cancel(inPlace: true)
         seen.record(Task.isCancelled)
@@ -121,7 +125,9 @@ struct RoundTests {
     let poll = begunPoll(asking: 2)
     var round: Round? = Round(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
       round, worker, first in
-      await round.run(from: first, as: worker, to: poll) { _ in .absence }
+      await round.run(
+        from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
+      ) { _ in .absence }
     }
     let obituary = try #require(round.map(Obituary.init(of:)))
     round?.requestWorker()
@@ -142,7 +148,9 @@ struct RoundTests {
       let poll = begunPoll(asking: 3)
       let round = Round(asking: cast.nodes, for: hub, in: .ask) {
         round, worker, first in
-        await round.run(from: first, as: worker, to: poll) { _ in .absence }
+        await round.run(
+          from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
+        ) { _ in .absence }
       }
       let isDecided = round.start(inPlace: true)
       #expect(isDecided)

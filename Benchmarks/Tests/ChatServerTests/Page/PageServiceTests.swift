@@ -1,8 +1,6 @@
 import Delegation
 import Logging
 import NIOCore
-import ServiceLifecycle
-import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
@@ -25,56 +23,9 @@ struct PageServiceTests {
     }
   }
 
-  /// A hub with a page, and how often the page has asked for the hub.
-  private final class Stage: Sendable {
-    let watch = HubWatch()
-    let hub: DelegateHub
-    let samples = Atomic(0)
-
-    init() {
-      let watch = watch
-      hub = DelegateHub(.init(onIncident: { watch.note($0) }, interceptors: [watch]))
-    }
-
-    /// Serves the page for as long as the body takes, then shuts down gracefully.
-    func run(
-      _ change: (inout HubPageService.Configuration) -> Void = { _ in },
-      patience: PageHandler.Patience = PageHandler.Patience(),
-      _ body: (Int, HubPageService) async throws -> Void
-    ) async throws {
-      var configuration = HubPageService.Configuration()
-      configuration.interval = .milliseconds(5)
-      change(&configuration)
-      let (ports, listening) = AsyncStream<Int>.makeStream()
-      var logger = Logger(label: "test")
-      logger.logLevel = .critical
-      let service = HubPageService(
-        configuration, watch: watch, logger: logger, onListening: { listening.yield($0) }
-      ) {
-        self.samples.add(1, ordering: .relaxed)
-        return [("the hub", self.hub)]
-      }
-      let page = service.with(patience)
-      try await testGracefulShutdown { trigger in
-        async let run: Void = page.run()
-        var iterator = ports.makeAsyncIterator()
-        let port = await iterator.next()
-        let result: Result<Void, any Error>
-        do {
-          result = .success(try await body(try #require(port), page))
-        } catch {
-          result = .failure(error)
-        }
-        trigger.triggerGracefulShutdown()
-        try await run
-        try result.get()
-      }
-    }
-  }
-
   @Test("it serves a page that a browser keeps to itself")
   func page() async throws {
-    try await Stage().run { port, _ in
+    try await PageStage().run { port, _ in
       var looker = try await Looker.asking("/", of: port)
       let text = await looker.rest()
       #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -88,7 +39,7 @@ struct PageServiceTests {
 
   @Test("its events have the figures of each subscriber, and texts that are only texts")
   func events() async throws {
-    let stage = Stage()
+    let stage = PageStage()
     let ear = Ear()
     stage.hub.subscribe(ear, to: (any Listener).self, id: "<b>\n")
     try await stage.run { port, _ in
@@ -122,7 +73,7 @@ struct PageServiceTests {
 
   @Test("one that dies is gone from the figures, and a newcomer's texts come once")
   func comingAndGoing() async throws {
-    let stage = Stage()
+    let stage = PageStage()
     try await stage.run { port, _ in
       var looker = try await Looker.asking("/events", of: port)
       try await looker.read(upTo: "event: figures")
@@ -142,7 +93,7 @@ struct PageServiceTests {
 
   @Test("nothing is sampled until somebody looks, once for all, and not when all have gone")
   func samples() async throws {
-    let stage = Stage()
+    let stage = PageStage()
     try await stage.run { port, page in
       var visitor = try await Looker.asking("/", of: port)
       _ = await visitor.rest()
@@ -172,7 +123,7 @@ struct PageServiceTests {
 
   @Test("there are no more viewers than may be, and a place that is left is free again")
   func limit() async throws {
-    try await Stage().run({ $0.viewerLimit = 2 }) { port, page in
+    try await PageStage().run({ $0.viewerLimit = 2 }) { port, page in
       var lookers: [Looker] = []
       for _ in 1...2 {
         var looker = try await Looker.asking("/events", of: port)
@@ -193,7 +144,7 @@ struct PageServiceTests {
 
   @Test("a viewer that takes nothing is sent nothing more, and disconnected after a time")
   func slowViewer() async throws {
-    let stage = Stage()
+    let stage = PageStage()
     let ears = (0..<2000).map { _ in Ear() }
     for ear in ears { stage.hub.subscribe(ear, to: (any Listener).self) }
     var patience = PageHandler.Patience()
@@ -212,93 +163,6 @@ struct PageServiceTests {
     withExtendedLifetime(ears) {}
   }
 
-  private static let oddRequests: [(String, Int)] = [
-    ("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n", 403),
-    ("GET / HTTP/1.1\r\n\r\n", 400),
-    ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
-    ("GET / HTTP/1.1\r\nHost: localhost.example.com:80\r\n\r\n", 403),
-    ("GET http://example.com/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
-    ("CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n", 405),
-    ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
-    ("HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
-    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
-    ("GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", 413),
-    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405),
-    ("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
-    ("GET /events HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n", 403),
-    ("\u{16}\u{3}\u{1}nonsense\r\n\r\n", 400),
-    ("GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n", 431),
-    ("GET /\(String(repeating: "x", count: 20_000))", 431),
-  ]
-
-  @Test("odd requests are refused, and the connection is closed", arguments: oddRequests)
-  func odd(_ request: String, status: Int) async throws {
-    try await Stage().run { port, _ in
-      var looker = try await Looker(port: port)
-      try await looker.write(request)
-      let answer = await looker.rest()
-      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
-      #expect(answer.contains("Connection: close\r\n"))
-    }
-  }
-
-  @Test("to HEAD it answers with a head, refused or not", arguments: [("/", 200), ("/x", 404)])
-  func head(_ path: String, status: Int) async throws {
-    try await Stage().run { port, _ in
-      var looker = try await Looker(port: port)
-      try await looker.write("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
-      let answer = await looker.rest()
-      #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
-      #expect(answer.contains("\r\nContent-Length: "))
-      #expect(answer.hasSuffix("\r\n\r\n"))
-    }
-  }
-
-  @Test("one request is answered, whatever comes behind it")
-  func pipelining() async throws {
-    try await Stage().run { port, _ in
-      var looker = try await Looker(port: port)
-      let request = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
-      try await looker.write(request + request)
-      let answer = await looker.rest()
-      #expect(answer.ranges(of: "HTTP/1.1").count == 1)
-    }
-  }
-
-  @Test("who connects and says nothing is disconnected after a time")
-  func silence() async throws {
-    var patience = PageHandler.Patience()
-    patience.request = .milliseconds(50)
-    try await Stage().run(patience: patience) { port, _ in
-      var silent = try await Looker(port: port)
-      #expect(await silent.rest() == "")
-      var begun = try await Looker(port: port)
-      // On a busy machine it may be disconnected before.
-      try? await begun.write("GET / HTTP/1.1\r\nHost: local")
-      #expect(await begun.rest() == "")
-    }
-  }
-
-  @Test("only so many connections that are no viewers are kept, and the oldest gives way")
-  func connections() async throws {
-    // Nobody is disconnected because of the time.
-    var patience = PageHandler.Patience()
-    patience.request = .hours(1)
-    try await Stage().run(patience: patience) { port, _ in
-      var viewer = try await Looker.asking("/events", of: port)
-      try await viewer.event("figures")
-      var silent: [any Channel] = []
-      for _ in 1...Viewers.otherLimit + 8 {
-        silent.append(try await Looker(port: port).channel)
-      }
-      var looker = try await Looker.asking("/", of: port)
-      #expect(await looker.rest().hasPrefix("HTTP/1.1 200"))
-      for channel in silent.prefix(4) { try await channel.closeFuture.get() }
-      #expect(silent.last?.isActive == true)
-      try await viewer.event("figures")
-    }
-  }
-
   @Test("a page's descriptors are not given to clients")
   func pageDescriptors() throws {
     func least(besides page: Int) -> Int? {
@@ -314,7 +178,7 @@ struct PageServiceTests {
   func shutdown() async throws {
     let ends = Mutex<[EventLoopFuture<Void>]>([])
     // The interval is long: it is not waited for.
-    try await Stage().run({ $0.interval = .seconds(3600) }) { port, _ in
+    try await PageStage().run({ $0.interval = .seconds(3600) }) { port, _ in
       var viewer = try await Looker.asking("/events", of: port)
       try await viewer.event("figures")
       let silent = try await Looker(port: port)
@@ -350,7 +214,7 @@ struct PageServiceTests {
       let error = await #expect(throws: HubPageError.self) { try await page.run() }
       #expect(error?.description.contains("The page's port is \(port).") == true)
     }
-    try await Stage().run { port, _ in
+    try await PageStage().run { port, _ in
       var configuration = HubPageService.Configuration()
       configuration.port = port
       let page = HubPageService(configuration, logger: Logger(label: "test")) { [] }
@@ -358,14 +222,5 @@ struct PageServiceTests {
       #expect(error?.description.contains("127.0.0.1, port \(port)") == true)
       #expect(error?.description.contains("port 0 for any") == true)
     }
-  }
-}
-
-extension HubPageService {
-  /// The same service, whose connections have these times.
-  fileprivate func with(_ patience: PageHandler.Patience) -> HubPageService {
-    var copy = self
-    copy.patience = patience
-    return copy
   }
 }

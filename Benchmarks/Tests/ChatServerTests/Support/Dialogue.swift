@@ -121,6 +121,16 @@ struct Dialogue {
     return try await lines(upTo: "ok", "no")
   }
 
+  /// Logs in as Ann, who says that many long messages in the room "tea", and is told of each.
+  mutating func fillTea(with count: Int) async throws {
+    try await write("login ann", "join tea")
+    _ = try await lines(upTo: "ok 0")
+    for number in 1...count {
+      try await write("say tea \(String(repeating: "x", count: 3900))")
+      _ = try await lines(upTo: "ok \(number)")
+    }
+  }
+
   /// All lines to the end.
   mutating func rest() async throws -> [String] {
     var lines: [String] = []
