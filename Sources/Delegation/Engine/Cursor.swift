@@ -1,4 +1,4 @@
-/// The subscriptions of one lane or round, which workers claim one at a time and in order.
+/// The subscriptions of one lane, round or question in turn, which are claimed one at a time and in order.
 ///
 /// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
@@ -36,9 +36,11 @@ struct Cursor: Sendable {
   /// The next position when the deadline came; `.max` before.
   private var end = Int.max
   /// Claimed subscriptions that are sent to their own executors and have not begun there, by position.
+  ///
+  /// From the deadline on, also those that have begun and are not late.
   private var sent: [Int: SubscriptionNode] = [:]
   /// Which of the workers requests their standby.
-  var request = StandbyRequest()
+  var standby = StandbyRequest()
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
@@ -113,5 +115,117 @@ struct Cursor: Sendable {
   /// The subscription at a position, if its handler has not begun; only before ``halt()``.
   func notBegun(_ position: Int) -> SubscriptionNode? {
     position < (isExpired ? end : next) ? sent[position] : nodes[position]
+  }
+}
+
+/// What the workers of a lane or a round share under its lock: the subscriptions that they claim.
+///
+/// While one is unclaimed, a *standby* is there: a worker that has been requested and has claimed nothing. A worker
+/// that begins with more than one left requests the next standby before it claims (``StandbyRequest``).
+protocol Claimable: Sendable {
+  var cursor: Cursor { get set }
+
+  /// Notes that a subscription is claimed, in the same section.
+  mutating func note(_ claim: inout Cursor.Claim)
+}
+
+extension Claimable {
+  mutating func note(_ claim: inout Cursor.Claim) {}
+
+  /// Claims the next subscription; after the last one, the list has to be released.
+  @inline(__always)
+  mutating func claim() -> Cursor.Claim? {
+    guard var claim = cursor.claim() else { return nil }
+    note(&claim)
+    return claim
+  }
+}
+
+extension Lock where State: Claimable {
+  /// Claims the next subscription; `nil` if none is left.
+  func claim() -> Cursor.Claim? {
+    let claim = withLock { $0.claim() }
+    if let claim, claim.isLast { releaseList() }
+    return claim
+  }
+
+  /// Releases the list, unless something has been added to it.
+  ///
+  /// For who has claimed the last one; not in that section, which would be dearer for each claim.
+  @inline(never)
+  func releaseList() {
+    let list = withLock { $0.cursor.unclaimed == 0 ? $0.cursor.release() : [] }
+    withExtendedLifetime(list) {}
+  }
+
+  /// Claims the first subscription of a worker that begins, after its standby has been requested if another one is
+  /// left.
+  func begin(requestingBy requestStandby: () -> Void) -> Cursor.Claim? {
+    let (mustRequest, claim) = withLock { state -> (Bool, Cursor.Claim?) in
+      state.cursor.standby.begin()
+      // In one section: whoever requests meanwhile need not request again for what this worker claims.
+      if state.cursor.standby.start(ifNeeded: state.cursor.unclaimed > 1) { return (true, nil) }
+      return (false, state.claim())
+    }
+    if mustRequest {
+      request(leaving: 1, by: requestStandby)
+      return self.claim()
+    }
+    if let claim, claim.isLast { releaseList() }
+    return claim
+  }
+
+  /// Requests a standby if there is none, and something is unclaimed after a change.
+  func provideStandby(
+    after change: (inout Cursor) -> Void = { _ in }, requestingBy requestStandby: () -> Void
+  ) {
+    let isNeeded = withLock { state in
+      change(&state.cursor)
+      return state.cursor.standby.start(ifNeeded: state.cursor.unclaimed > 0)
+    }
+    if isNeeded { request(leaving: 0, by: requestStandby) }
+  }
+
+  private func request(leaving own: Int, by requestStandby: () -> Void) {
+    repeat {
+      requestStandby()
+    } while withLock { $0.cursor.standby.mustRepeat(ifNeeded: $0.cursor.unclaimed > own) }
+  }
+}
+
+/// Which of several workers requests their standby: one at a time.
+///
+/// A standby is requested, and later begins. Each worker that begins requests the next one, before it claims
+/// anything. If an executor runs that one at once, within `enqueue`, and each of them requested one more, they would
+/// use up the stack. So a worker that begins while another one requests leaves that to the other one, which then
+/// requests again.
+///
+/// Invariant: who requests has claimed nothing yet, so until it has done so it is a standby itself.
+struct StandbyRequest: Sendable {
+  /// Whether a standby has been requested that has not begun.
+  private var isPending = false
+  /// Whether a thread is requesting one.
+  private var isUnderWay = false
+
+  /// Notes that a standby begins.
+  mutating func begin() { isPending = false }
+
+  /// Begins to request a standby, unless there is one, or another thread requests it.
+  ///
+  /// - Parameter isNeeded: whether there is work for it.
+  /// - Returns: whether the caller has to request it, and then calls ``mustRepeat(ifNeeded:)``.
+  mutating func start(ifNeeded isNeeded: Bool) -> Bool {
+    guard isNeeded, !isPending, !isUnderWay else { return false }
+    (isPending, isUnderWay) = (true, true)
+    return true
+  }
+
+  /// Notes that the standby has been requested.
+  ///
+  /// - Parameter isNeeded: whether there is work for another one.
+  /// - Returns: whether it has begun, and the caller has to request again.
+  mutating func mustRepeat(ifNeeded isNeeded: Bool) -> Bool {
+    isUnderWay = false
+    return start(ifNeeded: isNeeded)
   }
 }

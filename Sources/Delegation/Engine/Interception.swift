@@ -65,21 +65,6 @@ final class Interception: Sendable {
   }
 }
 
-/// What a hub does around handlers, in one object, so that a question of a hub that does nothing looks once.
-@usableFromInline
-final class Surroundings: Sendable {
-  let slowWatch: SlowWatch?
-  @usableFromInline
-  let interception: Interception?
-
-  /// - Returns: `nil` if there is nothing to do.
-  init?(slowWatch: SlowWatch?, interception: Interception?) {
-    if slowWatch == nil, interception == nil { return nil }
-    self.slowWatch = slowWatch
-    self.interception = interception
-  }
-}
-
 extension Notification.Handler {
   /// The handler within interceptors, for a notification that is posted now.
   func intercepted(by interception: Interception, in call: CallKind) -> Self {
@@ -100,4 +85,33 @@ extension Notification.Handler {
           for: special.narrowing))
     }
   }
+}
+
+/// What a hub does around handlers, in one object, so that a question of a hub that does nothing looks once.
+@usableFromInline
+final class Surroundings: Sendable {
+  let slowWatch: SlowWatch?
+  @usableFromInline
+  let interception: Interception?
+
+  /// - Returns: `nil` if there is nothing to do.
+  init?(slowWatch: SlowWatch?, interception: Interception?) {
+    if slowWatch == nil, interception == nil { return nil }
+    self.slowWatch = slowWatch
+    self.interception = interception
+  }
+}
+
+/// What a lane or a round needs of its hub.
+///
+/// A lane keeps it until its last worker is done, so that what was posted is delivered even if the
+/// hub is released.
+@usableFromInline
+protocol Workplace: AnyObject, Sendable {
+  /// The executor of handlers whose subscription has none.
+  var executor: (any TaskExecutor)? { get }
+  /// The count of workers.
+  var activity: Activity { get }
+  /// What the hub does around handlers, if anything.
+  var surroundings: Surroundings? { get }
 }

@@ -5,6 +5,12 @@ extension Round {
     startWorker(on: executor)
   }
 
+  /// Requests a standby if there is none, and something is unclaimed.
+  ///
+  /// Not inlined, for it would make each claim dearer.
+  @inline(never)
+  func provideStandby() { state.provideStandby { requestWorker() } }
+
   /// Starts a task for a worker; it is counted from here until its work is done.
   ///
   /// - Parameters:
@@ -49,106 +55,6 @@ extension Round {
     return task
   }
 
-  /// Asks a claimed subscription and those claimed after it, in the worker's task.
-  ///
-  /// This is the part of a worker that runs for every subscriber. It is inlined into the question together
-  /// with its closure, because each level of asynchronous calls costs as much as the weak load itself.
-  ///
-  /// - Parameters:
-  ///   - first: the subscription to begin with.
-  ///   - worker: the worker.
-  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
-  ///   - ask: asks one subscriber.
-  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
-  @inlinable
-  @inline(__always)
-  func run<Response, Failure>(
-    from first: Claim, as worker: Worker,
-    counting take: (Answer<Response, Failure>, Claim) -> Claim?,
-    asking ask: (SubscriptionNode) async -> Answer<Response, Failure>
-  ) async -> Claim? {
-    var claim = first
-    while true {
-      var answer = Answer<Response, Failure>.absence
-      if begin(claim.node, by: worker) { answer = await ask(claim.node) }
-      guard let next = take(answer, claim) else { return nil }
-      if !next.isCounted { return next }
-      claim = next
-    }
-  }
-
-  /// Notes that a worker begins with a subscription's handler, unless it was terminated.
-  @usableFromInline
-  func begin(_ node: SubscriptionNode, by worker: Worker) -> Bool {
-    if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    worker.ticket = slowWatch?.begin(node, in: call)
-    guard node.mayBegin() else {
-      worker.note(.unasked)
-      return false
-    }
-    worker.begin(node)
-    return true
-  }
-
-  /// Claims a worker's next subscription, and gives the ballot back in the same section, if the worker has that.
-  ///
-  /// - Parameters:
-  ///   - worker: the worker; `nil` at the deadline.
-  ///   - hasBallot: whether it has the ballot.
-  /// - Returns: the next one, if there is one; or that it has the ballot still, and has to count what is queued.
-  @usableFromInline
-  func goOn(_ worker: Worker?, withBallot hasBallot: Bool) -> (hasBallot: Bool, next: Claim?) {
-    let isSingle = worker?.isSingle ?? true
-    // A handler has cancelled the worker's task: another worker goes on.
-    let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
-    let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
-      if hasBallot {
-        if !state.poll.queue.isEmpty { return (true, nil) }
-        isCounting.store(false, ordering: .releasing)
-      }
-      return (false, isSingle || isSpoiled ? nil : state.claim())
-    }
-    if let next, next.isLast { state.releaseList() }
-    if isSpoiled, !mustCount { provideStandby() }
-    return (mustCount, next)
-  }
-
-  /// Not inlined, for it would make each claim dearer.
-  @inline(never)
-  func provideStandby() { state.provideStandby { requestWorker() } }
-
-  /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
-  /// it was asked, and not if its subscriber does not conform.
-  ///
-  /// By who has the poll's ballot, before the round is halted. From the first time on, no handler begins.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - position: its position.
-  ///   - start: when the question was asked, if it is to be noted that it is late.
-  /// - Returns: whether it is.
-  @usableFromInline
-  func isLate(_ node: SubscriptionNode, at position: Int, notingSince start: Duration?) -> Bool {
-    let notBegun = state.withLock { state in
-      state.cursor.expire()
-      return state.cursor.notBegun(position)
-    }
-    // Outside the lock: it may release a subscriber's last reference. One that has died is not terminated
-    // here, which may take its time: the caller is to go on.
-    if let notBegun {
-      guard notBegun.isActive, notBegun.isReached(as: narrowing, endingIn: call) else {
-        return false
-      }
-    } else if !node.isOpen {
-      // It may have ended before it was claimed, and be finished.
-      state.withLock { $0.cursor.spare(node, at: position) }
-      return true
-    }
-    if let start { node.noteLate(in: call, since: notBegun == nil ? start : nil) }
-    return true
-  }
-
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
   /// A worker that is not the first one requests the next standby, unless a claimed subscription was sent to it.
@@ -162,7 +68,6 @@ extension Round {
     }
   }
 
-  /// It reads the question each time, so that it keeps nothing of it while it waits for an executor.
   @inline(__always)
   private func claimAndAsk(as worker: Worker, sent: Claim?) async {
     var next: Claim?
@@ -198,6 +103,48 @@ extension Round {
 
   private var question: Question? { state.withLock { $0.held }.question }
 
+  /// Asks a claimed subscription and those claimed after it, in the worker's task.
+  ///
+  /// It is inlined into the question together with its closure, because each level of asynchronous calls costs as
+  /// much as the weak load itself.
+  ///
+  /// - Parameters:
+  ///   - first: the subscription to begin with.
+  ///   - worker: the worker.
+  ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
+  ///   - ask: asks one subscriber.
+  /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
+  @inlinable
+  @inline(__always)
+  func run<Response, Failure>(
+    from first: Claim, as worker: Worker,
+    counting take: (Answer<Response, Failure>, Claim) -> Claim?,
+    asking ask: (SubscriptionNode) async -> Answer<Response, Failure>
+  ) async -> Claim? {
+    var claim = first
+    while true {
+      var answer = Answer<Response, Failure>.absence
+      if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
+      guard let next = take(answer, claim) else { return nil }
+      if !next.isCounted { return next }
+      claim = next
+    }
+  }
+
+  /// Notes that a worker begins with a subscription's handler, unless it was terminated.
+  @usableFromInline
+  func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
+    if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
+    worker.ticket = slowWatch?.begin(node, in: call)
+    guard node.mayBegin() else {
+      worker.note(.unasked)
+      return false
+    }
+    worker.begin(node)
+    return true
+  }
+
   /// Asks on the subscription's own executor; one that has ended, or whose subscriber has died or does not
   /// conform, is not sent there, for the executor may be busy, suspended or gone.
   ///
@@ -211,15 +158,6 @@ extension Round {
     else { return beginSent(claim) }
     startWorker(on: executor, sent: claim)
     return nil
-  }
-
-  /// Counts off a call whose answer is not counted any more, and tells what its handler threw.
-  @inline(never)
-  func endUncounted(_ claim: Claim, as end: CallEnd, telling failure: CallFailure? = nil) {
-    // At the deadline it was counted as late.
-    let isLate = state.withLock { $0.cursor.isLate(claim.position) }
-    claim.node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
-    if let failure { claim.node.report(failure, in: call) }
   }
 
   /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.

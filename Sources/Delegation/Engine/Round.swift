@@ -2,18 +2,18 @@ internal import Synchronization
 
 /// One question while it is asked: the subscriptions that are left, its workers, and the caller that waits.
 ///
-/// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run each handler in
-/// place. A question without a deadline starts its first worker in the caller's place. Whether another one is
-/// needed is known when that one has ended or suspended. From then on there is a *standby* while a subscription
-/// is unclaimed: a worker that has been requested and has claimed nothing. A worker that starts with more than one
-/// subscription left requests the next standby before it claims, unless another one is requesting, which then
-/// requests again. So a handler that suspends does not delay the others, nor does one that blocks its thread,
-/// except in the caller's place; and the number of tasks grows with suspensions, not with subscribers.
+/// *Workers* claim subscriptions from a shared ``Cursor``, and run each handler in place; a *standby* is there while a
+/// subscription is unclaimed (``Claimable``). A question without a deadline starts its first worker in the caller's
+/// place. Whether another one is needed is known when that one has ended or suspended. So a handler that suspends does
+/// not delay the others, nor does one that blocks its thread, except in the caller's place; and the number of tasks
+/// grows with suspensions, not with subscribers.
 ///
-/// The handles of the workers' tasks are kept, so that they can be cancelled and escalated. That runs user code.
-/// They are cancelled one after another, in a task of its own unless it is the caller that is cancelled.
+/// The handles of the workers' tasks are kept, so that they can be cancelled and escalated. That runs user code. They
+/// are cancelled one after another, in a task of their own, unless the caller of a question without a deadline is
+/// cancelled.
 ///
-/// It knows no types: a ``Poll`` counts the answers.
+/// It knows no types: what has them is its ``Question``. This file has what it is made of, its beginning, and its
+/// cancellation; `Round+Working` has what its workers do, `Round+Counting` what becomes of their answers.
 ///
 /// `@unchecked Sendable`: `present` is written by the first worker, in the caller's place, before it stores
 /// ``Presence/there``, and read only by a thread that has moved `presence` from there to `used`.
@@ -22,7 +22,7 @@ final class Round: @unchecked Sendable {
   @usableFromInline
   typealias Claim = Cursor.Claim
 
-  /// One worker's part of the question: asks a claimed subscription, and those that it claims after it.
+  /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
   ///
   /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
   @usableFromInline
@@ -37,13 +37,13 @@ final class Round: @unchecked Sendable {
     static let used: UInt8 = 2
   }
 
-  /// A question that is to be asked.
+  /// What is asked, as long as it is asked.
   ///
   /// It is a type of its own: the runtime would look up that of an optional closure at each access.
   struct Held: Sendable {
-    /// `nil` once the round is halted.
+    /// `nil` once it is decided.
     var question: Question?
-    /// `nil` for none, and once it is halted.
+    /// `nil` for none, and once it is decided.
     var expiry: Expiry?
   }
 
@@ -66,12 +66,9 @@ final class Round: @unchecked Sendable {
   /// What workers and the caller share under the lock.
   struct State: Claimable {
     var cursor: Cursor
-    /// What workers ask.
-    ///
-    /// So a worker that waits for an executor keeps nothing that the question captured.
+    /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
     var held: Held
     var workers = WorkerTasks()
-    /// What its ``Poll`` has to count, or to tell the caller.
     var poll = PollState()
 
     /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
@@ -94,12 +91,12 @@ final class Round: @unchecked Sendable {
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
-  /// Whether the handlers that run and those that will are to be cancelled.
-  ///
   /// Written under the lock.
   private let isCancelledFlag = Atomic<Bool>(false)
-  /// Whether a worker has the poll's ballot; for good, once it has decided.
-  let isCounting = Atomic<Bool>(false)
+  /// Whether a worker has taken the poll's ballot; for good, once it has decided.
+  ///
+  /// Taken with or without the lock, given back under it.
+  let isBallotTaken = Atomic<Bool>(false)
   private let presence = Atomic<UInt8>(Presence.none)
   @exclusivity(unchecked)
   private var present: UnsafeCurrentTask?
@@ -134,7 +131,7 @@ final class Round: @unchecked Sendable {
   /// Starts the first worker, in the caller's place if it may run there; then returns when it has ended or
   /// suspended.
   ///
-  /// - Parameter mayRunInPlace: whether the current task runs on the round's executor.
+  /// - Parameter mayRunInPlace: whether the current task runs on the round's executor, or there is none.
   /// - Returns: whether the poll is decided.
   func start(inPlace mayRunInPlace: Bool) -> Bool {
     guard mayRunInPlace, caller.isShallow,
@@ -172,51 +169,7 @@ final class Round: @unchecked Sendable {
     }
   }
 
-  // MARK: Stopping
-
-  /// Lets no further handler begin, releases the question, and resumes the caller: the poll is decided.
-  ///
-  /// - Parameters:
-  ///   - isCancelling: whether handlers are running that are to be cancelled.
-  ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
-  @usableFromInline
-  func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, hasLate, waiting) = state.withLock { state in
-      var held = Held()
-      swap(&held, &state.held)
-      state.poll.isDecided = true
-      return (
-        state.cursor.halt(), held, !state.poll.queue.isEmpty, state.poll.caller.take()
-      )
-    }
-    if hasLate { countOffLate() }
-    // The caller does not go on before what the question has captured is released.
-    withExtendedLifetime((rest, consume held)) {}
-    caller.clear()
-    waiting?.continuation.resume()
-    // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    if isCancelling {
-      cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
-    }
-    guard hasLate else { return }
-    // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
-    if worker != nil { return releaseLate() }
-    Task.startDetached(on: executor) { self.releaseLate() }
-  }
-
-  /// Counts off the calls whose answers have come too late to be counted; no more come.
-  @inline(never)
-  private func countOffLate() {
-    for item in state.withLock({ $0.poll.queue.all }) {
-      if let claim = item.claim { endUncounted(claim, as: item.end, telling: item.failure) }
-    }
-  }
-
-  /// Releases these answers.
-  private func releaseLate() {
-    let late = state.withLock { $0.poll.queue.takeAll() }
-    withExtendedLifetime(late) {}
-  }
+  // MARK: Cancelling
 
   /// Whether the handlers that run and those that will are to be cancelled.
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
@@ -236,14 +189,14 @@ final class Round: @unchecked Sendable {
     cancel(tasks, inPlace: isInPlace)
   }
 
-  private func tasksToCancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
+  func tasksToCancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
     state.withLock { state in
       isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
       return state.workers.cancel(except: place, inPlace: isInPlace)
     }
   }
 
-  private func cancel(_ tasks: [Task<Void, Never>], inPlace isInPlace: Bool) {
+  func cancel(_ tasks: [Task<Void, Never>], inPlace isInPlace: Bool) {
     if tasks.isEmpty { return }
     if isInPlace {
       for task in tasks { task.cancel() }
@@ -282,7 +235,7 @@ final class Round: @unchecked Sendable {
 
   /// Raises the priority of the handlers that run or will, each in a task of its own.
   ///
-  /// Whoever raises the caller, or the caller itself, does not run their escalation handlers, which may
+  /// Neither the thread that raises the caller nor the caller itself runs their escalation handlers, which may
   /// block: the caller could not go on at its deadline.
   func escalate(to priority: TaskPriority) {
     let tasks = state.withLock { $0.workers.escalate(to: priority.rawValue) }
@@ -306,4 +259,20 @@ final class Round: @unchecked Sendable {
     let present = Task.currentPriority
     if present > base { escalate(to: present) }
   }
+}
+
+/// What a question brings for its round, without types.
+@frozen
+@usableFromInline
+struct Inquiry: Sendable {
+  @usableFromInline
+  let question: Round.Question
+  /// Counts those that have not answered at the deadline, if there is one; that they are late is noted if the time of
+  /// the question is given.
+  @usableFromInline
+  var expire: @Sendable (Round, Duration?) -> Void = { _, _ in }
+
+  /// - Parameter question: one worker's part.
+  @inlinable
+  init(_ question: @escaping Round.Question) { self.question = question }
 }

@@ -65,7 +65,7 @@ struct WorkerTasks: Sendable {
   ///
   /// - Returns: those that have to be cancelled.
   mutating func cancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
-    // Who has no other thread is reached by the one that is in place.
+    // For good: a handler that keeps the only thread of its executor busy is reached in place only.
     isCancelledInPlace = isInPlace || isCancelledInPlace == true
     return tasks(except: place)
   }

@@ -47,3 +47,110 @@ struct AwaitedCount: ~Copyable, Sendable {
   /// Whether a task waits.
   var isAwaited: Bool { limit.load(ordering: .sequentiallyConsistent) >= 0 }
 }
+
+/// The waiters for one count to fall.
+///
+/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
+struct WaitList: Sendable {
+  private var waiters: [(waiter: Waiter, limit: Int)] = []
+
+  /// The highest count at which one of them may be resumed; -1 if there is none.
+  private(set) var limit = -1
+
+  var isEmpty: Bool { waiters.isEmpty }
+
+  mutating func add(_ waiter: Waiter) {
+    let excused = waiter.countExcused()
+    waiters.append((waiter, excused))
+    limit = max(limit, excused)
+  }
+
+  /// Removes a waiter, if it is there.
+  ///
+  /// - Complexity: O(*n*) in the number of waiters.
+  mutating func remove(_ waiter: Waiter) {
+    waiters.removeAll { $0.waiter === waiter }
+    updateLimit()
+  }
+
+  /// Has what each excuses counted anew when the list is next looked at.
+  ///
+  /// Otherwise it only falls: the excused handlers are chosen when the wait begins, and after that they end.
+  mutating func reconsider() {
+    for index in waiters.indices { waiters[index].limit = .max }
+    updateLimit()
+  }
+
+  /// Takes out the waiters that need not wait at a count.
+  ///
+  /// The count has been read before the excused handlers are counted. A handler that ends in between is still
+  /// in the count and no longer excused, which errs towards waiting; its end checks again.
+  ///
+  /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
+  mutating func takeFulfilled(at count: Int) -> [Waiter] {
+    guard count <= limit else { return [] }
+    for index in waiters.indices where count <= waiters[index].limit {
+      waiters[index].limit = waiters[index].waiter.countExcused()
+    }
+    let first = waiters.partition { count <= $0.limit }
+    let fulfilled = waiters[first...].map(\.waiter)
+    waiters.removeSubrange(first...)
+    updateLimit()
+    return fulfilled
+  }
+
+  private mutating func updateLimit() {
+    limit = waiters.lazy.map(\.limit).max() ?? -1
+  }
+}
+
+/// One task that waits for a count of handlers to fall.
+///
+/// It is resumed when the count is no higher than the number of handlers that it *excuses*: those that
+/// cannot end before it is resumed. Outside of handlers it excuses none.
+///
+/// Invariant: it is resumed once, with the first outcome. An outcome that comes before the task waits is
+/// kept.
+final class Waiter: Sendable {
+  private struct State: Sendable {
+    var outcome: Bool?
+    var continuation: CheckedContinuation<Bool, Never>?
+  }
+
+  private let state = Lock(State())
+  /// Counts the handlers that are excused now.
+  let countExcused: @Sendable () -> Int
+
+  init(excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
+    self.countExcused = countExcused
+  }
+
+  /// The outcome that it was resumed with; `nil` as long as it waits.
+  var outcome: Bool? { state.withLock { $0.outcome } }
+
+  /// Resumes the task, unless that has been done.
+  ///
+  /// - Parameter isReached: the outcome: whether the goal of the wait was reached.
+  func resume(_ isReached: Bool) {
+    let continuation = state.withLock { state in
+      if state.outcome == nil { state.outcome = isReached }
+      return state.continuation.take()
+    }
+    continuation?.resume(returning: isReached)
+  }
+
+  /// Waits until ``resume(_:)`` is called.
+  ///
+  /// For one task.
+  ///
+  /// - Returns: whether the goal of the wait was reached.
+  nonisolated(nonsending) func wait() async -> Bool {
+    await withCheckedContinuation { continuation in
+      let outcome = state.withLock { state in
+        if state.outcome == nil { state.continuation = continuation }
+        return state.outcome
+      }
+      if let outcome { continuation.resume(returning: outcome) }
+    }
+  }
+}

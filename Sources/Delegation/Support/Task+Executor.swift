@@ -1,3 +1,4 @@
+/// How the library starts tasks on executors.
 extension Task where Success == Void, Failure == Never {
   /// Starts a detached task, on an executor if one is given.
   ///

@@ -32,7 +32,7 @@ struct PollLateAnswerTests {
       await round.waitForDecision()
       return Poll.takeDecision(of: poll).get()
     }
-    while round.state.withLock({ $0.poll.caller == nil }) { await Task.yield() }
+    while round.state.withLock({ $0.poll.waiting == nil }) { await Task.yield() }
     // Another worker counts meanwhile.
     let hasBallot = round.takeBallot()
     #expect(hasBallot)

@@ -44,7 +44,7 @@ struct PollTests {
     round.state.withLock { $0.poll.isDecided } ? poll.outcome.first?.get() : nil
   }
 
-  private func isCounting(_ round: Round) -> Bool { round.isCounting.load(ordering: .relaxed) }
+  private func isCounting(_ round: Round) -> Bool { round.isBallotTaken.load(ordering: .relaxed) }
 
   /// Somebody counts.
   private func beginCount(in round: Round) {
@@ -142,7 +142,7 @@ struct PollTests {
     _ = poll.conclude(false, by: Worker(activity: Activity(), caller: nil), in: round)
     #expect(counted.history == [2])
     #expect(outcome(poll, in: round) == 2)
-    #expect(round.state.withLock { $0.poll.queue.isEmpty && $0.poll.caller == nil })
+    #expect(round.state.withLock { $0.poll.queue.isEmpty && $0.poll.waiting == nil })
   }
 
   @Test("those still at work are cancelled if anybody is outstanding, and only then")
@@ -230,11 +230,11 @@ struct PollTests {
         return Poll.takeDecision(of: poll).get()
       }
       if !isEarly {
-        while round.state.withLock({ $0.poll.caller == nil }) { await Task.yield() }
+        while round.state.withLock({ $0.poll.waiting == nil }) { await Task.yield() }
         poll.take(.response(5), from: 0, in: round)
       }
       #expect(await waiting.value == 5)
-      #expect(round.state.withLock { $0.poll.caller == nil })
+      #expect(round.state.withLock { $0.poll.waiting == nil })
     }
   }
 

@@ -1,0 +1,209 @@
+public import Synchronization
+
+/// One task that runs handlers one after another: which of its calls is running, and how that ends.
+///
+/// It is a worker of a lane or a round, or a caller that asks in its own task.
+///
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
+/// subscriptions, nor the hub.
+///
+/// `@unchecked Sendable`: `ticket`, `callEnd` and `failure` are used only in the task that runs its handlers.
+@usableFromInline
+final class Worker: @unchecked Sendable {
+  let activity: Activity
+  /// The caller that awaits the question; `nil` for a delivery.
+  let caller: Caller?
+  /// Twice the number of the latest call, plus 1 while its handler is running.
+  ///
+  /// It is one word, so that a call is never taken for another one. Only the worker writes it.
+  @usableFromInline
+  let word = Atomic<UInt64>(0)
+  /// The identity of the subscription that a round's worker asks, as bits.
+  ///
+  /// Written before the call's number is.
+  private let node = Atomic<UInt>(0)
+  /// The place of its task in a round; `nil` if it has none there.
+  let place: Int?
+  /// Whether it asks only one subscription, which has an executor of its own.
+  let isSingle: Bool
+  /// Its handler's ticket of the watch for slow handlers, if there is one.
+  @usableFromInline
+  @exclusivity(unchecked)
+  var ticket: SlowWatch.Ticket?
+  /// How its call of a question's handler ends, as far as the handler has told.
+  @exclusivity(unchecked)
+  private var callEnd = CallEnd.answered
+  /// What its handler threw, if its caller does not receive it.
+  @exclusivity(unchecked)
+  private var failure: CallFailure?
+
+  init(activity: Activity, caller: Caller?, at place: Int? = nil, only isSingle: Bool = false) {
+    self.activity = activity
+    self.caller = caller
+    self.place = place
+    self.isSingle = isSingle
+  }
+
+  /// Notes that a handler of a subscription begins.
+  func begin(_ node: SubscriptionNode) {
+    self.node.store(node.identityBits, ordering: .releasing)
+    _ = begin()
+  }
+
+  /// The number of the running call and the identity of its subscription; `nil` if none is running.
+  var running: (call: UInt64, node: UInt)? {
+    while true {
+      let word = word.load(ordering: .acquiring)
+      if word & 1 == 0 { return nil }
+      let node = node.load(ordering: .acquiring)
+      if self.word.load(ordering: .acquiring) == word { return (word >> 1, node) }
+    }
+  }
+
+  /// Notes that a handler begins.
+  ///
+  /// - Returns: the call's number, from 1.
+  @inlinable
+  func begin() -> UInt64 {
+    let call = word.load(ordering: .relaxed) >> 1 &+ 1
+    word.store(call << 1 | 1, ordering: .releasing)
+    return call
+  }
+
+  /// Notes that the handler has returned.
+  ///
+  /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
+  /// a handler that is no longer counted.
+  @inlinable
+  func end() {
+    word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Notes how its call of a question's handler ends, if the subscriber does not answer.
+  func note(_ end: CallEnd) { callEnd = end }
+
+  /// Whether its handler has told nothing else than that it has answered.
+  var hasAnswered: Bool { callEnd == .answered }
+
+  /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
+  func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: CallFailure?) {
+    if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
+    defer {
+      callEnd = .answered
+      failure = nil
+    }
+    return (callEnd, callEnd == .failed ? failure : nil)
+  }
+
+  /// Notes what its handler threw and its caller does not receive.
+  ///
+  /// It is told when the call has been counted off, unless the task was cancelled: then it does not count as a failure.
+  func note(_ failure: CallFailure, isCancelled: Bool = false) {
+    callEnd = isCancelled ? .abandoned : .failed
+    self.failure = failure
+  }
+
+  /// What its handler threw and its caller does not receive, for interceptors.
+  var swallowedError: (any Error)? { failure?.error }
+
+  /// Notes that its handler has returned, which a watch for slow handlers may watch.
+  @inline(__always)
+  func end(watchedBy slowWatch: SlowWatch?) {
+    end()
+    if let slowWatch { end(watchedBy: slowWatch) }
+  }
+
+  @inline(never)
+  private func end(watchedBy slowWatch: SlowWatch) {
+    guard let ticket, let start = slowWatch.end(ticket), let error = failure?.error else { return }
+    failure = CallFailure(error, after: slowWatch.elapsed(since: start))
+  }
+
+  /// Notes that the handler of a question has returned, and counts it off.
+  @usableFromInline
+  func end(
+    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, isCancelled: Bool
+  ) {
+    end(watchedBy: slowWatch)
+    if hasAnswered, !isCancelled { return node.endCall() }
+    countOff(node, in: call, isCancelled: isCancelled)
+  }
+
+  /// Counts off a call whose handler has not answered, and tells what it threw.
+  @inline(never)
+  private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
+    let (end, failure) = takeEnd(isCancelled: isCancelled)
+    node.endCall(as: end)
+    if let failure { node.report(failure, in: call) }
+  }
+
+  /// Asks one subscription in the current task, unless it was terminated.
+  ///
+  /// It binds a context of its own: a task that an earlier handler left behind must not count as part of
+  /// this handler.
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - call: the kind of call.
+  ///   - slowWatch: the watch for slow handlers, if there is one.
+  ///   - absence: the result if the subscription was terminated.
+  ///   - handler: asks the subscriber.
+  /// - Returns: the result.
+  @inlinable
+  @inline(__always)
+  func ask<Result>(
+    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
+    _ handler: (SubscriptionNode) async -> Result
+  ) async -> Result {
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
+    ticket = slowWatch?.begin(node, in: call)
+    guard node.beginCall() else {
+      if let ticket { slowWatch?.end(ticket) }
+      return absence
+    }
+    let context = HandlerContext(worker: self, call: begin(), node: node)
+    let result = await HandlerContext.binding.withValue(context) { await handler(node) }
+    end(node, in: call, watchedBy: slowWatch, isCancelled: Task.isCancelled)
+    return result
+  }
+
+  /// Whether a call's handler is running.
+  func isRunning(_ call: UInt64) -> Bool {
+    word.load(ordering: .sequentiallyConsistent) == call << 1 | 1
+  }
+}
+
+/// What the handler of a question tells of its call, in the task of its worker.
+extension SubscriptionNode {
+  /// Notes that the subscriber is gone, or does not conform: it is not asked.
+  @usableFromInline
+  func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
+
+  /// Notes that the handler threw an error that its caller receives.
+  ///
+  /// An error after the task's cancellation does not count as a failure.
+  @usableFromInline
+  func noteFailure() {
+    HandlerContext.binding.wrappedValue?.worker.note(Task.isCancelled ? .abandoned : .failed)
+  }
+
+  /// Notes that the handler threw an error that its caller does not receive.
+  @usableFromInline
+  func noteFailure(_ error: any Error, in call: CallKind) {
+    let worker = HandlerContext.binding.wrappedValue?.worker
+    worker?.note(CallFailure(error), isCancelled: Task.isCancelled)
+  }
+
+  /// Counts off a call in a loop, whose handler did not answer.
+  ///
+  /// - Parameter wasAsked: whether it threw; otherwise the subscriber is gone, or does not conform.
+  @usableFromInline
+  func endLoopCall(wasAsked: Bool) {
+    endCall(as: !wasAsked ? .unasked : Task.isCancelled ? .abandoned : .failed)
+  }
+}
+
+extension SubscriptionNode {
+  /// Its identity, for those who do not keep it.
+  var identityBits: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
+}
