@@ -238,6 +238,57 @@ struct PollTests {
     }
   }
 
+  @Test("while something is queued, the one who counts keeps the ballot")
+  func keptWhileQueued() {
+    let round = round()
+    let poll = poll(asking: 2, Script())
+    func giveBack() -> Bool { round.state.withLock { round.giveBackBallot($0.poll) } }
+    beginCount(in: round)
+    #expect(!poll.enqueue(.response(1), from: 0, in: round))
+    let isGivenBack = [giveBack(), isCounting(round)]
+    #expect(isGivenBack == [false, true])
+    let decides = round.countNext()
+    #expect(!decides)
+    let isGivenBackThen = [giveBack(), isCounting(round)]
+    #expect(isGivenBackThen == [true, false])
+  }
+
+  @Test("an answer that is left while the ballot is put back is counted, whoever comes first")
+  func putBackInTheSection() {
+    for _ in 0..<10 {
+      let round = round()
+      let steps = (0..<3).map { _ in DispatchSemaphore(value: 0) }
+      let (counts, mayPutBack, mayLeave) = (steps[0], steps[1], steps[2])
+      let poll = poll(
+        asking: 2,
+        Script { response in
+          guard response == 1 else { return }
+          counts.signal()
+          mayPutBack.wait()
+        })
+      Threads.run(3) { thread in
+        switch thread {
+        case 0:
+          poll.take(.response(1), from: 0, in: round)
+        case 1:
+          mayLeave.wait()
+          poll.take(.response(2), from: 1, in: round)
+        default:
+          counts.wait()
+          // Both come to the round's lock, first the one who puts back. Of two sections there, the other one's would be
+          // between them: Linux hands the lock on in the order of arrival.
+          round.state.withLock { _ in
+            mayPutBack.signal()
+            Threads.pause(300)
+            mayLeave.signal()
+            Threads.pause(300)
+          }
+        }
+      }
+      #expect(outcome(poll, in: round) == 3)
+    }
+  }
+
   @Test("no answer is lost, however threads meet")
   func race() {
     let number = rounds(4000)
