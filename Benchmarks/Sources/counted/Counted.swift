@@ -51,8 +51,9 @@ enum Counted {
 
   /// Says what is counted from here to the second signal.
   private static func announce(_ name: String, units: Int) {
-    let places = ["malloc", "swift_task_switch"].map { Int(bitPattern: dlsym(nil, $0)) }
-    print("\(name)|\(units)|\(places[0])|\(places[1])")
+    let malloc = Int(bitPattern: dlsym(nil, "malloc"))
+    let taskSwitch = Int(bitPattern: dlsym(nil, "swift_task_switch"))
+    print("\(name)|\(units)|\(malloc)|\(taskSwitch)")
     fflush(nil)
     // The pool's threads block all signals.
     var signals = sigset_t()
