@@ -34,9 +34,11 @@ def benchmark(product):
     return pathlib.Path(path.stdout.strip()) / product
 
 
-def recorded(heading):
-    """The table of `Benchmarks/NOTES.md` that begins so: two figures for each name."""
-    notes = (ROOT / "Benchmarks/NOTES.md").read_text()
-    table = notes.partition(f"| {heading} |")[2].partition("\n\n")[0]
+def dearer(heading, found, allowance=1):
+    """What of the figures found is more than the table of `Benchmarks/NOTES.md` that begins so says, which has two
+    for each name."""
+    table = (ROOT / "Benchmarks/NOTES.md").read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (.+?) \| ([\d.,]+) \| ([\d.,]+) \|", table, re.MULTILINE)
-    return {name: [float(figure.replace(",", "")) for figure in figures] for name, *figures in rows}
+    limits = {name: [float(figure.replace(",", "")) for figure in figures] for name, *figures in rows}
+    return {name: f"{name}: {now}, in the notes {limits.get(name)}" for name, now in found.items()
+            if any(one > limit * allowance for one, limit in zip(now, limits.get(name, [-1])))}

@@ -1,8 +1,11 @@
 """Makes the mutants that `.ci/mutate` tries: each beside the original line, chosen by its number."""
+import collections
 import pathlib
 import re
+import subprocess
 
 LIBRARY = pathlib.Path("Sources/Delegation")
+FORMAT = '{"version": 1, "lineLength": 100000, "respectsExistingLineBreaks": false, "indentation": {"spaces": 2}}'
 # What takes the place of what: both ways, and one way.
 PAIRS = [
     (" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" === ", " !== "), (" && ", " || "),
@@ -20,6 +23,7 @@ BLOCK = re.compile(r"\s*(\} else|if|guard|while|for|defer|do)\b")
 MEMBER = re.compile(
     r"\s*((@\w+(\([^)]*\))?|private(\(set\))?|fileprivate|public|internal|static|mutating|"
     r"nonisolated(\(\w+\))?|final|consuming)\s+)*(var|func|init|deinit|subscript)\b")
+CLOSURE = re.compile(r"(\[[^\]]*\] |@\w+ )*(\([^)]*\)|[\w, ]+?)?( -> .*?)? ?\bin ")
 # Lines that are no statement of their own, or must not be left out or repeated.
 NO_STATEMENT = re.compile(
     r"(let|var|func|init|deinit|case|default|import|internal|private|public|@|#|struct|class|enum|extension|"
@@ -31,12 +35,18 @@ MOVABLE = re.compile(r"(?!(let|var|return|case|if|guard|for|while|fatalError|def
                      r"(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
 
 
+CONDITION = re.compile(r"(\s*(?:\} else )?(?:if|while|guard) |\s*for .*? where )(.*?)((?: else)? \{)$")
+VALUE = re.compile(r"(\s*(?:@\w+ )*(?:(?:private|fileprivate|public|static) )*(?:let|var) [^={]+ = )(.+)()$")
+
+
 class Mutant:
-    def __init__(self, number, path, line, kind, before, after):
-        self.number, self.path, self.kind, self.original = number, path, kind, before
-        self.before = " ".join(before.split())
-        change = f"{self.before}  =>  {' '.join(after.split())}" if after else self.before
-        self.text = f"{path.name}:{line}: {kind}: {change}"
+    def __init__(self, number, path, place, kind, before, after):
+        self.number, self.path, self.kind, self.before = number, path, kind, before
+        self.text = f"{path.name}: {place}: {kind}: {before}{f'  =>  {after.strip()}' if after else ''}"
+
+
+# A line with mutants: those that an error in it speaks of, and what stands there without its own, if it is one's.
+Line = collections.namedtuple("Line", "text mutants original", defaults=[None])
 
 
 # Reading Swift, as far as it takes.
@@ -45,10 +55,6 @@ def masked(text):
     """The text with what is in string literals and comments blanked out."""
     text = re.sub(r'"(?:[^"\\]|\\.)*"', lambda found: '"' + "_" * (len(found[0]) - 2) + '"', text)
     return re.sub(r"//.*$", lambda found: " " * len(found[0]), text)
-
-
-def uncommented(text):
-    return text[:len(masked(text).rstrip())]
 
 
 def depth(text, opening="([", closing=")]"):
@@ -68,65 +74,59 @@ def split_at(text, separator):
     return parts
 
 
-def expand(lines):
-    """Logical lines with the numbers of the physical ones they begin at, and whether they may be changed:
-    conditions and calls in one, short blocks in three."""
-    quoted, index = False, 0
-    while index < len(lines):
-        number, text = index + 1, lines[index]
-        index += 1
-        if quoted or text.count('"""') % 2:
-            quoted ^= text.count('"""') % 2 == 1
-            yield number, text, False
-            continue
-        if not masked(text).strip():
-            continue
-        begins = re.match(r"\s*(\} else )?(if|guard|while)\b", text)
-        while index < len(lines) and '"""' not in lines[index]:
-            cover = masked(text).rstrip()
-            if not (depth(text) > 0 and not cover.endswith(("{", " in"))
-                    or begins and not re.search(r"\{( .*\})?$", cover)
-                    or re.match(r"\s*(&&|\|\||[+?:.]|==|<=|!=)\s?[^ ]", lines[index])
-                    and not cover.endswith(("{", "}"))):
-                break
-            text = uncommented(text) + " " + lines[index].strip()
-            index += 1
-        # Accessors stand only whole, and only in their property.
-        if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text):
-            yield number, uncommented(text), False
-        else:
-            yield from unfold(number, uncommented(text))
+def formatted(path):
+    """A file with each statement on one line."""
+    return subprocess.run(["swift", "format", "--configuration", FORMAT, path], check=True, capture_output=True,
+                          text=True).stdout
 
 
-def unfold(number, text):
+def expand(source):
+    """The lines, with short blocks in three, and whether each may be changed."""
+    is_quoted = False
+    for text in source.splitlines():
+        if is_quoted or text.count('"""') % 2:
+            is_quoted ^= text.count('"""') % 2 == 1
+            yield text, False
+        elif cover := masked(text).rstrip():
+            text = text[:len(cover)]
+            # Accessors stand only whole, and only in their property.
+            yield from [(text, False)] if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text) else unfold(text)
+
+
+def unfold(text):
     """A line, or its parts if it is a block or a case on one line."""
     indent = re.match(r"\s*", text)[0]
     *heads, last = split_at(text, ":")
     if re.match(r"\s*(case|default)\b", text) and heads and last.strip() and "?" not in masked(text):
-        yield number, ":".join(heads) + ":", False
-        yield from unfold(number, f"{indent}  {last.strip()}")
+        yield ":".join(heads) + ":", False
+        yield from unfold(f"{indent}  {last.strip()}")
         return
-    is_member = MEMBER.match(text)
-    if text.endswith("}") and (BLOCK.match(text) or is_member):
-        start = next(at for at in range(len(text) - 1, -1, -1) if depth(text[at:], "{", "}") == 0)
+    if text.endswith("}"):
+        start = next((at for at in range(len(text) - 1, -1, -1) if depth(text[at:], "{", "}") == 0), 0)
         head, inside = text[:start].rstrip(), text[start + 1:-1].strip()
-        plain = inside and ";" not in inside and not re.search(r"\b(get|set|in)\b", masked(inside))
-        is_else = re.match(r"\s*if\b.*\} else$", head)
-        if is_else or start > 0 and plain and not (is_member and " = " in masked(head)):
-            if is_else:
-                yield from list(unfold(number, head.removesuffix(" else")))[:-1]
-            yield number, f"{indent}}} else {{" if is_else else head + " {", not is_else
-            yield from unfold(number, f"{indent}  {inside}")
-            yield number, indent + "}", False
+        signature = CLOSURE.match(inside)
+        is_block = BLOCK.match(text) or MEMBER.match(text) and not re.search(r"\bvar\b.* = ", masked(head))
+        if head.endswith("} else") and re.match(r"\s*if\b", head):
+            yield from list(unfold(head.removesuffix(" else")))[:-1]
+            parts = f"{indent}}} else {{", inside
+        elif start and signature and not depth(head) and not BLOCK.match(text):
+            parts = f"{head} {{ {signature[0].rstrip()}", inside[signature.end():]
+        elif is_block and start and inside and ";" not in inside and not re.search(r"\b(get|set)\b", masked(inside)):
+            parts = f"{head} {{", inside
+        else:
+            parts = None
+        if parts:
+            yield parts[0], not parts[0].lstrip().startswith("}")
+            yield from unfold(f"{indent}  {parts[1]}")
+            yield f"{indent}}}", False
             return
-    yield number, text, True
+    yield text, True
 
 
 # Making mutants.
 
 class Maker:
-    """The mutants of some files. Lines come with the mutants that an error in them speaks of, and whether they are
-    such a mutant themselves."""
+    """The mutants of some files."""
 
     def __init__(self):
         self.mutants = []
@@ -155,15 +155,13 @@ class Maker:
             yield self.add(*place, "change", text, variant), variant
 
     def expression(self, place, text):
-        """A condition or a value, each clause a choice between itself and its mutants; `None` if it is none."""
-        condition = re.match(r"(\s*(?:\} else )?(?:if|while|guard) )(.*?)((?: else)? \{)$", text) \
-            or re.match(r"(\s*for .*? where )(.*)( \{)$", text)
-        value = re.match(
-            r"(\s*(?:@\w+ )*(?:(?:private|fileprivate|public|static) )*(?:let|var) [^={]+ = )(.+)()$", text)
+        """The lines of a condition or a value, each clause a choice between itself and its mutants."""
+        condition = CONDITION.match(text)
+        value = VALUE.match(text)
         if condition is None and (value is None or value[2].endswith(("{", "in", "(", ","))):
-            return None
+            return []
         buffer, inside, end = (condition or value).groups()
-        out = []
+        out, group = [], []
         for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
             clause, separator = clause.strip(), ", " if position else ""
             is_plain = re.match(r"(let|var|case|_ =|unsafe)\b|#", clause) is None
@@ -171,75 +169,77 @@ class Maker:
             if not made:
                 buffer += separator + clause
                 continue
-            out.append((f"{buffer}{separator}(", None))
-            out += [(f"  isMutant({mutant.number}) ? ({variant}) :", mutant) for mutant, variant in made]
+            out.append(Line(f"{buffer}{separator}(", group))
+            out += [Line(f"  isMutant({mutant.number}) ? ({variant}) :", [mutant], "") for mutant, variant in made]
+            group += [mutant for mutant, _ in made]
             buffer = f"  ({clause}))"
-        return [*out, (buffer + end, None)] if out else None
+        return [*out, Line(buffer + end, group)] if out else []
 
-    def statement(self, place, text, is_bool):
-        """A statement as a choice between itself and its mutants; `None` if it is not a complete one."""
+    def statement(self, place, text, is_bool, swaps):
+        """The lines of a complete statement as a choice between itself and its mutants."""
         body = text.strip()
         cover = masked(body)
         returns = body.startswith("return ")
-        if (depth(body) or depth(body, "{", "}") or cover.endswith((",", "{", "in", ":"))
+        if not swaps and (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
                 or NO_STATEMENT.match(body) or " -> " in cover and not returns):
-            return None
+            return []
         drops = DROPPED.match(cover) and not returns and not is_bool
-        out = []
-        for mutant, variant in self.choices(place, body, drops, is_bool):
-            out.append((f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", None))
-            out.append((f"  {variant}", mutant))
-        return [*out, ("} else {", None), (f"  {body}", None), ("}", None)] if out else None
-
-    def line(self, place, text, is_usable, is_bool):
-        rendered = is_usable and (self.expression(place, text) or self.statement(place, text, is_bool))
-        if not rendered:
-            return [(text, [], False)]
-        group = [mutant for _, mutant in rendered if mutant]
-        return [(line, [mutant] if mutant else group, bool(mutant)) for line, mutant in rendered]
+        made = [*swaps, *self.choices(place, body, drops, is_bool)]
+        group, out = [mutant for mutant, _ in made], []
+        for mutant, variant in made:
+            out.append(Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group))
+            # What is swapped is in two lines, the first of which may not be left out alone.
+            lines = variant.split("\n")
+            out += [Line(line, [mutant], body if line == lines[-1] else "") for line in lines]
+        return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
 
     def file(self, path, source):
         """The lines of a file with all its mutants."""
-        result, lines = [], [*expand(source.splitlines()), (0, "", False)]
-        kinds, index = [], 0  # whether the blocks around are of type Bool
-        while index < len(lines) - 1:
-            (number, text, is_usable), (following, other, may_move) = lines[index:index + 2]
-            if is_usable and may_move and is_movable(text) and is_movable(other) and (
-                    margin(text) == margin(other)):
-                mutant = self.add(path, number, "swap", text.strip(), other)
-                result += [(f"if isMutant({mutant.number}) {{", [mutant], False), (other, [mutant], True),
-                           (text, [mutant], True), ("} else {", [mutant], False)]
-                inner = [*self.line((path, number), text, True, kinds[-1:] == [True]),
-                         *self.line((path, following), other, True, kinds[-1:] == [True])]
-                result += [(line, group or [mutant], is_variant) for line, group, is_variant in inner]
-                result.append(("}", [mutant], False))
-                index += 2
-                continue
-            result += self.line((path, number), text, is_usable, kinds[-1:] == [True])
+        result, lines, name = [], [*expand(source), ("", False)], ""
+        kinds, swapped = [], None  # whether the blocks around are of type Bool, and the mutant that has this line before
+        for (text, is_usable), (other, may_move) in zip(lines, lines[1:]):
+            if member := MEMBER.match(text):
+                name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[0].split()[-1]
+            swaps, swapped, place = [(swapped, "")] if swapped else [], None, (path, name)
+            if not swaps and is_usable and may_move and is_movable(text) and is_movable(other):
+                swapped = self.add(*place, "swap", text.strip(), other)
+                swaps = [(swapped, f"{other.strip()}\n{text.strip()}")]
+            is_bool = kinds[-1:] == [True]
+            result += is_usable and (
+                self.expression(place, text) or self.statement(place, text, is_bool, swaps)) or [Line(text, [])]
             cover = masked(text)
             for character in re.findall("[{}]", cover):
                 if character == "{":
                     kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
                 else:
                     del kinds[-1:]
-            index += 1
         return result
+
+
+def is_complete(text):
+    return not depth(text) and not depth(text, "{", "}")
 
 
 def is_movable(text):
     """Whether a line is a statement that may stand elsewhere."""
-    return not depth(text) and not depth(text, "{", "}") and MOVABLE.match(masked(text).strip())
+    return is_complete(text) and MOVABLE.match(masked(text).strip())
 
 
-def margin(text):
-    return len(text) - len(text.lstrip())
-
-
-def neutral(line, mutant):
-    """A mutant's line without the mutant; the structure around it stays."""
-    if re.match(r"\s*isMutant\(\d+\) \? .* :$", line):
-        return ""
-    return "fatalError()" if mutant.kind == "swap" else mutant.original
+def planted(root):
+    """The faults of `.ci/faults.txt` as mutants, the lines of the files that have them, and which have no place."""
+    made, texts, misplaced = [], {}, []
+    for line in (root / ".ci/faults.txt").read_text().splitlines():
+        if change := re.fullmatch(r"  (\S+) `(.*)` => `(.*)`", line):
+            name, old, new = (part.replace(r"\n", "\n") for part in change.groups())
+            path = LIBRARY / name
+            text = texts.get(path) or ((root / path).read_text() if (root / path).exists() else "")
+            if text.count(old) != 1:
+                misplaced.append(f"{made[-1].before}: {name} has its place {text.count(old)} times, not once")
+            texts[path] = text.replace(old, new.replace("FAULT", f"isMutant({len(made)})"))
+            made[-1].path = path
+        elif not line.startswith("#"):
+            made.append(Mutant(len(made) + 1, pathlib.Path("guarantee"), line.split()[0], "fault", line.partition(" ")[2], ""))
+    return made, {path: [Line(text, [])] for path, text in texts.items()}, misplaced
 
 
 SWITCH = """

@@ -6,11 +6,10 @@ import Delegation
   import Darwin
 #endif
 
-/// The calls that `.ci/instructions` counts the instructions of.
+/// The calls that `.ci/calls` counts the instructions of.
 ///
-/// It stops this program at the signals that it
-/// sends to itself, and goes on step by step in between. With the argument `calls` it is the calls that
-/// `.ci/calls` counts the allocations and switches of.
+/// It stops this program at the signals that it sends to itself, and goes on step by step in between. With the
+/// argument `calls` it is the calls of which the allocations and switches count.
 ///
 /// By itself the program only runs through.
 @main
@@ -52,7 +51,9 @@ enum Counted {
 
   /// Says what is counted from here to the second signal.
   private static func announce(_ name: String, units: Int) {
-    print("\(name)|\(units)")
+    let malloc = Int(bitPattern: dlsym(nil, "malloc"))
+    let taskSwitch = Int(bitPattern: dlsym(nil, "swift_task_switch"))
+    print("\(name)|\(units)|\(malloc)|\(taskSwitch)")
     fflush(nil)
     // The pool's threads block all signals.
     var signals = sigset_t()
