@@ -160,6 +160,8 @@ class Maker:
         value = VALUE.match(text)
         if condition is None and (value is None or value[2].endswith(("{", "in", "(", ","))):
             return []
+        if text.strip() == "while true {":
+            return []  # what follows such a loop need not return
         buffer, inside, end = (condition or value).groups()
         out, group = [], []
         for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
