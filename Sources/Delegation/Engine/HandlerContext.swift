@@ -18,10 +18,6 @@ struct HandlerContext: Sendable {
     }
   }
 
-  /// Notes that the handler of a notification waits for the main actor.
-  @usableFromInline
-  static func poise() { current?.node?.poise() }
-
   /// Begins the handler of a notification that has waited for the main actor.
   ///
   /// - Returns: whether it may: not if its subscription has ended.

@@ -1,15 +1,7 @@
 extension Inbox {
-  /// What has to be done after a lock section, because it takes long or runs user code.
-  struct Effects: Sendable {
-    /// Whether a wake has been requested and not claimed.
-    fileprivate var isWakeDue = false
-    /// What concerns subscriptions; nothing in most sections, which post.
-    fileprivate(set) var all: [Effect] = []
-
-    mutating func add(_ effect: Effect) { all.append(effect) }
-  }
-
-  /// What has to be done with a subscription.
+  /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
+  ///
+  /// Most sections, which post, have none.
   enum Effect: Sendable {
     /// Applies options to it.
     case setOptions(SubscriptionNode, SubscriptionOptions)
@@ -30,14 +22,14 @@ extension Inbox {
   /// - Parameter section: runs under the lock. It takes constant time, takes no lock that a thread may hold
   ///   for long, and releases nothing that the user gave: that goes into the effects.
   /// - Returns: what the section returns.
-  func update<Result: Sendable>(_ section: (inout State, inout Effects) -> Result) -> Result {
-    let (result, effects) = state.withLock { state in
-      var effects = Effects()
+  func update<Result: Sendable>(_ section: (inout State, inout [Effect]) -> Result) -> Result {
+    let (result, effects, isWakeDue) = state.withLock { state in
+      var effects: [Effect] = []
       let result = section(&state, &effects)
-      effects.isWakeDue = wake.isDue
-      return (result, effects)
+      return (result, effects, wake.isDue)
     }
-    carryOut(effects)
+    if isWakeDue { sendWake() }
+    if !effects.isEmpty { carryOut(effects) }
     return result
   }
 
@@ -47,22 +39,20 @@ extension Inbox {
   /// user code runs before the last one.
   ///
   /// - Parameter section: as with ``update(_:)``; returns whether it was the last one.
-  func updateInSections(_ section: (inout State, inout Effects) -> Bool) {
-    var effects = Effects()
+  func updateInSections(_ section: (inout State, inout [Effect]) -> Bool) {
+    var effects: [Effect] = []
     var isOver = false
     while !isOver {
       isOver = state.withLock { section(&$0, &effects) }
     }
-    effects.isWakeDue = wake.isDue
+    if wake.isDue { sendWake() }
     carryOut(effects)
   }
 
-  private func carryOut(_ effects: Effects) {
-    if effects.isWakeDue { sendWake() }
-    if effects.all.isEmpty { return }
+  private func carryOut(_ effects: [Effect]) {
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
     var remains: [(pending: Mailbox?, options: SubscriptionOptions?)] = []
-    for effect in effects.all {
+    for effect in effects {
       switch effect {
       case .setOptions(let node, let options): node.setOptions(options)
       case .takeOver(let successor):

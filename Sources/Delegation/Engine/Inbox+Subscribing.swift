@@ -65,7 +65,7 @@ extension Inbox {
   private func subscribe(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing sameID: SubscriptionNode?,
-    at place: Place, _ state: inout State, _ effects: inout Effects
+    at place: Place, _ state: inout State, _ effects: inout [Effect]
   ) -> SubscriptionNode {
     let existing = state.indexes.values[place].subscription(at: ObjectIdentifier(request.object))
     if let existing, existing.reference.refers(to: request.object) {
@@ -86,12 +86,12 @@ extension Inbox {
   private func change(
     _ node: SubscriptionNode, as request: SubscriptionRequest, at place: Place,
     _ state: inout State,
-    _ effects: inout Effects
+    _ effects: inout [Effect]
   ) {
     if let newer = request.options {
       let (options, former) = state.indexes.values[place].change(node, by: newer)
-      effects.add(.setOptions(node, options))
-      if let former { effects.add(.release(former)) }
+      effects.append(.setOptions(node, options))
+      if let former { effects.append(.release(former)) }
     }
     if let priority = request.priority { state.indexes.values[place].rank(node, priority) }
   }
@@ -100,21 +100,19 @@ extension Inbox {
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     inPlaceOf predecessor: SubscriptionNode?, at place: Place, _ state: inout State,
-    _ effects: inout Effects
+    _ effects: inout [Effect]
   ) -> SubscriptionNode {
     let topic = state.indexes.values[place].topic
-    var serial = state.lastSerial + 1
-    var flags: Mailbox.Flags = []
-    if let predecessor, predecessor.isOpen {
+    let former = predecessor?.isOpen == true ? predecessor : nil
+    if let former {
       // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
       // counted, and the hub is not at rest.
       activity.begin()
-      terminate(predecessor, as: .succeeded, at: place, &state, &effects)
-      serial = predecessor.serial
-      flags.insert(.awaitingHandOver)
+      terminate(former, as: .succeeded, at: place, &state, &effects)
+    } else {
+      state.lastSerial += 1
     }
-    state.lastSerial = max(state.lastSerial, serial)
-    let former = flags.contains(.awaitingHandOver) ? predecessor : nil
+    var flags: Mailbox.Flags = former == nil ? [] : .awaitingHandOver
     let origin = state.indexes.values[place].origin(of: request.type, at: request.site)
     // In one lock section, so that the worker cannot leave in between.
     let node = topic.succession.withLock { succession in
@@ -128,10 +126,10 @@ extension Inbox {
           mailbox: state.indexes.values[place].makeMailbox(
             request.options?.policy ?? .unbounded, flags: flags),
           options: request.options, origin: origin, priority: request.priority ?? 0,
-          serial: serial, inPlaceOf: former)
+          serial: former?.serial ?? state.lastSerial, inPlaceOf: former)
       }
     }
-    if former != nil { effects.add(.takeOver(node)) }
+    if former != nil { effects.append(.takeOver(node)) }
     state.indexes.values[place].insert(node, with: request.options, inPlaceOf: former)
     if state.indexes.values[place].takeSweep() {
       state.pendingWork.sweeps.append(topic)

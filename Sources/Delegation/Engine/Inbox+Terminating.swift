@@ -100,11 +100,11 @@ extension Inbox {
   /// Called under the lock, within ``change(at:_:_:)``. Does nothing if it is not open.
   func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
-    at place: Place, _ state: inout State, _ effects: inout Effects
+    at place: Place, _ state: inout State, _ effects: inout [Effect]
   ) {
     let entry = state.indexes.values[place].terminate(node, isSucceeded: termination == .succeeded)
     guard let entry else { return }
-    effects.add(.finish(node, at: entry.end, as: termination, in: call))
-    if let options = entry.options { effects.add(.release(options)) }
+    effects.append(.finish(node, at: entry.end, as: termination, in: call))
+    if let options = entry.options { effects.append(.release(options)) }
   }
 }

@@ -32,18 +32,18 @@ final class Interception: Sendable {
   }
 
   /// Runs the handler of a notification; if it is not called, it counts as handled.
+  ///
+  /// One that is deferred itself begins when that says so.
   nonisolated(nonsending) fileprivate func deliver(
-    in call: CallKind, postedAt time: Duration,
+    in call: CallKind, postedAt time: Duration, deferred isDeferred: Bool = false,
     _ handle: nonisolated(nonsending) () async throws -> Bool
   ) async throws -> Bool {
     guard let context = HandlerContext.current, let node = context.node else {
       return try await handle()
     }
-    // A successor may take it back until the handler begins.
-    node.poise()
     var result: Result<Bool, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
-      guard node.beginHandling() else {
+      guard isDeferred || node.beginHandling() else {
         result = .success(false)
         return .notCalled
       }
@@ -67,22 +67,26 @@ final class Interception: Sendable {
 
 extension Notification.Handler {
   /// The handler within interceptors, for a notification that is posted now.
-  func intercepted(by interception: Interception, in call: CallKind) -> Self {
+  func intercepted(
+    by interception: Interception, in call: CallKind, deferred isDeferred: Bool = false
+  ) -> Self {
     let time = interception.now()
     switch self {
     case .synchronous(let handle):
-      return .asynchronous { subscriber in
+      return .deferred { subscriber in
         try await interception.deliver(in: call, postedAt: time) { try handle(subscriber) }
       }
     case .asynchronous(let handle):
-      return .asynchronous { subscriber in
-        try await interception.deliver(in: call, postedAt: time) { try await handle(subscriber) }
+      return .deferred { subscriber in
+        try await interception.deliver(in: call, postedAt: time, deferred: isDeferred) {
+          try await handle(subscriber)
+        }
       }
     case .special(let special):
       return .special(
         Notification.Special(
-          special.handler.intercepted(by: interception, in: call), in: special.context,
-          for: special.narrowing))
+          special.handler.intercepted(by: interception, in: call, deferred: special.isDeferred),
+          in: special.context, for: special.narrowing))
     }
   }
 }

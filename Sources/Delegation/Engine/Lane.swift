@@ -104,3 +104,166 @@ final class Lane: Sendable {
     lane.state.provideStandby(after: { $0.append(node) }) { lane.requestWorker() }
   }
 }
+
+/// How a lane's workers run handlers.
+extension Lane {
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
+
+  /// Runs one worker, after requesting the next standby.
+  nonisolated(nonsending) func work() async {
+    // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
+    var worker: Worker?
+    var served = 0
+    var next = claim(atBeginning: true)
+    while let node = next {
+      await serve(node, as: &worker)
+      if isElsewhere {
+        activity.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      }
+      // A handler has cancelled this worker's task. There is a standby as long as something is unclaimed.
+      if Task.isCancelled { return }
+      next = claim()
+    }
+  }
+
+  /// Runs the handlers of a subscription, or adds it to another lane.
+  nonisolated(nonsending) private func serve(
+    _ node: SubscriptionNode, as worker: inout Worker?
+  ) async {
+    // Also if it waits in its lane: the executor may be busy, suspended or gone.
+    if node.hasExecutor { _ = node.isActive(endingIn: nil) }
+    var step = node.attend(at: place)
+    while true {
+      // Consumed: the content is shared by all workers, and counting a second reference to it would be
+      // contended.
+      switch consume step {
+      case .handle(let content):
+        var receipt = content.receipt
+        let call: CallKind = receipt == nil ? .notify : .notifyAndWait
+        var fate: Mailbox.Fate
+        switch (consume content).handler {
+        case .synchronous(let handle):
+          fate = run(handle, on: node, node.reference, in: call)
+        case .asynchronous(let handle):
+          fate = await run(handle, on: node, node.reference, in: call, as: &worker)
+        case .special(let special):
+          if special.isDeferred {
+            node.poise(Notification.Content(handler: .special(special), receipt: receipt))
+          }
+          fate = await run(special, on: node, in: call, as: &worker)
+          // Kept: the mailbox may release its reference under the lock.
+          if special.isDeferred, fate != .handled,
+            !withExtendedLifetime(special, { node.settle() })
+          {
+            (fate, receipt) = (.skipped, nil)
+          }
+        }
+        // A handler has cancelled this worker's task: the next handler must run in another task.
+        if Task.isCancelled { node.relocate() }
+        step = node.advance(after: fate)
+        receipt?.pass()
+      case .elsewhere:
+        if let executor = node.executor { add(node, toLaneOf: executor) }
+        return
+      case .more, .done:
+        return
+      }
+    }
+  }
+
+  /// Runs a handler with the poster's task-locals, if the subscriber conforms to a further protocol; otherwise the
+  /// notification is passed over.
+  ///
+  /// Incidents are found within these task-locals, too.
+  nonisolated(nonsending) private func run(
+    _ special: Notification.Special, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
+  ) async -> Mailbox.Fate {
+    guard node.mayHandle else { return .skipped }
+    var fate = Mailbox.Fate.skipped
+    guard let narrowing = special.narrowing else {
+      await special.context.bind {
+        fate = await run(special.handler, on: node, node.reference, in: call, as: &worker)
+      }
+      return fate
+    }
+    guard let reference = node.reference(as: narrowing, for: call) else {
+      fate = self.fate(of: node.reference.isAlive, on: node, in: call)
+      return fate == .handled ? .passedOver : fate
+    }
+    return await run(special.handler, on: node, reference, in: call, as: &worker)
+  }
+
+  nonisolated(nonsending) private func run(
+    _ handler: Notification.Handler, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind, as worker: inout Worker?
+  ) async -> Mailbox.Fate {
+    switch handler {
+    case .synchronous(let handle): run(handle, on: node, reference, in: call)
+    case .asynchronous(let handle): await run(handle, on: node, reference, in: call, as: &worker)
+    case .special(let special): await run(special, on: node, in: call, as: &worker)
+    }
+  }
+
+  /// Not inlined: as a part of an asynchronous function each delivery is dearer.
+  @inline(never)
+  private func run(
+    _ handle: Notification.Synchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind
+  ) -> Mailbox.Fate {
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
+    let watch = slowWatch?.begin(node, in: call)
+    defer { if let watch { slowWatch?.end(watch) } }
+    guard node.mayHandle else { return .skipped }
+    node.noteHeard(by: reference)
+    do {
+      return try fate(of: handle(reference), on: node, in: call)
+    } catch {
+      return fail(error, on: node, in: call, at: watch)
+    }
+  }
+
+  nonisolated(nonsending) private func run(
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
+  ) async -> Mailbox.Fate {
+    let worker = present ?? Worker(activity: activity, caller: nil)
+    present = worker
+    let watch = slowWatch?.begin(node, in: call)
+    defer { if let watch { slowWatch?.end(watch) } }
+    guard node.mayHandle else { return .skipped }
+    node.noteHeard(by: reference)
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
+    defer { worker.end() }
+    do {
+      let isAlive = try await HandlerContext.binding.withValue(context) {
+        try await handle(reference)
+      }
+      return fate(of: isAlive, on: node, in: call)
+    } catch {
+      return fail(error, on: node, in: call, at: watch)
+    }
+  }
+
+  /// Reports a handler that threw; not inlined, for it would make each delivery dearer.
+  @inline(never)
+  private func fail(
+    _ error: any Error, on node: SubscriptionNode, in call: CallKind, at ticket: SlowWatch.Ticket?
+  ) -> Mailbox.Fate {
+    node.report(
+      .failed, in: call, error: error, since: ticket.flatMap { slowWatch?.start(of: $0) })
+    return .failed
+  }
+
+  private func fate(
+    of isAlive: Bool, on node: SubscriptionNode, in call: CallKind
+  ) -> Mailbox.Fate {
+    if isAlive { return .handled }
+    node.terminate(as: .expired, in: call)
+    return .skipped
+  }
+}

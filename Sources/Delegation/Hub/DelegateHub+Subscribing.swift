@@ -33,9 +33,8 @@ extension DelegateHub {
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
   ///     with an equal id, it takes the place of the older one. It gets every notification that the older
   ///     one has not begun to handle, but not its priority, mailbox policy, hold or executor. The older
-  ///     one is not told, and a handler of it may still run; as long as that handler waits for the main
-  ///     actor, the newer one's mailbox has no limit. If the newer one was subscribed already, it keeps its
-  ///     own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
+  ///     one is not told, and a handler of it may still run. If the newer one was subscribed already, it keeps
+  ///     its own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
   ///     with another id, its one subscription has the new id.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default

@@ -256,10 +256,7 @@ extension Notification.Handler {
   static func callingOnMainActor<P, E>(
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
   ) -> Self {
-    .asynchronous { reference in
-      HandlerContext.poise()
-      return try await call(body, on: reference)
-    }
+    .deferred { reference in try await call(body, on: reference) }
   }
 
   @inlinable

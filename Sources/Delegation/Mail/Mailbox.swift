@@ -65,7 +65,7 @@ struct Mailbox: Sendable {
     static let held = Flags(rawValue: 16)
     /// Shut until the predecessor's pending notifications have been handed over.
     static let awaitingHandOver = Flags(rawValue: 32)
-    /// The handler of the notification that was taken has not begun: it waits for the main actor.
+    /// The handler of the notification that was taken is deferred, and has not begun: a successor takes it back.
     static let poised = Flags(rawValue: 64)
     /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
     static let queued = Flags(rawValue: 128)

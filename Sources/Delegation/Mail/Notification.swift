@@ -24,7 +24,7 @@ final class Notification: @unchecked Sendable {
     case special(Special)
   }
 
-  /// A handler that is called with a subscriber as a further protocol, or with task-locals of the poster.
+  /// A handler that is called with a subscriber as a further protocol, with task-locals of the poster, or later.
   @usableFromInline
   final class Special: Sendable {
     let handler: Handler
@@ -32,18 +32,22 @@ final class Notification: @unchecked Sendable {
     let narrowing: Narrowing?
     /// What the poster has bound.
     let context: TaskLocalPropagation.Context
+    /// Whether it begins by ``HandlerContext/beginHandling()``; see ``Handler/deferred(_:)``.
+    let isDeferred: Bool
 
-    @usableFromInline
-    init(_ handler: Handler, for narrowing: Narrowing) {
-      self.handler = handler
-      self.narrowing = narrowing
-      context = []
-    }
-
-    init(_ handler: Handler, in context: TaskLocalPropagation.Context, for narrowing: Narrowing?) {
+    init(
+      _ handler: Handler, in context: TaskLocalPropagation.Context = [],
+      for narrowing: Narrowing? = nil, isDeferred: Bool = false
+    ) {
       self.handler = handler
       self.narrowing = narrowing
       self.context = context
+      self.isDeferred = isDeferred || handler.isDeferred
+    }
+
+    @usableFromInline
+    convenience init(_ handler: Handler, for narrowing: Narrowing) {
+      self.init(handler, in: [], for: narrowing)
     }
   }
 
@@ -88,6 +92,16 @@ final class Notification: @unchecked Sendable {
 }
 
 extension Notification.Handler {
+  /// A handler that has to wait before it begins, as for the main actor: until then a successor may take it over.
+  @usableFromInline
+  static func deferred(_ handle: @escaping Notification.Asynchronous) -> Self {
+    .special(Notification.Special(.asynchronous(handle), isDeferred: true))
+  }
+
+  var isDeferred: Bool {
+    if case .special(let special) = self { special.isDeferred } else { false }
+  }
+
   /// The further protocol that subscribers must conform to; `nil` for none.
   var narrowing: Narrowing? {
     guard case .special(let special) = self else { return nil }
@@ -104,7 +118,7 @@ extension Notification.Handler {
 
   /// The handler with captured task-locals bound around it.
   func binding(_ context: TaskLocalPropagation.Context) -> Self {
-    context.isEmpty ? self : .special(Notification.Special(self, in: context, for: nil))
+    context.isEmpty ? self : .special(Notification.Special(self, in: context))
   }
 
   /// The task-locals that are bound around it.
@@ -112,4 +126,34 @@ extension Notification.Handler {
     guard case .special(let special) = self else { return nil }
     return special.context.isEmpty ? special.handler.context : special.context
   }
+}
+
+/// How many subscriptions have yet to pass a notification that a caller waits for.
+///
+/// A subscription passes it once: when its handler has returned or thrown, or when the notification is
+/// dropped or discarded.
+@usableFromInline
+final class Receipt: Sendable {
+  /// The number of the topic, which no other hub's has, and that of the notification that this is for.
+  ///
+  /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
+  private let postedAt = Lock<(topic: Int, number: Int)?>(nil)
+  let outstanding = AwaitedCount()
+
+  /// Sets what to wait for.
+  ///
+  /// Called under the inbox's lock, before a subscription can pass.
+  func open(number: Int, to topic: Int, addressees: Int) {
+    postedAt.withLock { $0 = (topic, number) }
+    outstanding.rise(by: addressees)
+  }
+
+  /// Counts off one subscription.
+  ///
+  /// Must not be called under a lock.
+  func pass() {
+    outstanding.fall()
+  }
+
+  var place: (topic: Int, number: Int)? { postedAt.withLock { $0 } }
 }

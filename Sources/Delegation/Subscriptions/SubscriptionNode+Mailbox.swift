@@ -76,3 +76,148 @@ extension SubscriptionNode {
     }
   }
 }
+
+/// What workers do with a subscription's mailbox.
+extension SubscriptionNode {
+  /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
+  /// executor is another one, the mailbox waits in its lane instead.
+  ///
+  /// - Parameter place: where the worker runs; `nil` if it has no executor of its own.
+  /// - Returns: what the worker does next.
+  func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
+    guard isOpen else { return .done }
+    let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
+      if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
+        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
+        topic.owner.activity.begin()
+        return (.elsewhere, 0)
+      }
+      guard attend(&contents.mailbox, published) else { return (.done, 0) }
+      let step = contents.mailbox.proceed(published: published)
+      return (step, leave(after: step))
+    }
+    return finishUpdate(step, left)
+  }
+
+  /// Called under the lock of the contents.
+  func attend(_ mailbox: inout Mailbox, _ published: Int?) -> Bool {
+    guard mailbox.attend(published: published) else { return false }
+    let word = state.bitwiseOr(Bits.attended, ordering: .sequentiallyConsistent).oldValue
+    if word & Bits.terminated == 0 { return true }
+    // The thread that terminated the subscription meanwhile has found it unattended.
+    _ = leave(after: mailbox.proceed(published: nil))
+    return false
+  }
+
+  /// Takes the mailbox out of its lane, for a worker there, which counts it off when it is done.
+  ///
+  /// - Returns: whether it was there: not if the subscription has ended.
+  func leaveLane() -> Bool {
+    contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
+  }
+
+  /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
+  @inline(__always)
+  func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
+    let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
+      let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
+      return (step, leave(after: step))
+    }
+    return finishUpdate(step, left)
+  }
+
+  /// Whether the handler of a notification that was taken may begin.
+  ///
+  /// If another subscription has taken the id since, it may: the notification is not the successor's.
+  var mayHandle: Bool {
+    state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
+      != Bits.terminated
+  }
+
+  /// Notes that the handler of the notification that was taken is deferred.
+  func poise(_ content: Notification.Content) { contents.withLock { $0.mailbox.poise(content) } }
+
+  /// Notes that a deferred handler begins, or will not; see ``Mailbox/settle()``.
+  ///
+  /// - Returns: whether a successor has not taken the notification over, with its receipt.
+  func settle() -> Bool { contents.withLock { $0.mailbox.settle() } }
+
+  /// Begins a deferred handler.
+  ///
+  /// - Returns: whether it may.
+  func beginHandling() -> Bool { settle() && mayHandle }
+
+  /// Notes that another worker is to go on with the mailbox, instead of the one that attends it.
+  func relocate() {
+    contents.withLock { $0.mailbox.relocate() }
+  }
+
+  /// Clears `attended` if the step says that the mailbox is no longer attended.
+  ///
+  /// Called under the lock of the contents.
+  ///
+  /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
+  private func leave(after step: Mailbox.Step) -> UInt64 {
+    if case .handle = step { return 0 }
+    return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
+  }
+
+  /// Does what follows an update of the mailbox, outside the lock.
+  ///
+  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and, if
+  /// the worker has left the mailbox of a terminated subscription, opens the subscription that is held for it.
+  private func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
+    let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
+    if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
+    if case .more = step { topic.owner.requestWorker(for: self) }
+    return step
+  }
+}
+
+/// How a subscription takes the place of another, or waits for another one of the same object.
+extension SubscriptionNode {
+  /// Takes over what is pending for the predecessor, if there is one.
+  ///
+  /// Called under the lock of the contents, by all who look for what is pending. It takes the predecessor's lock
+  /// within, so that what is pending is always in one mailbox. There is no circle: of two locks, that of the newer
+  /// subscription is taken first. No more have to be taken over at once than threads are in `subscribe`.
+  func inherit(_ contents: inout Contents) {
+    guard let predecessor = contents.predecessor.take() else { return }
+    predecessor.contents.withLock { former in
+      predecessor.inherit(&former)
+      contents.mailbox.takeOver(from: &former.mailbox)
+    }
+  }
+
+  /// Keeps the subscriber of this subscription, whose id was taken, if a worker has a notification that it is about
+  /// to call it with: it would be lost with the subscriber.
+  func keep(_ subscriber: AnyObject) {
+    let isBeginning = contents.withLock { $0.mailbox.hasEnded && $0.mailbox.isHandling }
+    if isBeginning { topic.succession.withLock { $0.keep(subscriber, of: self) } }
+  }
+
+  /// Requests a worker, unless nothing is pending or the mailbox is shut.
+  func resume() {
+    // Applies this mailbox's limit to what was taken over.
+    if touch({ $0.mailbox.needsWorker($1) }) { topic.owner.requestWorker(for: self) }
+  }
+
+  /// Opens the subscription that is held for this one's worker, if that has left.
+  func releaseHeld() {
+    guard let left = topic.succession.withLock({ $0.release(self) }) else { return }
+    left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
+    left.held?.resume()
+  }
+
+  /// The other subscriptions of the same object that have ended and whose handlers may run.
+  var endedOnes: [SubscriptionNode] {
+    guard let object = reference.object else { return [] }
+    return topic.succession.withLock { $0.ended(at: address) }
+      .filter { $0 !== self && $0.reference.refers(to: object) }
+  }
+
+  /// The subscription that is held for this one.
+  var heldSubscription: SubscriptionNode? {
+    isOpen ? nil : topic.succession.withLock { $0.held(for: self) }
+  }
+}

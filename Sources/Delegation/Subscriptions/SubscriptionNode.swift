@@ -37,11 +37,10 @@ final class Origin: Sendable {
 
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
-/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start
-/// how many questions were asked and how many are
-/// being answered. `contents` is under a lock of its own, and has the mailbox
-/// and the options. Neither this lock nor the inbox's is ever taken under the other: posters wait for
-/// the inbox's, and changes of a mailbox may take long.
+/// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
+/// how many questions were asked, and how many are being answered. `contents` is under a lock of its own, and has the
+/// mailbox and the options. Neither this lock nor the inbox's is ever taken under the other: posters wait for the
+/// inbox's, and changes of a mailbox may take long.
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -199,7 +198,7 @@ final class SubscriptionNode: Sendable {
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox?, options: SubscriptionOptions?) {
     let (pending, options, account, wasQueued) = contents.withLock { contents in
-      if termination != .succeeded { inherit(&contents, evenIfPoised: true) }
+      if termination != .succeeded { inherit(&contents) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let account = contents.mailbox.account(published: end)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil

@@ -2,11 +2,10 @@
 ///
 /// An object handles one notification of a protocol at a time, even if it has had several subscriptions.
 /// If it subscribes again while a worker still attends the mailbox of its former subscription, the new
-/// one is *held* until that worker leaves. An *heir*, which has taken the id of an ended one, waits for its
-/// worker only while that may give back the notification that it has taken.
+/// one is *held* until that worker leaves.
 ///
 /// The *object* of an ended one whose id was taken is kept, if the worker is about to call it or does: that
-/// notification is not the heir's.
+/// notification is not the successor's.
 ///
 /// Invariant: `ended` has an entry for each subscription that was attended or asked when it was terminated, until
 /// all that has ended. The subscription's `state` word orders the two: either the termination finds it busy, or who
@@ -17,8 +16,6 @@ struct Succession: Sendable {
     let node: SubscriptionNode
     /// The subscription of the same object that is held meanwhile, if there is one.
     var held: SubscriptionNode?
-    /// The subscription that is to take over what is pending, if it waits for that.
-    var heir: SubscriptionNode?
     /// The subscriber, if it is kept.
     var subscriber: AnyObject?
   }
@@ -49,16 +46,6 @@ struct Succession: Sendable {
     return node
   }
 
-  /// Sets who is to take over what is pending when the worker has left the terminated one.
-  ///
-  /// - Parameters:
-  ///   - heir: the newest that is to have it; if it has ended, a newer one sets itself.
-  ///   - node: the terminated one.
-  mutating func setHeir(_ heir: SubscriptionNode, of node: SubscriptionNode) {
-    guard heir.isOpen, let index = index(of: node) else { return }
-    ended[node.address]?[index].heir = heir
-  }
-
   /// Keeps the subscriber of a terminated one until the worker has left.
   mutating func keep(_ subscriber: AnyObject, of node: SubscriptionNode) {
     guard let index = index(of: node) else { return }
@@ -73,7 +60,7 @@ struct Succession: Sendable {
   /// The terminated subscriptions at an address that are busy.
   func ended(at address: Int) -> [SubscriptionNode] { ended[address]?.map(\.node) ?? [] }
 
-  /// Takes out who waits for a subscription, if that is no longer attended; removes it if it is not busy.
+  /// Takes out who is held for a subscription, if that is no longer attended; removes it if it is not busy.
   mutating func release(_ node: SubscriptionNode) -> Entry? {
     guard !node.isAttended, let index = index(of: node), var entries = ended[node.address] else {
       return nil

@@ -164,58 +164,67 @@ struct MailboxTests {
   }
 
   @Test(
-    "what was taken and not begun is put back before all that waits, for a successor to handle",
+    "what was taken and has not begun is a successor's, before all that waits",
     arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 4)])
-  func givenBack(policy: DelegateHub.MailboxPolicy) throws {
-    let handled = Recorder<Int>()
-    var chain = Notification()
-    for number in (0..<3).reversed() {
-      let notification = Notification()
-      notification.fill(
-        with: Notification.Content(
-          handler: .asynchronous { _ in
-            handled.record(number)
-            return true
-          }), followedBy: chain)
-      chain = notification
-    }
-    var mailbox = Mailbox(at: chain, number: 0, policy: policy)
+  func takenBack(policy: DelegateHub.MailboxPolicy) throws {
+    var mailbox = Mailbox(at: deferredChain(of: 3), number: 0, policy: policy)
     let begun = mailbox.begin(published: 3)
     let taken = try #require(begun)
-    mailbox.poise()
-    #expect(mailbox.flags.contains(.poised))
-    #expect(mailbox.giveBack(taken) == true)
-    #expect(mailbox.giveBack(taken) == false)
-    #expect(mailbox.advance(after: .skipped, published: nil).isDone == true)
-    #expect(mailbox.account(published: 3) == Account(waiting: 3))
+    mailbox.poise(taken)
+    #expect(mailbox.account(published: 3) == Account(waiting: 2, handling: 1))
     #expect((0..<3).allSatisfy { mailbox.hasPending($0) })
     let heir = mailbox.handOver(policy: .unbounded, published: 3)
     var successor = try #require(heir)
+    #expect((0..<3).allSatisfy { !mailbox.hasPending($0) && successor.hasPending($0) })
+    #expect(mailbox.settle() == false)
+    #expect(mailbox.advance(after: .skipped, published: nil).isDone == true)
     #expect(mailbox.account(published: 3) == Account())
     #expect(successor.account(published: 3) == Account(waiting: 3))
     handleAll(in: &successor, published: 3)
     #expect(successor.account(published: 3) == Account(handled: 3))
+    withExtendedLifetime(taken) {}
   }
 
-  @Test("what has begun, or was discarded, is not put back")
-  func notGivenBack() throws {
-    var begun = Mailbox(at: Structures.chain(of: 2), number: 0)
-    let first = begun.begin(published: 2)
-    let content = try #require(first)
-    #expect(begun.giveBack(content) == false)
-    #expect(begun.account(published: 2) == Account(waiting: 1, handling: 1))
-    let end = Notification()
-    let last = Notification()
-    last.fill(
-      with: Notification.Content(handler: .asynchronous { _ in true }), followedBy: end)
-    var ended = Mailbox(at: last, number: 0)
+  @Test("what has begun, or was discarded, is not taken back")
+  func notTakenBack() throws {
+    for isDeferred in [true, false] {
+      let chain = isDeferred ? deferredChain(of: 2) : Structures.chain(of: 2)
+      var begun = Mailbox(at: chain, number: 0)
+      let next = begun.begin(published: 2)
+      let taken = try #require(next)
+      if isDeferred { begun.poise(taken) }
+      #expect(begun.settle() == true)
+      #expect(begun.settle() == true)
+      let heir = begun.handOver(policy: .unbounded, published: 2)
+      #expect(heir?.account(published: 2) == Account(waiting: 1))
+      // Not even if it says so only now.
+      begun.poise(taken)
+      #expect(begun.settle() == true)
+      #expect(begun.advance(after: .handled, published: nil).isDone == true)
+      #expect(begun.account(published: 2) == Account(handled: 1))
+      withExtendedLifetime(taken) {}
+    }
+    var ended = Mailbox(at: deferredChain(of: 1), number: 0)
     let next = ended.begin(published: 1)
     let taken = try #require(next)
-    ended.poise()
+    ended.poise(taken)
     ended.end(at: 1, as: .cancelled)
-    #expect(ended.giveBack(taken) == false)
+    #expect(ended.settle() == true)
     #expect(ended.advance(after: .skipped, published: nil).isDone == true)
     #expect(ended.account(published: 1) == Account(cancelled: 1))
+    withExtendedLifetime(taken) {}
+  }
+
+  /// A chain of notifications whose handlers are deferred.
+  private func deferredChain(of count: Int) -> Notification {
+    var chain = Notification()
+    for _ in 0..<count {
+      let notification = Notification()
+      let content = Notification.Content(handler: .deferred { _ in true })
+      notification.fill(with: content, followedBy: chain)
+      chain = notification
+    }
+    return chain
   }
 
   @Test("what was posted before the subscription began is never owed")

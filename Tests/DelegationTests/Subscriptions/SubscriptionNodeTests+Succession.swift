@@ -115,48 +115,54 @@ extension SubscriptionNodeTests {
 
   // MARK: Handlers that have not begun
 
-  /// A subscription that has taken a notification for the main actor, before another one.
+  /// A subscription that has taken a notification whose handler is deferred, before another one.
   private func poised(_ subscriber: Nobody) throws -> SubscriptionNode {
     let node = Structures.subscribe(subscriber, in: inbox, identity: Identity("a"))
-    let content = Notification.Content(handler: .asynchronous { _ in true })
+    let content = Notification.Content(handler: .deferred { _ in true })
     inbox.post(content, to: Structures.key)
     inbox.post(Structures.content(), to: Structures.key)
-    #expect(node.begin() != nil)
-    node.poise()
+    node.poise(try #require(node.begin()))
     return node
   }
 
-  @Test("a successor waits until what has not begun is given back, and takes it over first")
-  func givenBack() throws {
+  @Test("a successor takes over what has not begun, before what waits, and waits for nobody")
+  func takenBack() throws {
     defer { inbox.clear() }
     let subscribers = (0..<3).map { _ in Nobody() }
     let former = try poised(subscribers[0])
-    let wakes = Wakes(of: inbox)
-    _ = inbox.takeUpdates(asWake: true)
-    // The second one is succeeded while it waits.
+    // The second one has no worker yet when it is succeeded.
     let heirs = subscribers.dropFirst().map {
       Structures.subscribe($0, in: inbox, identity: Identity("a"))
     }
-    #expect(wakes.count == 0)
-    #expect(!heirs[1].attend())
-    #expect(!former.beginHandling())
-    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
-    #expect(former.advance(after: .skipped).isDone)
-    #expect(wakes.count == 1)
-    let due = inbox.takeUpdates(asWake: true).pendingWork.due
-    #expect(due.map(ObjectIdentifier.init) == [ObjectIdentifier(heirs[1])])
+    #expect(former.runningCalls == 0)
     #expect([former, heirs[0]].map(\.account) == [Account(), Account()])
     #expect(heirs[1].account == Account(waiting: 2))
-    guard case .asynchronous = try #require(heirs[1].begin()).handler else {
-      Issue.record("in another order")
-      return
-    }
+    let taken = try #require(heirs[1].begin())
+    #expect(taken.handler.isDeferred)
+    heirs[1].poise(taken)
+    #expect(heirs[1].beginHandling())
+    #expect(!former.beginHandling())
+    #expect(former.advance(after: .skipped).isDone)
     #expect(heirs[1].advance(after: .handled).isDone == false)
     #expect(heirs[1].advance(after: .handled).isDone)
+    #expect(heirs[1].account == Account(handled: 2))
     #expect(former.isIdle && heirs[0].isIdle)
   }
 
-  @Test("a row of successors that wait, however long, takes no more of the stack than one")
+  @Test("its limit holds also while the worker of the one before waits (O42)")
+  func limitedAtOnce() throws {
+    defer { inbox.clear() }
+    let subscribers = (0..<2).map { _ in Nobody() }
+    let former = try poised(subscribers[0])
+    let heir = Structures.subscribe(
+      subscribers[1], in: inbox, identity: Identity("a"), policy: .latest)
+    #expect(heir.account == Account(dropped: 1, waiting: 1))
+    inbox.post(Structures.content(), to: Structures.key)
+    #expect(heir.account == Account(dropped: 2, waiting: 1))
+    #expect(former.advance(after: .skipped).isDone)
+  }
+
+  @Test("a row of successors, however long, leaves all to the last one")
   func longRow() throws {
     defer { inbox.clear() }
     let subscribers = (0..<30_000).map { _ in Nobody() }
@@ -165,12 +171,11 @@ extension SubscriptionNodeTests {
       Structures.subscribe($0, in: inbox, identity: Identity("a"))
     }
     #expect(heirs.dropLast().allSatisfy { $0.isIdle && $0.account == Account() })
-    #expect(former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .skipped).isDone)
     #expect(heirs.last?.account == Account(waiting: 2))
   }
 
-  @Test("what has begun is not given back, and its successor does not wait for it")
+  @Test("what has begun is not taken over, and its successor does not wait for it")
   func begun() throws {
     defer { inbox.clear() }
     let subscribers = (0..<2).map { _ in Nobody() }
@@ -180,28 +185,30 @@ extension SubscriptionNodeTests {
     #expect(heir.account == Account(waiting: 1))
     #expect(heir.begin() != nil)
     #expect(former.mayHandle)
-    // Not even if it says so only now.
-    former.poise()
     #expect(former.beginHandling())
-    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .handled).isDone)
     #expect(heir.advance(after: .handled).isDone)
     #expect([former, heir].map(\.account) == [Account(handled: 1), Account(handled: 1)])
   }
 
-  @Test("if the successor ends meanwhile, what has not begun is cancelled")
-  func endedMeanwhile() throws {
+  @Test(
+    "if it ends, what has not begun does not begin, and is cancelled", arguments: [true, false])
+  func endedMeanwhile(isSucceeded: Bool) throws {
     defer { inbox.clear() }
     let subscribers = (0..<2).map { _ in Nobody() }
     let former = try poised(subscribers[0])
-    let heir = Structures.subscribe(subscribers[1], in: inbox, identity: Identity("a"))
-    heir.terminate(as: .cancelled)
-    #expect(heir.account == Account(cancelled: 1))
-    #expect(heir.isIdle && !former.isIdle)
+    if isSucceeded {
+      let heir = Structures.subscribe(subscribers[1], in: inbox, identity: Identity("a"))
+      heir.terminate(as: .cancelled)
+      #expect(heir.account == Account(cancelled: 2))
+      #expect(heir.isIdle)
+    } else {
+      former.terminate(as: .cancelled)
+    }
+    #expect(!former.isIdle)
     #expect(!former.beginHandling())
-    #expect(!former.giveBack(.asynchronous { _ in true }, with: nil))
     #expect(former.advance(after: .skipped).isDone)
-    #expect(former.account == Account(cancelled: 1))
+    #expect(former.account == (isSucceeded ? Account() : Account(cancelled: 2)))
     #expect(former.isIdle)
   }
 }

@@ -11,15 +11,14 @@ struct SuccessionTests {
   func sameAddress() {
     // Of one object, as if it had died and another one had its address.
     let nodes = (0..<2).map { _ in Structures.node(of: subscribers[0]) }
-    let heir = Structures.node(of: subscribers[1])
     var succession = Succession()
     succession.remember(nodes[0])
-    succession.setHeir(heir, of: nodes[0])
+    succession.keep(subscribers[1], of: nodes[0])
     succession.remember(nodes[1])
     let second = succession.release(nodes[1])
-    #expect(second?.heir == nil)
+    #expect(second?.subscriber == nil)
     let first = succession.release(nodes[0])
-    #expect(first?.heir === heir)
+    #expect(first?.subscriber === subscribers[1])
     #expect(succession.count == 0)
   }
 

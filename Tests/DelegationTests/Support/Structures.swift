@@ -93,11 +93,11 @@ extension Inbox {
   ) -> Int? {
     state.withLock { state -> Int? in
       guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
-      var effects = Effects()
+      var effects: [Effect] = []
       change(at: place, &state) {
         terminate(node, as: termination, at: place, &$0, &effects)
       }
-      for case .finish(_, let end, _, _) in effects.all { return end }
+      for case .finish(_, let end, _, _) in effects { return end }
       return nil
     }
   }

@@ -1,5 +1,68 @@
 public import Synchronization
 
+/// How a subscription reaches its subscriber.
+extension SubscriptionNode {
+  /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
+  /// expired.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameter call: the call that looks, if one does.
+  /// - Returns: whether they may.
+  func isActive(endingIn call: CallKind?) -> Bool { isOpen && object(for: call) != nil }
+
+  /// The subscriber.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameter call: the call that looks, if one does.
+  /// - Returns: `nil` if it has died, which terminates the subscription.
+  @usableFromInline
+  func object(for call: CallKind?) -> AnyObject? {
+    let object = reference.object
+    if object == nil { terminate(as: .expired, in: call) }
+    return object
+  }
+
+  /// The subscriber as a further protocol, for a question.
+  ///
+  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
+  @inlinable
+  @inline(never)
+  func subscriber<P>(
+    as type: P.Type, conformingTo narrowing: Narrowing, for call: CallKind
+  ) -> P? {
+    guard let object = object(for: call), narrowing.outerAdmit(object),
+      let subscriber = object as? P
+    else { return nil }
+    noteHeard()
+    return subscriber
+  }
+
+  /// A reference to the subscriber as a further protocol.
+  ///
+  /// Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
+  func reference(as narrowing: Narrowing, for call: CallKind? = nil) -> WeakReference? {
+    object(for: call).flatMap { narrowing.reference(to: $0) }
+  }
+
+  /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.
+  ///
+  /// If it has died, the subscription ends as expired. Must not be called under a lock or on the hub's actor.
+  ///
+  /// - Parameters:
+  ///   - narrowing: the further protocols that it must conform to; `nil` for none.
+  ///   - call: the call that looks, if one does.
+  /// - Returns: whether it would.
+  @usableFromInline
+  func isReached(as narrowing: Narrowing?, endingIn call: CallKind?) -> Bool {
+    isActive(endingIn: call) && narrowing.map { reference(as: $0, for: call) != nil } ?? true
+  }
+}
+
+/// What a subscription reports of its subscriber.
 extension SubscriptionNode {
   /// The subscriber's name, for people: its type and its id, if one was given.
   func name(with id: Identity?) -> String {
