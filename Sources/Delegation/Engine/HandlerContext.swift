@@ -33,23 +33,6 @@ struct HandlerContext: Sendable {
   /// The identity of the subscription whose handler this is, as bits; 0 if there is none.
   let nodeBits: UInt
 
-  private init(worker: Worker, call: UInt64, node: SubscriptionNode?, nodeBits: UInt) {
-    self.worker = worker
-    self.call = call
-    self.node = node
-    self.nodeBits = nodeBits
-  }
-
-  @usableFromInline
-  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
-    self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
-  }
-
-  /// The context of all handlers of a round's worker.
-  init(asking worker: Worker) {
-    self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
-  }
-
   /// Whether it is a handler of a subscription.
   func isHandler(of node: SubscriptionNode) -> Bool {
     nodeBits == node.identityBits
@@ -72,6 +55,18 @@ struct HandlerContext: Sendable {
       next = context.worker.caller?.awaiting
     }
     return chain
+  }
+}
+
+extension HandlerContext {
+  @usableFromInline
+  init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
+    self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
+  }
+
+  /// The context of all handlers of a round's worker.
+  init(asking worker: Worker) {
+    self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
   }
 }
 
