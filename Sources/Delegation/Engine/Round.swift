@@ -28,6 +28,11 @@ final class Round: @unchecked Sendable {
   @usableFromInline
   typealias Question = @Sendable (Round, Worker, _ first: Claim) async -> Claim?
 
+  /// Counts those that have not answered at the deadline; that they are late is noted if the time of the question is
+  /// given.
+  @usableFromInline
+  typealias Expire = @Sendable (Round, Duration?) -> Void
+
   /// Whether the first worker's task can be cancelled before its handle is known.
   private enum Presence {
     static let none: UInt8 = 0
@@ -52,9 +57,9 @@ final class Round: @unchecked Sendable {
   /// It is an object: most questions have none, and what can be empty is copied by its type, which is looked up.
   final class Expiry: Sendable {
     let deadline: Deadline
-    private let expire: @Sendable (Round, Duration?) -> Void
+    private let expire: Expire
 
-    init(at deadline: Deadline, _ expire: @escaping @Sendable (Round, Duration?) -> Void) {
+    init(at deadline: Deadline, _ expire: @escaping Expire) {
       self.deadline = deadline
       self.expire = expire
     }
@@ -259,20 +264,4 @@ final class Round: @unchecked Sendable {
     let present = Task.currentPriority
     if present > base { escalate(to: present) }
   }
-}
-
-/// What a question brings for its round, without types.
-@frozen
-@usableFromInline
-struct Inquiry: Sendable {
-  @usableFromInline
-  let question: Round.Question
-  /// Counts those that have not answered at the deadline, if there is one; that they are late is noted if the time of
-  /// the question is given.
-  @usableFromInline
-  var expire: @Sendable (Round, Duration?) -> Void = { _, _ in }
-
-  /// - Parameter question: one worker's part.
-  @inlinable
-  init(_ question: @escaping Round.Question) { self.question = question }
 }

@@ -189,18 +189,14 @@ extension SubscriptionNode {
 
   /// Notes that the handler threw an error that its caller does not receive.
   @usableFromInline
-  func noteFailure(_ error: any Error, in call: CallKind) {
+  func noteFailure(_ error: any Error) {
     let worker = HandlerContext.binding.wrappedValue?.worker
     worker?.note(CallFailure(error), isCancelled: Task.isCancelled)
   }
 
-  /// Counts off a call in a loop, whose handler did not answer.
-  ///
-  /// - Parameter wasAsked: whether it threw; otherwise the subscriber is gone, or does not conform.
+  /// Counts off a call in a loop, whose handler threw.
   @usableFromInline
-  func endLoopCall(wasAsked: Bool) {
-    endCall(as: !wasAsked ? .unasked : Task.isCancelled ? .abandoned : .failed)
-  }
+  func endFailedCall() { endCall(as: Task.isCancelled ? .abandoned : .failed) }
 }
 
 extension SubscriptionNode {

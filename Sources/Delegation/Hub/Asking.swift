@@ -13,6 +13,24 @@ protocol Asking<Response, Failure>: Sendable {
   var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
 }
 
+extension Asking {
+  /// What a round's workers do with this question.
+  @inlinable
+  @inline(__always)
+  func question<C>(countedBy poll: Poll<Ballot<C, Failure>>) -> Round.Question
+  where C.Response == Response {
+    { round, worker, first in
+      func take(_ answer: Answer<Response, Failure>, from claim: Round.Claim) -> Round.Claim? {
+        poll.take(answer, from: claim, by: worker, in: round)
+      }
+      if let interception = round.surroundings?.interception {
+        return await interception.ask(self, from: first, as: worker, in: round, counting: take)
+      }
+      return await round.run(from: first, as: worker, counting: take) { await answer(of: $0) }
+    }
+  }
+}
+
 /// A vote that awaits its voters; it is not ``AskingForResponse``, for which its closure would have to be converted.
 @frozen
 @usableFromInline
@@ -38,7 +56,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
-      return node.failure(error, in: .vote)
+      return node.failure(error)
     }
   }
 
@@ -62,7 +80,8 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   init(
-    _ audience: Audience<P>, in call: CallKind, absent absence: DelegateHub.Absence<Response>?,
+    _ audience: Audience<P>, in call: CallKind,
+    absent absence: DelegateHub.Absence<Response>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
   ) {
     self.audience = audience
@@ -78,7 +97,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
-      return node.failure(error, absent: absence, in: call)
+      return node.failure(error, absent: absence)
     }
   }
 
@@ -113,27 +132,50 @@ struct AskingForReply<P, R: Sendable>: Asking {
       return node.absence()
     }
     do {
-      return Self.reply(of: node, .success(try await body(subscriber)))
+      return .response(.init(of: node, result: .success(try await body(subscriber))))
     } catch {
       node.noteFailure()
-      return Self.reply(of: node, .failure(error))
+      return .response(.init(of: node, result: .failure(error)))
     }
   }
 
   @inlinable
   var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
-    { Self.reply(of: $0, .failure(DelegateHub.ReplyError.timedOut)) }
-  }
-
-  @inlinable
-  static func reply(
-    of node: SubscriptionNode, _ result: Result<R, any Error>
-  ) -> Answer<DelegateHub.Reply<R>, Never> {
-    .response(DelegateHub.Reply(of: node, result: result))
+    { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
   }
 }
 
-/// A question whose cost is that of other things: on the main actor, or in a task for each subscriber.
+extension DelegateHub {
+  /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
+  public struct Reply<Value: Sendable>: Sendable {
+    private let id: Identity?
+    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
+    public var subscriber: String { subscription.node.name(with: id) }
+    /// The subscription that it was asked by.
+    public let subscription: Subscription
+    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
+    public let result: Result<Value, any Error>
+
+    @usableFromInline
+    init(of node: SubscriptionNode, result: Result<Value, any Error>) {
+      id = node.id
+      subscription = Subscription(node: node)
+      self.result = result
+    }
+  }
+
+  /// Why a subscriber has no result of its own.
+  public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The subscriber had not answered at the deadline.
+    public static let timedOut = Self(
+      description: "the subscriber had not answered at the deadline")
+
+    /// What went wrong, in words.
+    public let description: String
+  }
+}
+
+/// A question whose cost is that of other things: on the main actor, or a turn that is a question of its own.
 @frozen
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
@@ -153,4 +195,32 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> { await body(node) }
+}
+
+/// What subscribers contribute that do not answer.
+extension SubscriptionNode {
+  /// What a subscriber contributes that is gone, or does not conform.
+  @inlinable
+  func absence<Response, E>() -> Answer<Response, E> {
+    noteUnasked()
+    return .absence
+  }
+
+  /// What a subscriber contributes whose handler threw.
+  ///
+  /// - Parameters:
+  ///   - error: what it threw.
+  ///   - absence: what counts in its place; `nil` if the error fails the call.
+  /// - Returns: what it contributes.
+  @inlinable
+  func failure<Response, E>(
+    _ error: E, absent absence: DelegateHub.Absence<Response>? = nil
+  ) -> Answer<Response, E> {
+    guard let absence else {
+      noteFailure()
+      return .failure(error)
+    }
+    noteFailure(error)
+    return absence.answer()
+  }
 }

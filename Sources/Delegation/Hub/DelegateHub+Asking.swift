@@ -1,3 +1,6 @@
+/// Questions that are asked side by side, with closures that await something.
+///
+/// How they are asked is in `DelegateHub+Polling`, and how one subscriber is in ``Asking``.
 extension DelegateHub {
   /// Asks every subscriber of a protocol for a yes or no, side by side, and combines the answers.
   ///
@@ -70,7 +73,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     let audience = Audience(`protocol`)
-    let asking = AskingForResponse(audience, in: .ask, absent: nil, body)
+    let asking = AskingForResponse(audience, in: .ask, body)
     return try await decide(audience, by: combiner, in: .ask, asking).get()
   }
 
@@ -111,9 +114,7 @@ extension DelegateHub {
     within duration: Duration? = nil, absent absence: Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await ask(
-      among: Audience(`protocol`), combining: rule,
-      within: duration, absent: absence, in: .vote, body)
+    await decide(Audience(`protocol`), by: rule, in: .vote, within: duration, absent: absence, body)
   }
 
   /// Asks every subscriber of a protocol, combines the responses, returns by a deadline, and does
@@ -140,22 +141,21 @@ extension DelegateHub {
     absent absence: Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await ask(
-      among: Audience(`protocol`), combining: combiner,
-      within: duration, absent: absence, in: .ask, body)
+    await decide(
+      Audience(`protocol`), by: combiner, in: .ask, within: duration, absent: absence, body)
   }
 
+  /// Asks with a deadline, or none, and counts what is thrown as absent.
   @inlinable
   @inline(__always)
-  nonisolated func ask<P, C: Combiner>(
-    among audience: Audience<P>, combining combiner: C, within duration: Duration?,
-    absent absence: Absence<C.Response>, in call: CallKind,
+  nonisolated func decide<P, C: Combiner>(
+    _ audience: Audience<P>, by combiner: C, in call: CallKind, within duration: Duration?,
+    absent absence: Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await decide(
-      audience, by: combiner, in: call, within: deadline(within: duration),
-      AskingForResponse(audience, in: call, absent: absence, body)
-    ).outcome
+    let asking = AskingForResponse(audience, in: call, absent: absence, body)
+    let deadline = deadline(within: duration)
+    return await decide(audience, by: combiner, in: call, within: deadline, asking).outcome
   }
 
   /// Asks every subscriber of a protocol, side by side, and returns each one's own result.
@@ -190,50 +190,20 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    await collect(among: Audience(`protocol`), within: duration, body)
+    await collect(Audience(`protocol`), within: duration, body)
   }
 
   @inlinable
   @inline(__always)
   nonisolated func collect<P, R: Sendable>(
-    among audience: Audience<P>, within duration: Duration?,
+    _ audience: Audience<P>, within duration: Duration?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     let asking = AskingForReply(audience, body)
     guard let deadline = deadline(within: duration) else {
-      return await decide(audience, by: Reduction.all(), in: .collect, asking).get()
+      return await decide(audience, by: .all(), in: .collect, asking).get()
     }
-    return await decide(
-      audience, by: Reduction.all(), in: .collect, within: deadline, asking
-    ).get()
-  }
-}
-
-extension SubscriptionNode {
-  /// What a subscriber contributes that is gone, or does not conform.
-  @inlinable
-  func absence<Response, E>() -> Answer<Response, E> {
-    noteUnasked()
-    return .absence
-  }
-
-  /// What a subscriber contributes whose handler threw.
-  ///
-  /// - Parameters:
-  ///   - error: what it threw.
-  ///   - absence: what counts in its place; `nil` if the error fails the call.
-  ///   - call: the kind of call.
-  /// - Returns: what it contributes.
-  @inlinable
-  func failure<Response, E>(
-    _ error: E, absent absence: DelegateHub.Absence<Response>? = nil, in call: CallKind
-  ) -> Answer<Response, E> {
-    guard let absence else {
-      noteFailure()
-      return .failure(error)
-    }
-    noteFailure(error, in: call)
-    return absence.answer()
+    return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
   }
 }
 

@@ -35,7 +35,7 @@ extension DelegateHub {
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await askInPlace(among: Audience(`protocol`), combining: rule, in: .vote, body)
+    try await askInPlace(AskingInPlace(Audience(`protocol`), in: .vote, body), by: rule)
   }
 
   /// Asks every subscriber of a protocol for a yes or no on the main actor, with a closure that awaits nothing.
@@ -69,7 +69,7 @@ extension DelegateHub {
     on mainActor: MainActor.Type = MainActor.self,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await askOnMainActor(among: Audience(`protocol`), combining: rule, in: .vote, body)
+    try await askOnMainActor(Audience(`protocol`), by: rule, in: .vote, body)
   }
 
   /// Asks every subscriber of a protocol with a closure that awaits nothing, and combines the responses.
@@ -96,7 +96,7 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C,
     _ body: @escaping @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await askInPlace(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+    try await askInPlace(AskingInPlace(Audience(`protocol`), in: .ask, body), by: combiner)
   }
 
   /// Asks every subscriber of a protocol on the main actor with a closure that awaits nothing, and combines the
@@ -121,31 +121,21 @@ extension DelegateHub {
     _ protocol: P.Type, combining combiner: C, on mainActor: MainActor.Type = MainActor.self,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await askOnMainActor(among: Audience(`protocol`), combining: combiner, in: .ask, body)
+    try await askOnMainActor(Audience(`protocol`), by: combiner, in: .ask, body)
   }
 
-  @inlinable
-  @inline(__always)
-  nonisolated func askInPlace<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
-    _ body: @escaping @Sendable (P) throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    try await askInPlace(
-      among: audience, combining: combiner, in: call, SynchronousQuestion(body: body))
-  }
-
+  /// Asks in a loop, up to the first subscriber that needs more than that.
   @inlinable
   @inline(never)
   nonisolated func askInPlace<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
-    _ question: SynchronousQuestion<P, C.Response, E>
+    _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
     // Not by `subscriptions(of:)`: behind an `await`, even of what is inlined, a task looks for its executor.
     let nodes: [SubscriptionNode]
-    if let published = publishedSnapshot(of: audience.key) {
+    if let published = publishedSnapshot(of: asking.audience.key) {
       nodes = published
     } else {
-      nodes = await changedSubscriptions(of: audience.key)
+      nodes = await changedSubscriptions(of: asking.audience.key)
     }
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
@@ -154,21 +144,18 @@ extension DelegateHub {
     beginLoop()
     defer { endLoop() }
     if mayAskInPlace || nodes.isEmpty {
-      let decision = question.ask(
-        nodes, from: &position, among: audience, in: call, counting: &combiner)
+      let decision = asking.ask(nodes, from: &position, counting: &combiner)
       if let decision { return try decision.get() }
     }
-    return try await askRest(
-      of: nodes, from: position, countedBy: combiner, among: audience, in: call, question)
+    return try await askRest(of: nodes, from: position, asking, by: combiner)
   }
 
   /// Asks the subscriptions from a position on: they need more than a loop.
   @inlinable
   @inline(never)
   nonisolated func askRest<P, C: Combiner, E>(
-    of nodes: [SubscriptionNode], from first: Int, countedBy combiner: C,
-    among audience: Audience<P>, in call: CallKind,
-    _ question: SynchronousQuestion<P, C.Response, E>
+    of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
+    by combiner: C
   ) async throws(E) -> C.Outcome {
     // Interceptors may drain the hub: then the round alone counts the question.
     let isIntercepted = surroundings?.interception != nil
@@ -176,29 +163,15 @@ extension DelegateHub {
     defer { if isIntercepted { beginLoop() } }
     let poll = Poll(Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
     await conduct(
-      audience.key, among: nodes, from: first, conformingTo: audience.narrowing, in: call, by: nil,
-      calledElsewhere: isCalledOnOtherExecutor
-    ) { _ in
-      Inquiry { round, worker, first in
-        func take(_ answer: Answer<C.Response, E>, from claim: Round.Claim) -> Round.Claim? {
-          poll.take(answer, from: claim, by: worker, in: round)
-        }
-        if let interception = round.surroundings?.interception {
-          let asking = AskingByClosure { question.noted($0, in: audience, for: call) }
-          return await interception.ask(
-            asking, from: first, as: worker, in: round, counting: take)
-        }
-        return await round.run(from: first, as: worker, counting: take) { node in
-          question.noted(node, in: audience, for: call)
-        }
-      }
-    }
+      asking.audience.key, among: nodes, from: first, conformingTo: asking.audience.narrowing,
+      in: asking.call
+    ) { _ in (asking.question(countedBy: poll), nil) }
     return try Poll.takeDecision(of: poll).get()
   }
 
   @inlinable
   nonisolated func askOnMainActor<P, C: Combiner, E>(
-    among audience: Audience<P>, combining combiner: C, in call: CallKind,
+    _ audience: Audience<P>, by combiner: C, in call: CallKind,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     let asking = AskingByClosure { node in
@@ -218,46 +191,41 @@ extension DelegateHub {
 
 /// A question that awaits nothing.
 ///
-/// It is a type of its own, so that the compiler does not make a copy of what asks it for each closure.
+/// It is a type, and not a closure, so that the compiler does not make a copy of what asks it for each closure.
 @frozen
 @usableFromInline
-struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
+struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
+  @usableFromInline
+  let audience: Audience<P>
+  @usableFromInline
+  let call: CallKind
   @usableFromInline
   let body: @Sendable (P) throws(Failure) -> Response
 
   @inlinable
-  init(body: @escaping @Sendable (P) throws(Failure) -> Response) {
+  init(
+    _ audience: Audience<P>, in call: CallKind,
+    _ body: @escaping @Sendable (P) throws(Failure) -> Response
+  ) {
+    self.audience = audience
+    self.call = call
     self.body = body
   }
 
-  /// Asks one subscriber; that it did not answer has yet to be noted.
+  /// Asks one subscriber in a round's worker.
   @inlinable
   @inline(__always)
-  func answer(
-    of node: SubscriptionNode, in audience: Audience<P>, for call: CallKind
-  ) -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
+    guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
-      return .failure(error)
+      return node.failure(error)
     }
   }
 
-  /// Asks one subscriber in a round's worker, and notes if it did not answer.
   @inlinable
-  @inline(__always)
-  func noted(
-    _ node: SubscriptionNode, in audience: Audience<P>, for call: CallKind
-  ) -> Answer<Response, Failure> {
-    let answer = answer(of: node, in: audience, for: call)
-    switch answer {
-    case .response, .substitute: break
-    case .absence: node.noteUnasked()
-    case .failure: node.noteFailure()
-    }
-    return answer
-  }
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { { _ in .absence } }
 
   /// Asks one subscription after another, up to the one that decides or the first one that has an executor.
   ///
@@ -267,8 +235,7 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
   @inlinable
   @inline(never)
   func ask<C: Combiner>(
-    _ nodes: [SubscriptionNode], from position: inout Int, among audience: Audience<P>,
-    in call: CallKind, counting combiner: inout C
+    _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
   ) -> Result<C.Outcome, Failure>? where C.Response == Response {
     var count = combiner
     defer { combiner = count }
@@ -277,32 +244,35 @@ struct SynchronousQuestion<P, Response: Sendable, Failure: Error>: Sendable {
       if node.hasExecutor { return nil }
       var answer = Answer<Response, Failure>.absence
       if node.beginCall() {
-        answer = self.answer(of: node, in: audience, for: call)
+        answer = answerInLoop(of: node)
         switch answer {
         case .response, .substitute: node.endCall()
-        case .absence: node.endLoopCall(wasAsked: false)
-        case .failure: node.endLoopCall(wasAsked: true)
+        case .absence: node.endCall(as: .unasked)
+        case .failure: node.endFailedCall()
         }
       }
-      if let decision = count.count(answer, from: position) { return decision }
+      let outcome: C.Outcome?
+      switch answer {
+      case .response(let response), .substitute(let response):
+        outcome = count.receive(response, from: position)
+      case .absence: outcome = count.receiveNothing(from: position)
+      case .failure(let error): return .failure(error)
+      }
+      if let outcome { return .success(outcome) }
       position += 1
     }
     return .success(count.finish())
   }
-}
 
-extension Combiner {
-  /// Counts an answer in a loop, where what `absent:` counts does not come.
+  /// Asks one subscriber in the loop, which has yet to count off the call.
   @inlinable
   @inline(__always)
-  mutating func count<Failure>(
-    _ answer: Answer<Response, Failure>, from position: Int
-  ) -> Result<Outcome, Failure>? {
-    switch answer {
-    case .response(let response), .substitute(let response):
-      receive(response, from: position).map { .success($0) }
-    case .absence: receiveNothing(from: position).map { .success($0) }
-    case .failure(let error): .failure(error)
+  func answerInLoop(of node: SubscriptionNode) -> Answer<Response, Failure> {
+    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
+    do throws(Failure) {
+      return .response(try body(subscriber))
+    } catch {
+      return .failure(error)
     }
   }
 }

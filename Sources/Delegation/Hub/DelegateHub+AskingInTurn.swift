@@ -1,3 +1,4 @@
+/// Questions that are asked in turn; how is in `DelegateHub+TakingTurns`.
 extension DelegateHub {
   /// Asks the subscribers of a protocol one after another until one answers.
   ///
@@ -31,7 +32,7 @@ extension DelegateHub {
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await askInTurn(among: Audience(`protocol`), body).get()
+    try await askInTurn(Audience(`protocol`), body).get()
   }
 
   /// Passes a value through the subscribers of a protocol, each of which may change it or stop it.
@@ -60,7 +61,7 @@ extension DelegateHub {
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await pass(value, among: Audience(`protocol`), body).get()
+    try await pass(value, Audience(`protocol`), body).get()
   }
 
   /// Asks the subscribers of a protocol one after another until one answers or the deadline comes;
@@ -104,10 +105,8 @@ extension DelegateHub {
     absent absence: Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await askInTurn(
-      among: Audience(`protocol`), by: deadline(within: duration), each: each,
-      absent: absence, body
-    ).outcome
+    let audience = Audience(`protocol`)
+    return await askInTurn(audience, within: duration, each: each, absent: absence, body).outcome
   }
 
   /// Passes a value through the subscribers of a protocol until the deadline comes; does not throw.
@@ -147,9 +146,7 @@ extension DelegateHub {
     eachWithin each: Duration? = nil, absent absence: Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await pass(
-      value, among: Audience(`protocol`), by: deadline(within: duration), each: each,
-      absent: absence, body
-    ).outcome
+    let audience = Audience(`protocol`)
+    return await pass(value, audience, within: duration, each: each, absent: absence, body).outcome
   }
 }

@@ -1,3 +1,4 @@
+/// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
   /// How many live subscribers a protocol has.
   ///
@@ -143,7 +144,7 @@ extension DelegateHub {
   }
 
   /// The deadline of a call; `nil` for none.
-  @usableFromInline
+  @inlinable
   nonisolated func deadline(within duration: Duration?) -> Deadline? {
     duration.flatMap(deadlines.deadline(after:))
   }
@@ -201,5 +202,60 @@ extension DelegateHub {
       }
     }
     return try result.get()
+  }
+}
+
+extension DelegateHub {
+  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)-4l7hx`` returned.
+  public struct Leftovers: Sendable, CustomStringConvertible {
+    /// A subscriber with work left.
+    public struct Subscriber: Sendable, Hashable {
+      /// The subscriber's type, and the id it was subscribed with.
+      public let subscriber: String
+      /// Where in the source it subscribed.
+      public let site: String
+      /// How many of its handlers are running.
+      public let running: Int
+      /// How many notifications wait for it, apart from the one being handled.
+      public let waiting: Int
+      /// The subscription, by which it can be ended.
+      public let subscription: DelegateHub.Subscription
+    }
+
+    /// The subscribers with work left, protocol by protocol, in the order in which they are served.
+    public let subscribers: [Subscriber]
+
+    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
+    public internal(set) var delays = 0
+
+    /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
+    /// incidents that are being told.
+    var ownWork = 0
+
+    /// Whether nothing was left.
+    public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
+
+    /// One line for each subscriber with work left, and one for what is left beside that.
+    public var description: String {
+      if isEmpty { return "nothing left" }
+      var lines = subscribers.map {
+        "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
+      }
+      if delays > 0 { lines.append("delaying the drain: \(delays)") }
+      if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
+      return lines.joined(separator: "\n")
+    }
+  }
+}
+
+extension DelegateHub.Leftovers.Subscriber {
+  /// What a subscription has left, if anything.
+  init?(_ node: SubscriptionNode) {
+    let running = node.runningCalls
+    let waiting = node.account.waiting
+    guard running > 0 || waiting > 0 else { return nil }
+    self.init(
+      subscriber: node.name(with: node.id), site: node.site.description, running: running,
+      waiting: waiting, subscription: .init(node: node))
   }
 }

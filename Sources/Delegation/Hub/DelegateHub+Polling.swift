@@ -1,3 +1,6 @@
+/// How questions are asked side by side: by a ``Round``, whose ``Poll`` counts the answers.
+///
+/// A single subscriber that needs neither is asked in the caller's task.
 extension DelegateHub {
   /// The only one of a protocol's published subscriptions, if it can be asked in the caller's task: then no round is
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
@@ -35,17 +38,17 @@ extension DelegateHub {
     }
     var poll: Poll<Ballot<C, E>>?
     await conduct(
-      audience.key, among: consume published, conformingTo: audience.narrowing, in: call, by: nil,
+      audience.key, among: consume published, conformingTo: audience.narrowing, in: call,
       calledElsewhere: isElsewhere
     ) { nodes in
       let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
       poll = present
-      return present.isDecidedAtOnce() ? nil : Inquiry(asking, to: present)
+      return present.isDecidedAtOnce() ? nil : (asking.question(countedBy: present), nil)
     }
     return Poll.takeDecision(of: poll)
   }
 
-  /// Asks side by side, and decides by a deadline.
+  /// Asks side by side in a round, and decides by a deadline.
   ///
   /// It is apart from ``decide(_:by:in:_:)``, so that a call that can have none does not carry its code.
   ///
@@ -65,24 +68,20 @@ extension DelegateHub {
   ) async -> Result<C.Outcome, E> {
     var poll: Poll<Ballot<C, E>>?
     await conduct(
-      audience.key, among: given, conformingTo: audience.narrowing, in: call, by: deadline,
-      calledElsewhere: isCalledOnOtherExecutor
+      audience.key, among: given, conformingTo: audience.narrowing, in: call, by: deadline
     ) { nodes in
       let present = Poll(
         Ballot<C, E>(asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil))
       poll = present
       if present.isDecidedAtOnce() { return nil }
-      var inquiry = Inquiry(asking, to: present)
       let late = asking.late
-      inquiry.expire = { round, start in
+      let expire: Round.Expire = { round, start in
         present.expire(in: round) { position in
-          guard round.isLate(nodes[position], at: position, notingSince: start) else {
-            return .absence
-          }
-          return late(nodes[position])
+          let isLate = round.isLate(nodes[position], at: position, notingSince: start)
+          return isLate ? late(nodes[position]) : .absence
         }
       }
-      return inquiry
+      return (asking.question(countedBy: present), expire)
     }
     return Poll.takeDecision(of: poll)
   }
@@ -112,16 +111,18 @@ extension DelegateHub {
   ///   - narrowing: the further protocols that the subscribers must conform to; `nil` for none.
   ///   - call: the kind of call.
   ///   - deadline: the deadline of the decision; `nil` for none.
-  ///   - isElsewhere: whether the caller prefers another executor: all of this is done on the hub's own.
-  ///   - begin: begins the poll among the subscriptions; returns `nil` if that decides.
+  ///   - isElsewhere: whether the caller prefers another executor, if that is known: all of this is done on the
+  ///     hub's own.
+  ///   - begin: begins the poll among the subscriptions; returns what the workers do and what is done at the
+  ///     deadline, or `nil` if the poll is decided.
   @usableFromInline
   nonisolated func conduct(
     _ key: ObjectIdentifier, among given: consuming [SubscriptionNode]?, from first: Int = 0,
-    conformingTo narrowing: Narrowing?, in call: CallKind, by deadline: Deadline?,
-    calledElsewhere isElsewhere: Bool,
-    _ begin: ([SubscriptionNode]) -> Inquiry?
+    conformingTo narrowing: Narrowing?, in call: CallKind, by deadline: Deadline? = nil,
+    calledElsewhere isElsewhere: Bool? = nil,
+    _ begin: ([SubscriptionNode]) -> (Round.Question, Round.Expire?)?
   ) async {
-    if isElsewhere {
+    if isElsewhere ?? isCalledOnOtherExecutor {
       let given = given
       return await withTaskExecutorPreference(ownExecutor) {
         await self.conduct(
@@ -131,14 +132,14 @@ extension DelegateHub {
     }
     var nodes: [SubscriptionNode]
     if let given { nodes = given } else { nodes = await subscriptions(of: key) }
-    guard let inquiry = begin(nodes) else { return }
+    guard let (question, expire) = begin(nodes) else { return }
     // Its handler delays no other one, and nothing can be decided before it returns.
     let isForCaller = executor == nil && nodes.count == 1 && !nodes[0].hasExecutor
     var expiry: Round.Expiry?
-    if let deadline { expiry = Round.Expiry(at: deadline, inquiry.expire) }
+    if let deadline, let expire { expiry = Round.Expiry(at: deadline, expire) }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
-      expiring: expiry, inquiry.question)
+      expiring: expiry, question)
     if let expiry { return await conduct(round, by: expiry) }
     if isForCaller { return await round.askInCallersTask() }
     let mayRunInPlace = executor == nil || isCalledOnOwnExecutor
@@ -177,25 +178,6 @@ extension DelegateHub {
       await round.waitForDecision()
     } onPriorityEscalated: { _, priority in
       round.escalate(to: priority)
-    }
-  }
-}
-
-extension Inquiry {
-  @inlinable
-  @inline(__always)
-  init<A: Asking, C>(_ asking: A, to poll: Poll<Ballot<C, A.Failure>>)
-  where C.Response == A.Response {
-    self.init { round, worker, first in
-      func take(_ answer: Answer<A.Response, A.Failure>, from claim: Round.Claim) -> Round.Claim? {
-        poll.take(answer, from: claim, by: worker, in: round)
-      }
-      if let interception = round.surroundings?.interception {
-        return await interception.ask(asking, from: first, as: worker, in: round, counting: take)
-      }
-      return await round.run(from: first, as: worker, counting: take) {
-        await asking.answer(of: $0)
-      }
     }
   }
 }

@@ -2,6 +2,7 @@
   public import Dispatch
 #endif
 
+/// How objects subscribe to protocols.
 extension DelegateHub {
   /// Subscribes an object to a protocol.
   ///

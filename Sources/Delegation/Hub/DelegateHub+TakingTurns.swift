@@ -1,35 +1,31 @@
-/// How questions are asked in turn: in the caller's task or, if there is a deadline, in a task for each turn.
+/// How questions are asked in turn: in the caller's task, or on the subscriber's own executor.
+///
+/// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
   @inlinable
   @inline(__always)
   nonisolated func askInTurn<P, R: Sendable, E>(
-    among audience: Audience<P>, by whole: Deadline? = nil, each: Duration? = nil,
+    _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
     absent absence: Absence<R?>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async -> Result<R?, E> {
-    await inTurn(
-      among: audience, in: .askInTurn, by: whole, each: each, absent: absence, startingWith: nil
-    ) { node, _ in
-      guard let subscriber = node.subscriber(in: audience, for: .askInTurn) else {
-        return node.absence()
-      }
-      do throws(E) {
-        return .response(try await body(subscriber))
-      } catch {
-        return node.failure(error, absent: absence, in: .askInTurn)
-      }
-    }
+    let asking = AskingForResponse(audience, in: .askInTurn, absent: absence, body)
+    return await inTurn(
+      audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
+      startingWith: nil
+    ) { node, _ in await asking.answer(of: node) }
   }
 
   @inlinable
   @inline(__always)
   nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, among audience: Audience<P>, by whole: Deadline? = nil, each: Duration? = nil,
+    _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
     absent absence: Absence<V?>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async -> Result<V?, E> {
     await inTurn(
-      among: audience, in: .pass, by: whole, each: each, absent: absence, startingWith: value
+      audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
+      startingWith: value
     ) { node, value in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
         return node.absence()
@@ -37,7 +33,7 @@ extension DelegateHub {
       do throws(E) {
         return .response(try await body(subscriber, value))
       } catch {
-        return node.failure(error, absent: absence, in: .pass)
+        return node.failure(error, absent: absence)
       }
     }
   }
@@ -55,14 +51,14 @@ extension DelegateHub {
   /// - Returns: the result of the last turn.
   @inlinable
   nonisolated func inTurn<P, Value: Sendable, E>(
-    among audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
+    _ audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
     absent absence: Absence<Value?>?, startingWith value: Value?,
     _ ask: @escaping @Sendable (SubscriptionNode, Value?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) { @concurrent in
         await self.inTurn(
-          among: audience, in: call, by: whole, each: each, absent: absence, startingWith: value,
+          audience, in: call, by: whole, each: each, absent: absence, startingWith: value,
           ask)
       }
     }
@@ -115,7 +111,13 @@ extension DelegateHub {
           await ask($0, present)
         }
       }
-      if let result = answer.end(of: call, passing: &value) { return result }
+      switch answer {
+      case .response(let next), .substitute(let next):
+        if (next == nil) == (call == .pass) { return .success(next) }
+        value = next
+      case .absence: break
+      case .failure(let error): return .failure(error)
+      }
       if isLast { break }
     }
     return .success(value)
@@ -175,28 +177,6 @@ extension DelegateHub {
     let isShallow = worker.caller?.isShallow ?? true
     return await Task.runAttached(on: executor, cancelledInPlace: isShallow) {
       await worker.ask(node, in: call, watchedBy: slowWatch, absence: absence, ask)
-    }
-  }
-}
-
-extension Answer {
-  /// The outcome of a question that is asked in turn, if this answer ends it.
-  ///
-  /// - Parameters:
-  ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
-  ///   - value: the value of the next turn, if there is one.
-  /// - Returns: the outcome.
-  @inlinable
-  func end<Value>(
-    of call: CallKind, passing value: inout Value?
-  ) -> Result<Value?, Failure>? where Response == Value? {
-    switch self {
-    case .response(let next), .substitute(let next):
-      if (next == nil) == (call == .pass) { return .success(next) }
-      value = next
-      return nil
-    case .absence: return nil
-    case .failure(let error): return .failure(error)
     }
   }
 }

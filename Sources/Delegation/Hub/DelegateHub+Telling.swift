@@ -1,3 +1,4 @@
+/// Notifications, with and without waiting until they have been handled.
 extension DelegateHub {
   /// Calls a synchronous handler on every subscriber of a protocol, without waiting for any.
   ///

@@ -1,3 +1,4 @@
+/// How subscriptions are ended by the subscriber, its id or the protocol.
 extension DelegateHub {
   /// Ends an object's subscription to a protocol.
   ///

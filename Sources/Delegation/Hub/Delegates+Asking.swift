@@ -1,3 +1,4 @@
+/// The questions to one protocol: each is the hub's of the same name.
 extension Delegates {
   /// Asks every subscriber for a yes or no, side by side, and combines the answers.
   ///
@@ -34,9 +35,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await hub.ask(
-      among: audience, combining: rule,
-      within: duration, absent: absence, in: .vote, body)
+    await hub.decide(audience, by: rule, in: .vote, within: duration, absent: absence, body)
   }
 
   /// Asks every subscriber, side by side, and combines the responses.
@@ -54,7 +53,7 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    let asking = AskingForResponse(audience, in: .ask, absent: nil, body)
+    let asking = AskingForResponse(audience, in: .ask, body)
     return try await hub.decide(audience, by: combiner, in: .ask, asking).get()
   }
 
@@ -75,9 +74,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await hub.ask(
-      among: audience, combining: combiner,
-      within: duration, absent: absence, in: .ask, body)
+    await hub.decide(audience, by: combiner, in: .ask, within: duration, absent: absence, body)
   }
 
   /// Asks every subscriber, side by side, and returns each one's own result.
@@ -94,7 +91,7 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(among: audience, within: duration, body)
+    await hub.collect(audience, within: duration, body)
   }
 
   /// Asks the subscribers one after another until one answers.
@@ -109,7 +106,7 @@ extension Delegates {
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(among: audience, body).get()
+    try await hub.askInTurn(audience, body).get()
   }
 
   /// Asks the subscribers one after another until one answers, in time and without failing.
@@ -129,9 +126,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await hub.askInTurn(
-      among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
-    ).outcome
+    await hub.askInTurn(audience, within: duration, each: each, absent: absence, body).outcome
   }
 
   /// Passes a value through the subscribers, each of which may change it or stop it.
@@ -148,7 +143,7 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, among: audience, body).get()
+    try await hub.pass(value, audience, body).get()
   }
 
   /// Passes a value through the subscribers, in time and without failing.
@@ -170,9 +165,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(
-      value, among: audience, by: hub.deadline(within: duration), each: each, absent: absence, body
-    ).outcome
+    await hub.pass(value, audience, within: duration, each: each, absent: absence, body).outcome
   }
 
   // MARK: Questions that await nothing
@@ -192,7 +185,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askInPlace(among: audience, combining: rule, in: .vote, body)
+    try await hub.askInPlace(AskingInPlace(audience, in: .vote, body), by: rule)
   }
 
   /// Asks every subscriber for a yes or no on the main actor, with a closure that awaits nothing.
@@ -211,7 +204,7 @@ extension Delegates {
     by rule: Rule = .unanimous, on mainActor: MainActor.Type = MainActor.self,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askOnMainActor(among: audience, combining: rule, in: .vote, body)
+    try await hub.askOnMainActor(audience, by: rule, in: .vote, body)
   }
 
   /// Asks every subscriber with a closure that awaits nothing, and combines the responses.
@@ -228,7 +221,7 @@ extension Delegates {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(among: audience, combining: combiner, in: .ask, body)
+    try await hub.askInPlace(AskingInPlace(audience, in: .ask, body), by: combiner)
   }
 
   /// Asks every subscriber on the main actor with a closure that awaits nothing, and combines the responses.
@@ -247,6 +240,6 @@ extension Delegates {
     combining combiner: C, on mainActor: MainActor.Type = MainActor.self,
     _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askOnMainActor(among: audience, combining: combiner, in: .ask, body)
+    try await hub.askOnMainActor(audience, by: combiner, in: .ask, body)
   }
 }

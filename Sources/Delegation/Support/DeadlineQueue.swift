@@ -38,6 +38,7 @@ final class DeadlineQueue: Sendable {
   }
 
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
+  @usableFromInline
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
     let start = now()
