@@ -242,21 +242,21 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     while position < nodes.count {
       let node = nodes[position]
       if node.hasExecutor { return nil }
-      var answer = Answer<Response, Failure>.absence
-      if node.beginCall() {
-        answer = answerInLoop(of: node)
-        switch answer {
-        case .response, .substitute: node.endCall()
-        case .absence: node.endCall(as: .unasked)
-        case .failure: node.endFailedCall()
-        }
-      }
       let outcome: C.Outcome?
-      switch answer {
-      case .response(let response), .substitute(let response):
-        outcome = count.receive(response, from: position)
-      case .absence: outcome = count.receiveNothing(from: position)
-      case .failure(let error): return .failure(error)
+      if node.beginCall() {
+        switch answerInLoop(of: node) {
+        case .response(let response), .substitute(let response):
+          node.endCall()
+          outcome = count.receive(response, from: position)
+        case .absence:
+          node.endCall(as: .unasked)
+          outcome = count.receiveNothing(from: position)
+        case .failure(let error):
+          node.endFailedCall()
+          return .failure(error)
+        }
+      } else {
+        outcome = count.receiveNothing(from: position)
       }
       if let outcome { return .success(outcome) }
       position += 1
