@@ -242,11 +242,7 @@ def planted(root):
 
 
 SWITCH = """
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
+internal import Glibc
 
 private let chosen = getenv("DELEGATION_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0
 
