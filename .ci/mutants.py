@@ -178,7 +178,7 @@ class Maker:
         body = text.strip()
         cover = masked(body)
         returns = body.startswith("return ")
-        if not swaps and (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
+        if (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
                 or NO_STATEMENT.match(body) or " -> " in cover and not returns):
             return []
         drops = DROPPED.match(cover) and not returns and not is_bool
@@ -220,7 +220,8 @@ def is_complete(text):
 
 def is_movable(text):
     """Whether a line is a statement that may stand elsewhere."""
-    return is_complete(text) and MOVABLE.match(masked(text).strip())
+    body = masked(text).strip()
+    return is_complete(text) and MOVABLE.match(body) and not NO_STATEMENT.match(body)
 
 
 def planted(root):
