@@ -33,8 +33,6 @@ NO_STATEMENT = re.compile(
 DROPPED = re.compile(r"(_ = )?(try |await |self\.)*[\w.$?!\[\]()\\: ,&]*?(\(|[-+|&]?= |\{)")
 MOVABLE = re.compile(r"(?!(let|var|return|case|if|guard|for|while|fatalError|defer)\b)"
                      r"(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
-
-
 CONDITION = re.compile(r"(\s*(?:\} else )?(?:if|while|guard) |\s*for .*? where )(.*?)((?: else)? \{)$")
 VALUE = re.compile(r"(\s*(?:@\w+ )*(?:(?:private|fileprivate|public|static) )*(?:let|var) [^={]+ = )(.+)()$")
 
@@ -182,7 +180,7 @@ class Maker:
         body = text.strip()
         cover = masked(body)
         returns = body.startswith("return ")
-        if not swaps and (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
+        if (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
                 or NO_STATEMENT.match(body) or " -> " in cover and not returns):
             return []
         drops = DROPPED.match(cover) and not returns and not is_bool
@@ -198,7 +196,7 @@ class Maker:
     def file(self, path, source):
         """The lines of a file with all its mutants."""
         result, lines, name = [], [*expand(source), ("", False)], ""
-        kinds, swapped = [], None  # whether the blocks around are of type Bool, and the mutant that has this line before
+        kinds, swapped = [], None  # whether the blocks around are of type Bool; the mutant that has this line earlier
         for (text, is_usable), (other, may_move) in zip(lines, lines[1:]):
             if member := MEMBER.match(text):
                 name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[0].split()[-1]
@@ -224,7 +222,8 @@ def is_complete(text):
 
 def is_movable(text):
     """Whether a line is a statement that may stand elsewhere."""
-    return is_complete(text) and MOVABLE.match(masked(text).strip())
+    body = masked(text).strip()
+    return is_complete(text) and MOVABLE.match(body) and not NO_STATEMENT.match(body)
 
 
 def planted(root):
@@ -240,16 +239,13 @@ def planted(root):
             texts[path] = text.replace(old, new.replace("FAULT", f"isMutant({len(made)})"))
             made[-1].path = path
         elif not line.startswith("#"):
-            made.append(Mutant(len(made) + 1, pathlib.Path("guarantee"), line.split()[0], "fault", line.partition(" ")[2], ""))
+            guarantee, name = line.split(maxsplit=1)
+            made.append(Mutant(len(made) + 1, pathlib.Path("guarantee"), guarantee, "fault", name, ""))
     return made, {path: [Line(text, [])] for path, text in texts.items()}, misplaced
 
 
 SWITCH = """
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
+internal import Glibc
 
 private let chosen = getenv("DELEGATION_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0
 
