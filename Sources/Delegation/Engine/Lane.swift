@@ -154,7 +154,7 @@ extension Lane {
           if special.isDeferred {
             node.poise(Notification.Content(handler: .special(special), receipt: receipt))
           }
-          fate = await run(special, on: node, in: call, as: &worker)
+          fate = await run(special, on: node, node.reference, in: call, as: &worker)
           // Kept: the mailbox may release its reference under the lock.
           if special.isDeferred, fate != .handled,
             !withExtendedLifetime(special, { node.settle() })
@@ -180,14 +180,14 @@ extension Lane {
   ///
   /// Incidents are found within these task-locals, too.
   nonisolated(nonsending) private func run(
-    _ special: Notification.Special, on node: SubscriptionNode, in call: CallKind,
-    as worker: inout Worker?
+    _ special: Notification.Special, on node: SubscriptionNode,
+    _ reference: borrowing WeakReference, in call: CallKind, as worker: inout Worker?
   ) async -> Mailbox.Fate {
     guard node.mayHandle else { return .skipped }
     var fate = Mailbox.Fate.skipped
     guard let narrowing = special.narrowing else {
       await special.context.bind {
-        fate = await run(special.handler, on: node, node.reference, in: call, as: &worker)
+        fate = await run(special.handler, on: node, reference, in: call, as: &worker)
       }
       return fate
     }
@@ -205,7 +205,7 @@ extension Lane {
     switch handler {
     case .synchronous(let handle): run(handle, on: node, reference, in: call)
     case .asynchronous(let handle): await run(handle, on: node, reference, in: call, as: &worker)
-    case .special(let special): await run(special, on: node, in: call, as: &worker)
+    case .special(let special): await run(special, on: node, reference, in: call, as: &worker)
     }
   }
 
