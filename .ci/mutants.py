@@ -2,10 +2,8 @@
 import collections
 import pathlib
 import re
-import subprocess
 
 LIBRARY = pathlib.Path("Sources/Delegation")
-FORMAT = '{"version": 1, "lineLength": 100000, "respectsExistingLineBreaks": false, "indentation": {"spaces": 2}}'
 # What takes the place of what: both ways, and one way.
 PAIRS = [
     (" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" === ", " !== "), (" && ", " || "),
@@ -21,15 +19,14 @@ OPERATOR = re.compile("|".join(
 
 BLOCK = re.compile(r"\s*(\} else|if|guard|while|for|defer|do)\b")
 MEMBER = re.compile(
-    r"\s*((@\w+(\([^)]*\))?|private(\(set\))?|fileprivate|public|internal|static|mutating|"
+    r"\s*((@\w+(\([^)]*\))?|private(\(set\))?|fileprivate|public|package|internal|static|mutating|convenience|"
     r"nonisolated(\(\w+\))?|final|consuming)\s+)*(var|func|init|deinit|subscript)\b")
-CLOSURE = re.compile(r"(\[[^\]]*\] |@\w+ )*(\([^)]*\)|[\w, ]+?)?( -> .*?)? ?\bin ")
 # Lines that are no statement of their own, or must not be left out or repeated.
 NO_STATEMENT = re.compile(
-    r"(let|var|func|init|deinit|case|default|import|internal|private|public|@|#|struct|class|enum|extension|"
+    r"(let|var|func|init|deinit|case|default|import|internal|private|public|package|convenience|@|#|struct|class|enum|extension|"
     r"protocol|typealias|static|fileprivate|final|actor|\}|\)|\]|fatalError|break|continue|else|where|if|"
     r"guard|switch|for|while|repeat|do|catch|defer|nonisolated|mutating|associatedtype|unsafe|isolated|"
-    r"throw|\.|\?|:)|[\w ]+: |\(.*\) [^=]*\bin ")
+    r"throw|stride\(|\.|\?|:)|[\w ]+: |\(.*\) [^=]*\bin ")
 DROPPED = re.compile(r"(_ = )?(try |await |self\.)*[\w.$?!\[\]()\\: ,&]*?(\(|[-+|&]?= |\{)")
 MOVABLE = re.compile(r"(?!(let|var|return|case|if|guard|for|while|fatalError|defer)\b)"
                      r"(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
@@ -55,6 +52,10 @@ def masked(text):
     return re.sub(r"//.*$", lambda found: " " * len(found[0]), text)
 
 
+def uncommented(text):
+    return text[:len(masked(text).rstrip())]
+
+
 def depth(text, opening="([", closing=")]"):
     text = masked(text)
     return sum(map(text.count, opening)) - sum(map(text.count, closing))
@@ -72,23 +73,33 @@ def split_at(text, separator):
     return parts
 
 
-def formatted(path):
-    """A file with each statement on one line."""
-    return subprocess.run(["swift", "format", "--configuration", FORMAT, path], check=True, capture_output=True,
-                          text=True).stdout
-
-
-def expand(source):
-    """The lines, with short blocks in three, and whether each may be changed."""
-    is_quoted = False
-    for text in source.splitlines():
-        if is_quoted or text.count('"""') % 2:
-            is_quoted ^= text.count('"""') % 2 == 1
+def expand(lines):
+    """Logical lines, and whether they may be changed: conditions and calls in one, short blocks in three."""
+    quoted, index = False, 0
+    while index < len(lines):
+        text = lines[index]
+        index += 1
+        if quoted or text.count('"""') % 2:
+            quoted ^= text.count('"""') % 2 == 1
             yield text, False
-        elif cover := masked(text).rstrip():
-            text = text[:len(cover)]
-            # Accessors stand only whole, and only in their property.
-            yield from [(text, False)] if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text) else unfold(text)
+            continue
+        if not masked(text).strip():
+            continue
+        begins = re.match(r"\s*(\} else )?(if|guard|while)\b", text)
+        while index < len(lines) and '"""' not in lines[index]:
+            cover = masked(text).rstrip()
+            if not (depth(text) > 0 and not cover.endswith(("{", " in"))
+                    or begins and not re.search(r"\{( .*\})?$", cover)
+                    or re.match(r"\s*(&&|\|\||[+?:.]|==|<=|!=)\s?[^ ]", lines[index])
+                    and not cover.endswith(("{", "}"))):
+                break
+            text = uncommented(text) + " " + lines[index].strip()
+            index += 1
+        # Accessors stand only whole, and only in their property.
+        if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text):
+            yield uncommented(text), False
+        else:
+            yield from unfold(uncommented(text))
 
 
 def unfold(text):
@@ -99,24 +110,18 @@ def unfold(text):
         yield ":".join(heads) + ":", False
         yield from unfold(f"{indent}  {last.strip()}")
         return
-    if text.endswith("}"):
-        start = next((at for at in range(len(text) - 1, -1, -1) if depth(text[at:], "{", "}") == 0), 0)
+    is_member = MEMBER.match(text)
+    if text.endswith("}") and (BLOCK.match(text) or is_member):
+        start = next(at for at in range(len(text) - 1, -1, -1) if depth(text[at:], "{", "}") == 0)
         head, inside = text[:start].rstrip(), text[start + 1:-1].strip()
-        signature = CLOSURE.match(inside)
-        is_block = BLOCK.match(text) or MEMBER.match(text) and not re.search(r"\bvar\b.* = ", masked(head))
-        if head.endswith("} else") and re.match(r"\s*if\b", head):
-            yield from list(unfold(head.removesuffix(" else")))[:-1]
-            parts = f"{indent}}} else {{", inside
-        elif start and signature and not depth(head) and not BLOCK.match(text):
-            parts = f"{head} {{ {signature[0].rstrip()}", inside[signature.end():]
-        elif is_block and start and inside and ";" not in inside and not re.search(r"\b(get|set)\b", masked(inside)):
-            parts = f"{head} {{", inside
-        else:
-            parts = None
-        if parts:
-            yield parts[0], not parts[0].lstrip().startswith("}")
-            yield from unfold(f"{indent}  {parts[1]}")
-            yield f"{indent}}}", False
+        plain = inside and ";" not in inside and not re.search(r"\b(get|set|in)\b", masked(inside))
+        is_else = re.match(r"\s*if\b.*\} else$", head)
+        if is_else or start > 0 and plain and not (is_member and " = " in masked(head)):
+            if is_else:
+                yield from list(unfold(head.removesuffix(" else")))[:-1]
+            yield f"{indent}}} else {{" if is_else else head + " {", not is_else
+            yield from unfold(f"{indent}  {inside}")
+            yield indent + "}", False
             return
     yield text, True
 
@@ -195,7 +200,7 @@ class Maker:
 
     def file(self, path, source):
         """The lines of a file with all its mutants."""
-        result, lines, name = [], [*expand(source), ("", False)], ""
+        result, lines, name = [], [*expand(source.splitlines()), ("", False)], ""
         kinds, swapped = [], None  # whether the blocks around are of type Bool; the mutant that has this line earlier
         for (text, is_usable), (other, may_move) in zip(lines, lines[1:]):
             if member := MEMBER.match(text):

@@ -31,6 +31,30 @@ struct CursorTests {
     #expect(empty.claim() == nil)
   }
 
+  private struct Shared: Claimable {
+    var cursor: Cursor
+  }
+
+  @Test("who claims the last one releases the list, also a worker that begins", arguments: 1...3)
+  func releasedWithTheLast(count: Int) {
+    let shared = Lock(Shared(cursor: Cursor(Array(nodes.prefix(count)))))
+    #expect(shared.begin {}?.position == 0)
+    for position in 1..<count { #expect(shared.claim()?.position == position) }
+    #expect(shared.withLock { $0.cursor.nodes.isEmpty })
+    #expect(shared.claim() == nil)
+  }
+
+  @Test("a list to which something was added after the last claim is kept")
+  func keptForWhatWasAdded() {
+    let shared = Lock(Shared(cursor: Cursor(nodes)))
+    shared.withLock { state in
+      while let claim = state.claim(), !claim.isLast {}
+      state.cursor.append(nodes[0])
+    }
+    shared.releaseList()
+    #expect(shared.claim()?.position == 3)
+  }
+
   @Test("after a halt nothing is given out, and the list is the one's who halts", arguments: 0...3)
   func halts(claimed: Int) {
     var cursor = Cursor(nodes)

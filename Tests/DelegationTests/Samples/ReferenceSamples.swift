@@ -204,6 +204,7 @@ struct ReferenceSamples {
         Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
       ) { try await $0.mayEnter("Alice") }
       await gate.arrivals(round)
+      while await hub.statistics().questions.answered < round { await Task.yield() }
       clock.advance(by: .milliseconds(50))
       #expect(await answer == false)
     }
