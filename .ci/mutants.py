@@ -26,7 +26,7 @@ NO_STATEMENT = re.compile(
     r"(let|var|func|init|deinit|case|default|import|internal|private|public|package|convenience|@|#|struct|class|enum|extension|"
     r"protocol|typealias|static|fileprivate|final|actor|\}|\)|\]|fatalError|break|continue|else|where|if|"
     r"guard|switch|for|while|repeat|do|catch|defer|nonisolated|mutating|associatedtype|unsafe|isolated|"
-    r"throw|stride\(|\.|\?|:)|[\w ]+: |\(.*\) [^=]*\bin ")
+    r"throw|\(|\.|\?|:)|[\w ]+: |\(.*\) [^=]*\bin ")
 DROPPED = re.compile(r"(_ = )?(try |await |self\.)*[\w.$?!\[\]()\\: ,&]*?(\(|[-+|&]?= |\{)")
 MOVABLE = re.compile(r"(?!(let|var|return|case|if|guard|for|while|fatalError|defer)\b)"
                      r"(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
