@@ -132,19 +132,23 @@ extension DelegateHub {
     }
     var nodes: [SubscriptionNode]
     if let given { nodes = given } else { nodes = await subscriptions(of: key) }
-    guard let (question, expire) = begin(nodes) else { return }
     // Its handler delays no other one, and nothing can be decided before it returns.
     let isForCaller = executor == nil && nodes.count == 1 && !nodes[0].hasExecutor
+    guard let (question, expire) = begin(nodes) else { return }
     var expiry: Round.Expiry?
     if let deadline, let expire { expiry = Round.Expiry(at: deadline, expire) }
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
       expiring: expiry, question)
     if let expiry { return await conduct(round, by: expiry) }
-    if isForCaller { return await round.askInCallersTask() }
+    if isForCaller {
+      await round.askInCallersTask()
+      // If not, it has been given an executor meanwhile, and is asked there.
+      if round.isDecided { return }
+    }
     let mayRunInPlace = executor == nil || isCalledOnOwnExecutor
     await withTaskCancellationHandler {
-      if !round.start(inPlace: mayRunInPlace) { await waitForDecision(of: round) }
+      if isForCaller || !round.start(inPlace: mayRunInPlace) { await waitForDecision(of: round) }
     } onCancel: {
       round.cancel(inPlace: true)
     }

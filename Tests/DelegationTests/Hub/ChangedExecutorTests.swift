@@ -45,6 +45,57 @@ struct ChangedExecutorTests {
     #expect(scene.hub.inbox.activity.workers.value == 0)
   }
 
+  /// Does something when it is known who is asked, and before they are.
+  private struct Names: Combiner {
+    let prepare: @Sendable () -> Void
+    private(set) var names: [String] = []
+
+    init(_ prepare: @escaping @Sendable () -> Void) { self.prepare = prepare }
+
+    mutating func begin(asking count: Int) -> [String]? {
+      prepare()
+      return nil
+    }
+
+    mutating func receive(_ name: String, from position: Int) -> [String]? {
+      names.append(name)
+      return nil
+    }
+
+    mutating func finish() -> [String] { names }
+  }
+
+  @Test("the only one to ask is asked on the queue that it has got meanwhile", arguments: 1...3)
+  func onlyOne(form: Int) async {
+    let hub = DelegateHub(.init(interceptors: form == 3 ? [Untouched()] : []))
+    let probe = Probe("only")
+    hub.subscribe(probe, to: Listener.self)
+    let (queue, places) = (MarkedQueue.make("its own"), Recorder<String>())
+    let names = Names { hub.subscribe(probe, to: Listener.self, on: queue) }
+    let answer: [String]
+    if form == 1 {
+      answer = await hub.ask(Listener.self, combining: names) { probe in
+        await Task.yield()
+        places.record(MarkedQueue.current)
+        return probe.name
+      }
+    } else {
+      answer = await hub.ask(Listener.self, combining: names) { probe in
+        places.record(MarkedQueue.current)
+        return probe.name
+      }
+    }
+    #expect(answer == ["only"])
+    #expect(places.history == ["its own"])
+  }
+
+  private struct Untouched: DelegateHub.Interceptor {
+    nonisolated(nonsending) func intercept(
+      _ call: DelegateHub.HandlerCall,
+      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+    ) async -> DelegateHub.HandlerOutcome { await next() }
+  }
+
   @Test("a question in a loop asks one that has got a queue meanwhile there")
   func withinALoop() async {
     let hub = DelegateHub()
