@@ -148,7 +148,7 @@ struct HandlerTimesTests {
     for _ in 0..<5 {
       hub.notify((any Listener).self) { ear in if ear === troubled { for await _ in gate {} } }
     }
-    await hub.drain(within: .zero)
+    while await hub.statistics().counts.handled < 50 { await Task.yield() }
     var sampler = Sampler(rowLimit: 3)
     let statistics = await hub.statistics()
     let sample = Sampler.Hub(
