@@ -31,7 +31,8 @@ nonisolated struct ShopVisit: Hashable, Sendable {
   let isInCallersTask: Bool
   let place: Place
 
-  private static let visits = Recorder<(task: Int?, place: Place)>()
+  // Each call has its own: a handler may still run when its call is decided.
+  @TaskLocal private static var visits = Recorder<(task: Int?, place: Place)>()
   private static var task: Int? { unsafe withUnsafeCurrentTask { unsafe $0?.hashValue } }
 
   /// Notes that a subscriber is asked, whose answer is `true`.
@@ -40,9 +41,13 @@ nonisolated struct ShopVisit: Hashable, Sendable {
     return true
   }
 
-  /// All different visits since the last time, seen by the caller.
-  static func clear() -> Set<ShopVisit> {
-    Set(visits.clear().map { ShopVisit(isInCallersTask: $0.task == task, place: $0.place) })
+  /// All different visits of a call, seen by the caller.
+  static func during(
+    isolation: isolated (any Actor)? = #isolation, _ call: () async -> Void
+  ) async -> Set<ShopVisit> {
+    let own = Recorder<(task: Int?, place: Place)>()
+    await $visits.withValue(own, operation: call)
+    return Set(own.clear().map { ShopVisit(isInCallersTask: $0.task == task, place: $0.place) })
   }
 }
 
@@ -53,9 +58,10 @@ func form(
   _ name: String, _ overload: Overload, isolation: isolated (any Actor)? = #isolation,
   line: UInt = #line, file: StaticString = #fileID, _ call: () async throws -> Bool
 ) async {
-  let isGranted = try? await call()
-  Checks.expect(isGranted == true, "\(name): the outcome", line: line, file: file)
-  let visits = ShopVisit.clear()
+  let visits = await ShopVisit.during {
+    let isGranted = try? await call()
+    Checks.expect(isGranted == true, "\(name): the outcome", line: line, file: file)
+  }
   Checks.expect(visits == [overload.visit], "\(name): \(visits)", line: line, file: file)
 }
 
@@ -64,13 +70,14 @@ func form(
   _ name: String, throwing overload: Overload, isolation: isolated (any Actor)? = #isolation,
   line: UInt = #line, file: StaticString = #fileID, _ call: () async throws(Refusal) -> Bool
 ) async {
-  do throws(Refusal) {
-    _ = try await call()
-    Checks.expect(false, "\(name): it should have thrown", line: line, file: file)
-  } catch {
-    Checks.expect(error, is: Refusal(), line: line, file: file)
+  let visits = await ShopVisit.during {
+    do throws(Refusal) {
+      _ = try await call()
+      Checks.expect(false, "\(name): it should have thrown", line: line, file: file)
+    } catch {
+      Checks.expect(error, is: Refusal(), line: line, file: file)
+    }
   }
-  let visits = ShopVisit.clear()
   Checks.expect(visits == [overload.visit], "\(name): \(visits)", line: line, file: file)
 }
 
