@@ -165,6 +165,11 @@ struct InboxSectionTests {
     inbox.terminateAll(of: Structures.key)
     #expect(wakes.count == 2)
     #expect(inbox.takeUpdates(asWake: true).changes.map(\.terminated) == [512])
+    // So do fewer, if there are other changes.
+    for subscriber in subscribers.prefix(300) { _ = Structures.subscribe(subscriber, in: inbox) }
+    #expect(wakes.count == 2)
+    inbox.terminateAll(of: Structures.key)
+    #expect(wakes.count == 3)
   }
 
   @Test("the last wake for the end of many comes when their accounts are final, so none is kept")

@@ -48,6 +48,29 @@ struct LaneTests {
     withExtendedLifetime(cast) {}
   }
 
+  @Test("a suspended handler does not keep the executors of others")
+  func executorsOfOthers() {
+    let stage = Stage()
+    let (gate, probes) = (Gate(), stage.cast(1))
+    let other = Probe("other")
+    var own: ManualExecutor? = ManualExecutor()
+    let obituary = own.map { Obituary(of: $0) }
+    let subscription = stage.hub.subscribe(other, to: Listener.self, on: own)
+    stage.hub.notify(Listener.self) { probe in
+      if probe.name == "0" { await gate.pass() }
+      probe.log.record(1)
+    }
+    stage.run()
+    own?.run()
+    #expect(other.log.history == [1])
+    #expect(probes[0].log.history == [])
+    subscription.cancel()
+    own = nil
+    #expect(obituary?.isDead == true)
+    stage.open(gate)
+    #expect(probes[0].log.history == [1])
+  }
+
   @Test("no more tasks than one for each that suspends, and one that finds nothing left")
   func tasks() {
     for count in 1...4 {

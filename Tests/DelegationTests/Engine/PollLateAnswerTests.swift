@@ -22,6 +22,27 @@ struct PollLateAnswerTests {
     mutating func finish() -> Bool { false }
   }
 
+  @Test("those that are queued when another one decides are counted off as abandoned")
+  func countedOff() {
+    let cast = Cast(3)
+    let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) { _, _, _ in nil }
+    let poll = Poll(Ballot<First, Never>(asking: 3, combiner: First()))
+    #expect(!poll.isDecidedAtOnce())
+    // Another worker counts meanwhile.
+    let hasBallot = round.takeBallot()
+    #expect(hasBallot)
+    while let claim = round.claim() {
+      let isTaken = round.enqueue(ending: claim) {
+        poll.count(.answer(.response(Answer()), position: claim.position))
+      }
+      #expect(!isTaken)
+    }
+    _ = poll.conclude(false, by: nil, in: round)
+    #expect(cast.nodes.map(\.questions.answered) == [1, 0, 0])
+    #expect(cast.nodes.map(\.questions.abandoned) == [0, 1, 1])
+    #expect(cast.nodes.map(\.runningCalls) == [0, 0, 0])
+  }
+
   @Test(
     "neither the caller nor the others wait until one is released, though its `deinit` blocks")
   func release() async {

@@ -211,6 +211,34 @@ struct RoundTests {
     stuck.run()
   }
 
+  @Test("after a decision it is not: the caller may be the one who starts it")
+  func keptAfterTheEnd() {
+    let stuck = ManualExecutor()
+    let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _ in nil }
+    round.end(cancelling: true, except: nil)
+    round.requestWorker()
+    #expect(round.tasks.map(\.isCancelled) == [false])
+    stuck.run()
+  }
+
+  @Test("a worker whose task becomes known after the caller was raised is raised as well")
+  func raisedLate() {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let (executor, gate, cast) = (ManualExecutor(), Gate(), Cast(1))
+    let seen = Recorder<TaskPriority>()
+    let round = Round(asking: cast.nodes, for: DelegateHub(on: executor), in: .vote) { _, _, _ in
+      await gate.pass()
+      seen.record(Task.currentPriority)
+      return nil
+    }
+    round.escalate(to: .high)
+    round.requestWorker()
+    executor.run()
+    gate.open()
+    executor.run()
+    #expect(seen.history == [.high])
+  }
+
   @Test("those asked in turn are waited for, wherever they run", arguments: [false, true])
   func inTurn(hasExecutor: Bool) async {
     let pool = ThreadPool(threads: 1)

@@ -10,6 +10,7 @@ struct SlowWatchTests {
   private let executor = ManualExecutor()
   private let clock = FickleClock()
   private let reported: Recorder<ObjectIdentifier>
+  private let deadlines: DeadlineQueue
   private let watch: SlowWatch
 
   init() {
@@ -17,7 +18,7 @@ struct SlowWatchTests {
     self.reported = reported
     inbox = Inbox { reported.record(ObjectIdentifier($0.subscription.node)) }
     nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
-    let deadlines = DeadlineQueue(clock: clock, executor: executor)
+    deadlines = DeadlineQueue(clock: clock, executor: executor)
     watch = SlowWatch(after: .seconds(1), by: deadlines)
   }
 
@@ -55,6 +56,7 @@ struct SlowWatchTests {
       let tickets = nodes.map { watch.begin($0, in: .vote) }
       executor.run()
       #expect(clock.sound.sleepers == 1, "round \(round)")
+      #expect(deadlines.pending == 1, "round \(round)")
       for ticket in tickets { watch.end(ticket) }
       pass(1)
       #expect(clock.sound.sleepers == 0)

@@ -34,6 +34,16 @@ struct WakeTests {
     #expect(wake.ask() == true)
   }
 
+  @Test("it has the highest priority of those who wait for it, and the next one the default again")
+  func priority() {
+    let wake = Wake()
+    #expect(wake.priority == nil)
+    for priority in [TaskPriority.medium, .high, .background] { wake.raise(to: priority) }
+    #expect(wake.priority == .high)
+    wake.answer()
+    #expect(wake.priority == nil)
+  }
+
   @Test("what is posted sends the wake that somebody else has asked for and not sent")
   func postSends() {
     let inbox = Inbox()

@@ -30,6 +30,34 @@ struct HasSubscribersTests {
     #expect(hub.hasSubscribers(of: Listener.self))
   }
 
+  @Test("of very many that have died it looks at 384, and takes the next one for alive")
+  func veryMany() {
+    for count in [384, 385] {
+      do {
+        let probes = Probe.many(count)
+        for probe in probes { hub.subscribe(probe, to: Listener.self) }
+      }
+      #expect(hub.hasSubscribers(of: Listener.self) == (count > 384))
+      hub.unsubscribeAll(from: Listener.self)
+    }
+  }
+
+  @Test("no more are looked at than wanted, and the next one is taken for alive", arguments: 0...4)
+  func limit(most: Int) {
+    let probes = Probe.many(3)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    var looks = 0
+    let isFound = hub.inbox.hasSubscription(
+      of: ObjectIdentifier((any Listener).self), lookingAtMost: most
+    ) { _ in
+      looks += 1
+      return false
+    }
+    #expect(looks == min(most, 3))
+    #expect(isFound == (most < 3))
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("all subscriptions of a protocol end at once, however many there are")
   func endOfAll() {
     let probes = Probe.many(3000)

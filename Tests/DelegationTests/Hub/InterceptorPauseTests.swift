@@ -85,6 +85,47 @@ struct InterceptorPauseTests {
     #expect(await hub.statistics().questions.asked == 0)
   }
 
+  @Test("nor is one that has ended before the main actor is free, if other hubs wait for them")
+  func endedBeforeTheMainActor() async {
+    let other = DelegateHub()
+    let hub = DelegateHub(
+      .init(interceptors: [
+        Hook { call, next in
+          call.subscription.cancel()
+          return await other.delayingDrain { await next() }
+        }
+      ]))
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    hub.notify(Listener.self) { @MainActor in $0.log.record(0) }
+    await hub.drain()
+    #expect(probe.log.history.isEmpty)
+    #expect(await hub.statistics().counts.cancelled == 1)
+  }
+
+  @Test("what next says of one has nothing to do with what the one before has thrown")
+  func formerError() async {
+    let outcomes = Recorder<DelegateHub.HandlerOutcome>()
+    let held = Lock<Probe?>(Probe("mortal"))
+    let hub = DelegateHub {
+      $0.onIncident = { _ in }
+      $0.interceptors = [
+        Hook { call, next in
+          if call.id as? String == "mortal" { _ = held.withLock { $0.take() } }
+          let outcome = await next()
+          outcomes.record(outcome)
+          return outcome
+        }
+      ]
+    }
+    let probe = Probe("throws")
+    hub.subscribe(probe, to: Listener.self)
+    if let mortal = held.withLock({ $0 }) { hub.subscribe(mortal, to: Listener.self, id: "mortal") }
+    #expect(await hub.vote(Listener.self, absent: .abstains) { _ in throw Refusal() })
+    #expect(outcomes.history == [.threw(Refusal()), .notCalled])
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("they may drain the hub, whatever the question awaits, and other hubs may wait for them")
   func drains() async {
     let (drained, other) = (Recorder<DelegateHub>(), DelegateHub())

@@ -172,6 +172,9 @@ struct InterceptorTests {
     #expect(outcomes.history == [.notCalled])
     #expect(called.history == [])
     #expect(!hub.hasSubscribers(of: Listener.self))
+    let counts = await hub.statistics().counts
+    #expect([counts.handled, counts.passedOver, counts.waiting] == [0, 0, 0])
+    #expect((isCancelled ? counts.cancelled : counts.expired) == (form.isNotification ? 1 : 0))
   }
 
   @Test("waited is the time from the post to the interceptor")
