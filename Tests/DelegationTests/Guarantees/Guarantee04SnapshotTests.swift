@@ -104,6 +104,26 @@ struct Guarantee04SnapshotTests {
     await hub.drain()
   }
 
+  @Test("the last one that is asked in turn keeps none of those before it")
+  func lastInTurn() async {
+    let hub = DelegateHub()
+    let gate = Gate()
+    let obituaries = subscribe(to: hub)
+    let asking = Task {
+      await hub.askInTurn(Listener.self) { probe -> Int? in
+        if probe.name == "\(Self.count - 1)" { await gate.pass() }
+        return nil
+      }
+    }
+    await gate.arrivals()
+    hub.unsubscribeAll(from: Listener.self)
+    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
+    await until(few: obituaries)
+    #expect(obituaries.count { !$0.isDead } <= 2)
+    gate.open()
+    #expect(await asking.value == nil)
+  }
+
   /// Subscribes many, who die with this call's end, and gives obituaries of their subscriptions.
   private func subscribe(to hub: DelegateHub) -> [Obituary] {
     Probe.many(Self.count).map { probe in

@@ -35,11 +35,13 @@ struct DelegatesTests {
     #expect(probes.map(\.log.history) == [[1, 2], [1, 2], [1, 2]])
   }
 
-  @Test("vote and ask combine the answers, in both forms")
+  @Test("vote and ask combine the answers, in each of their forms")
   func questions() async throws {
     #expect(await delegates.vote { $0.name != "3" })
     #expect(await !delegates.vote { $0.name != "1" })
     #expect(await delegates.vote(by: .anyone) { $0.name == "1" })
+    #expect(await delegates.vote { @MainActor in $0.name != "3" })
+    #expect(await !delegates.vote { @MainActor in $0.name != "1" })
     #expect(
       await !delegates.vote(absent: .counts(as: false)) { probe in
         if probe.name == "1" { throw Refusal() }

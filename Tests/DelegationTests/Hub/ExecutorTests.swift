@@ -35,6 +35,20 @@ struct ExecutorTests {
     #expect(queues == ["0": expected, "1": expected, "2": expected])
   }
 
+  @Test(
+    "so do those of one that is alone, also when it is called again", arguments: Reach.allCases)
+  func alone(reach: Reach) async {
+    let hub = DelegateHub(on: DispatchQueueExecutor(MarkedQueue.make("hub")))
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let places = Recorder<String>()
+    for _ in 0..<2 {
+      await reach(hub, suspending: false) { _ in places.record(MarkedQueue.current) }
+    }
+    #expect(places.history == ["hub", "hub"])
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("a subscription's own executor runs its handlers, and no others", arguments: Reach.allCases)
   func ofTheSubscription(reach: Reach) async {
     let queues = await queues(of: reach, hub: nil, own: "own")

@@ -57,4 +57,40 @@ struct IncidentLogTests {
     #expect(lines.prefix(20).allSatisfy { $0.hasPrefix("DelegateHub: DelegationTests.Probe") })
     #expect(lines.contains { $0.hasPrefix("DelegateHub: and ") && $0.hasSuffix(" more incidents") })
   }
+
+  @Test("a second with few lines ends without a word, and each has its own count of all the others")
+  func secondBySecond() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let (probe, told) = (Probe(), Recorder<DelegateHub.Incident>())
+      let hub = DelegateHub { $0.onIncident = { told.record($0) } }
+      hub.subscribe(probe, to: Listener.self)
+      hub.notify(Listener.self) { _ in throw Refusal() }
+      let plain = await told.history(of: 1)[0]
+      var withNineMore = plain
+      withNineMore.leftOut = 9
+      let lines = Recorder<Substring>()
+      StandardError.passOn { all in
+        let counts = all.split(separator: "\n").filter { $0.hasSuffix("more incidents") }
+        for line in counts.dropFirst(lines.history.count) { lines.record(line) }
+      }
+      /// Writes one more than there is room for, and gives the line at the end of the second.
+      func write(_ last: DelegateHub.Incident) async -> Substring? {
+        let count = lines.history.count
+        for _ in 0..<20 { plain.writeToStandardError() }
+        last.writeToStandardError()
+        return await lines.history(of: count + 1).last
+      }
+      // By the real clock, by which the log goes: again if the machine is too busy to end a second in two.
+      var pause = 1
+      repeat {
+        plain.writeToStandardError()
+        pause *= 2
+        try? await Task.sleep(for: .seconds(pause))
+      } while await write(plain) != "DelegateHub: and 1 more incidents" && pause < 64
+      #expect(await write(withNineMore) == "DelegateHub: and 10 more incidents")
+      withExtendedLifetime(probe) {}
+    }
+    #expect(said(result, "DelegateHub: and 1 more incidents\n"))
+    #expect(!said(result, "DelegateHub: and 0 more incidents\n"))
+  }
 }

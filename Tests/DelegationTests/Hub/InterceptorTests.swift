@@ -92,6 +92,7 @@ struct InterceptorTests {
     surroundings.subscribe(probe, to: hub)
     let result = await form(surroundings.delegates(of: hub)) { _ in throw Refusal() }
     #expect(outcomes.history == [.threw(Refusal())])
+    #expect(outcomes.history.first?.error is Refusal)
     let plain = surroundings.hub([])
     surroundings.subscribe(probe, to: plain)
     #expect(

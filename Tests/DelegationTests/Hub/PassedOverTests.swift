@@ -140,6 +140,18 @@ struct PassedOverTests {
     #expect(counts.passedOver + counts.expired == 1)
   }
 
+  @Test("so it has if somebody looks who finds it dead, before any worker comes")
+  func foundDead() {
+    let stage = Stage { $0.onIncident = { _ in } }
+    let listeners = stage.hub.delegates(Listener.self)
+    var mortal: Probe? = Probe()
+    let subscription = mortal.map { listeners.registry.subscribe($0, mailbox: .latest) }
+    mortal = nil
+    listeners.conforming(to: Progressing.self).notify { $0.log.record(1) }
+    #expect(subscription?.statistics.counts == .init(expired: 1))
+    stage.run()
+  }
+
   @Test("none is lost while objects take over from each other", arguments: seeds(4))
   func storm(seed: UInt64) async {
     let real = rounds(2_000, atLeast: 200).count

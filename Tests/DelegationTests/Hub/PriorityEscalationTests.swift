@@ -143,6 +143,38 @@ struct PriorityEscalationTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("so it is if the caller is raised while it brings the first one to the hub's executor")
+  func raisedOnTheWay() async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let executor = FullExecutor()
+    let hub = DelegateHub(on: executor)
+    let probes = Probe.many(2)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    // From now on nothing but the handlers runs there.
+    #expect(await hub.vote(Listener.self) { _ in true })
+    await hub.drain()
+    await executor.rest()
+    let (noticed, end, blockade) = (Recorder<String>(), Gate(), Blockade())
+    executor.fill(with: blockade)
+    let low = Task.detached(priority: .low) {
+      await hub.vote(Listener.self) { probe in
+        if await Self.priority(atLeast: .high, until: end) { noticed.record(probe.name) }
+        return true
+      }
+    }
+    await blockade.entry()
+    low.escalatePriority(to: .high)
+    #expect(blockade.end())
+    let patience = Task {
+      try await Task.sleep(for: .seconds(10))
+      end.arrive()
+    }
+    _ = await low.value
+    patience.cancel()
+    #expect(noticed.history.sorted() == ["0", "1"])
+    withExtendedLifetime(probes) {}
+  }
+
   @Test("so it is if the caller was raised before it asks, and they block their thread")
   func raisedBefore() async {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }

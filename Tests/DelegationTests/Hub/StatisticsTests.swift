@@ -71,6 +71,21 @@ struct StatisticsTests {
       "\(counts)"
         == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632, "
         + "handling 764")
+    #expect("\(Account(passedOver: 1))".contains("cancelled 0, passed over 1, waiting 0"))
+  }
+
+  @Test("the description tells of questions as well, were there but one")
+  func descriptionOfQuestions() {
+    let (stage, probe) = (Stage(), Probe())
+    stage.hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 1)
+    #expect(stage.statistics?.description == "no calls")
+    #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
+    let told = "asked 1, answered 1, failed 0, late 0, abandoned 0, answering 0"
+    #expect(
+      stage.statistics?.description == """
+        DelegationTests.Listener: \(told)
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:1: running 0; \(told)
+        """)
   }
 
   @Test("before anybody subscribed there is nothing to tell, and nothing is counted")

@@ -80,6 +80,25 @@ struct PublishedSnapshotsTests {
     #expect(snapshots.present(of: topic.key)?.isEmpty == true)
   }
 
+  @Test("the hub publishes what a question has asked for, until somebody subscribes or leaves")
+  func published() async {
+    let hub = DelegateHub()
+    let probes = Probe.many(2)
+    func count() -> Int? { hub.publishedSnapshot(of: ObjectIdentifier((any Listener).self))?.count }
+    for number in 1...2 {
+      hub.subscribe(probes[number - 1], to: Listener.self)
+      #expect(count() == nil)
+      #expect(await hub.vote(Listener.self) { _ in true })
+      #expect(count() == number)
+    }
+    hub.unsubscribe(probes[0])
+    #expect(count() == nil)
+    #expect(await hub.vote(Listener.self) { await Self.isThere($0) })
+    #expect(count() == 1)
+  }
+
+  private static func isThere(_ probe: any Listener) async -> Bool { true }
+
   @Test("of many protocols, each has its own, whichever of them came first")
   func many() {
     let cast = Cast(100)

@@ -99,6 +99,55 @@ struct RosterTests {
         == [heirs[0], members[0], heirs[1], members[3], heirs[2]].map { ObjectIdentifier($0) })
     #expect(roster.nodes.count == 5)
   }
+
+  @Test("one of the same rank takes a place at once, and no other one moves", arguments: 0..<3)
+  func replacingInPlace(serial: Int) {
+    var members = members(3)
+    var roster = roster(of: members)
+    let heir = Structures.node(of: Nobody(), in: topic, serial: serial)
+    members[serial].impose(isTerminated: true)
+    roster.apply(.init(topic: topic, replaced: [(members[serial], heir)]))
+    members[serial] = heir
+    #expect(roster.nodes.elementsEqual(members, by: ===))
+  }
+
+  @Test("one of another rank goes where its rank is, and the one whose place it takes goes away")
+  func replacingByAnotherRank() {
+    let members = members(3)
+    var roster = roster(of: members)
+    let heir = Structures.node(of: Nobody(), in: topic, priority: 1, serial: 1)
+    members[1].impose(isTerminated: true)
+    roster.apply(.init(topic: topic, replaced: [(members[1], heir)]))
+    #expect(roster.snapshot().elementsEqual([heir, members[0], members[2]], by: ===))
+  }
+
+  @Test("one that takes the last one's place is the last, though that one was removed before")
+  func replacingTheLast() {
+    let members = members(3)
+    var roster = roster(of: members)
+    let heir = Structures.node(of: Nobody(), in: topic, serial: 2)
+    for serial in [0, 2] { members[serial].impose(isTerminated: true) }
+    // It is told of the first one only, and finds the other one gone as well.
+    roster.apply(.init(topic: topic, terminated: 1))
+    #expect(roster.snapshot().elementsEqual([members[1]], by: ===))
+    roster.apply(.init(topic: topic, replaced: [(members[2], heir)]))
+    #expect(roster.snapshot().elementsEqual([members[1], heir], by: ===))
+  }
+
+  @Test("a snapshot is the one before, if nothing has changed")
+  func unchanged() {
+    let members = (0..<8).map {
+      Structures.node(of: Nobody(), in: topic, priority: $0 % 2, serial: $0)
+    }
+    var roster = roster(of: members)
+    members[3].impose(isTerminated: true)
+    roster.apply(.init(topic: topic, terminated: 1))
+    // Both are kept, so that they are not at one place if they are not one.
+    let snapshots = (0..<2).map { _ in roster.snapshot() }
+    let places = snapshots.map { $0.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) } }
+    #expect(places[0] == places[1])
+    #expect(snapshots[0].map(\.serial) == [1, 5, 7, 0, 2, 4, 6])
+  }
 }
 
 extension SubscriptionNode {

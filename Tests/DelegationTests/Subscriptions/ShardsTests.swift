@@ -33,6 +33,10 @@ struct ShardsTests {
     let addresses = (0..<16_000).map { 0x7f00_0000_0000 + 208 * $0 }
     for address in addresses { shards[address] = 1 }
     #expect(try parts(of: shards).allSatisfy { (500...2000).contains($0.count) })
+    // As long as it is no peak's, they keep it: to remove a value is not to move the others.
+    let capacities = try parts(of: shards).map(\.capacity)
+    for address in addresses.dropFirst(8_000) { shards[address] = nil }
+    #expect(try parts(of: shards).map(\.capacity) == capacities)
     for address in addresses.dropFirst(16) { shards[address] = nil }
     #expect(shards.count == 16)
     #expect(try parts(of: shards).allSatisfy { $0.capacity < 100 })

@@ -113,6 +113,25 @@ extension SubscriptionNodeTests {
     #expect(successor.account == Account(handled: 1))
   }
 
+  @Test("one whose id was taken is kept while a worker is about to call it, and not for a question")
+  func kept() throws {
+    defer { inbox.clear() }
+    for isHandling in [true, false] {
+      var former: Nobody? = Nobody()
+      weak let trace = former
+      let node = Structures.subscribe(try #require(former), in: inbox, identity: Identity("a"))
+      inbox.post(Structures.content(), to: Structures.key)
+      if isHandling { #expect(node.begin() != nil) } else { #expect(node.beginCall()) }
+      let heir = Nobody()
+      let successor = Structures.subscribe(heir, in: inbox, identity: Identity("a"))
+      former = nil
+      #expect((trace != nil) == isHandling)
+      if isHandling { #expect(node.advance(after: .handled).isDone) } else { node.endCall() }
+      #expect(trace == nil)
+      successor.terminate(as: .cancelled)
+    }
+  }
+
   // MARK: Handlers that have not begun
 
   /// A subscription that has taken a notification whose handler is deferred, before another one.

@@ -161,6 +161,36 @@ struct SubscriptionNodeTests {
     #expect(node.isOpen && node.runningCalls == 0)
   }
 
+  @Test("who counts a call before it begins makes room as well, once, though several find it full")
+  func fullForSeveral() {
+    defer { inbox.clear() }
+    typealias Bits = SubscriptionNode.Bits
+    let most = Int(Bits.full / Bits.asked)
+    node.state.wrappingAdd(Bits.full, ordering: .relaxed)
+    let words = (0..<4).map { _ in node.countCall() }
+    #expect(words.allSatisfy { $0 & Bits.full != 0 })
+    #expect(node.mayBegin())
+    #expect(node.state.load(ordering: .relaxed) & Bits.full == 0)
+    for word in words { #expect(node.goOnWithCall(since: word)) }
+    #expect(node.questions == QuestionAccount(answered: most, answering: 4))
+    for _ in words { node.endCall() }
+    #expect(node.questions == QuestionAccount(answered: most + 4))
+    #expect(node.isOpen && node.runningCalls == 0)
+  }
+
+  @Test(
+    "one that has ended is remembered until its call ends, however that ends",
+    arguments: [CallEnd.answered, .failed, .abandoned, .late, .unasked])
+  func remembered(end: CallEnd) {
+    defer { inbox.clear() }
+    var remembered: Int { node.topic.succession.withLock { $0.count } }
+    #expect(node.beginCall())
+    node.terminate(as: .cancelled)
+    #expect(remembered == 1)
+    node.endCall(as: end)
+    #expect(remembered == 0)
+  }
+
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")
   func elsewhere() {
     defer { inbox.clear() }

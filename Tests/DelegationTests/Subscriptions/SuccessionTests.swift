@@ -64,6 +64,25 @@ struct SuccessionTests {
     #expect(succession.count == 0)
   }
 
+  @Test("one that is asked when its worker leaves gives out once who is held, and its object")
+  func askedAndHeld() {
+    let node = Structures.node(of: subscribers[0])
+    #expect(node.beginCall())
+    node.state.bitwiseOr(SubscriptionNode.Bits.attended, ordering: .relaxed)
+    var succession = Succession()
+    succession.remember(node)
+    let held = succession.add(subscribers[0]) { _ in Structures.node(of: subscribers[0]) }
+    succession.keep(subscribers[1], of: node)
+    node.state.bitwiseAnd(~SubscriptionNode.Bits.attended, ordering: .relaxed)
+    let left = succession.release(node)
+    #expect(left?.held === held && left?.subscriber === subscribers[1])
+    #expect(succession.held(for: node) == nil)
+    node.endCall()
+    let last = succession.release(node)
+    #expect(last != nil && last?.held == nil && last?.subscriber == nil)
+    #expect(succession.count == 0)
+  }
+
   @Test("a handler that was left to an ended subscription does not begin once that is cancelled")
   func cancelledAfterwards() {
     let node = Structures.node(of: subscribers[0])

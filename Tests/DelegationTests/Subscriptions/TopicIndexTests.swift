@@ -121,6 +121,24 @@ struct TopicIndexTests {
     #expect(due == [512, 4000, 512])
   }
 
+  @Test("after a peak a search for the dead is due as early as before it")
+  func sweepsAfterAPeak() {
+    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let subscribers = (0..<4000).map { _ in Nobody() }
+    var due: [Int] = []
+    func insert(_ subscribers: some Sequence<Nobody>) {
+      for subscriber in subscribers {
+        topicIndex.insert(Structures.node(of: subscriber, in: topicIndex.topic), as: nil)
+        if topicIndex.takeSweep() { due.append(topicIndex.population) }
+      }
+    }
+    insert(subscribers.prefix(2000))
+    topicIndex.didSweep()
+    for node in topicIndex.all.dropFirst(100) { _ = topicIndex.terminate(node) }
+    insert(subscribers.dropFirst(2000).prefix(500))
+    #expect(due == [512, 512])
+  }
+
   @Test("one that ends while a search is under way makes no other due")
   func endingDuringASweep() {
     var topicIndex = TopicIndex(topic: Topic(Nobody.self))

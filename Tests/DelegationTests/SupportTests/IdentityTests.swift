@@ -33,6 +33,21 @@ struct IdentityTests {
     #expect(mistaken == [])
   }
 
+  @Test("a remote actor's id is another one in each system, and who unsubscribes an id means all")
+  func remote() {
+    let systems = [ObjectIdentifier(Named.self), ObjectIdentifier(Colliding.self)]
+    let remote = systems.map { Identity(RemoteID("a", in: $0)) }
+    #expect(remote.map(\.description) == ["a", "a"])
+    let again = Identity(RemoteID("a", in: systems[0]))
+    let (plain, other) = (Identity("a"), Identity(RemoteID("b", in: systems[0])))
+    #expect(remote.map { $0.matches(again) } == [true, false])
+    #expect(remote.map { $0.isMeant(by: again) } == [true, false])
+    #expect(remote.map { $0.matches(plain) } == [false, false])
+    #expect(remote.map { $0.isMeant(by: plain) } == [true, true])
+    #expect(!other.matches(again) && !other.isMeant(by: plain))
+    #expect(!plain.matches(again) && !plain.isMeant(by: again))
+  }
+
   @Test("equal values have equal hashes")
   func hashes() {
     #expect(Identity("a" + "b").hash == Identity("ab").hash)
