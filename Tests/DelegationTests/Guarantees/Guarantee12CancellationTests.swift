@@ -168,18 +168,43 @@ struct Guarantee12CancellationTests {
       @Sendable func ask(from level: Int) async -> Bool? {
         await hub.askInTurn(Listener.self) { _ -> Bool? in
           if level < 2_000 { return await ask(from: level + 1) }
-          await gate.pass()
+          gate.arrive()
+          let bound = ContinuousClock.now + .seconds(InTurn.patience)
+          while !Task.isCancelled, ContinuousClock.now < bound { await Task.yield() }
           return Task.isCancelled
         }
       }
       let caller = Task { await ask(from: 1) }
       await gate.arrivals()
       await cancelOnSmallStack(caller)
-      gate.open()
-      _ = await caller.value
+      #expect(await caller.value == true)
       #expect(await hub.drain().isEmpty)
       withExtendedLifetime(probe) {}
     }
+  }
+
+  @Test("so it does with a question in turn, also at once if the handler has an executor")
+  func inTurn() async {
+    let hub = DelegateHub()
+    let (gate, cancelled) = (Gate(), Recorder<String>())
+    let probe = Probe("own")
+    hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("own")))
+    let caller = Task {
+      await hub.askInTurn(Listener.self) { probe in
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          cancelled.record(probe.name)
+        }
+        return Task.isCancelled
+      }
+    }
+    await gate.arrivals()
+    caller.cancel()
+    #expect(cancelled.history == ["own"])
+    gate.open()
+    #expect(await caller.value == true)
+    withExtendedLifetime(probe) {}
   }
 
   @Test("a caller does not cancel the handlers that work for another")
