@@ -183,13 +183,13 @@ struct Guarantee12CancellationTests {
     }
   }
 
-  @Test("so it does with a question in turn, also at once if the handler has an executor")
-  func inTurn() async {
-    let hub = DelegateHub()
+  @Test("of a question in turn, a handler with an executor is cancelled when cancel() has returned")
+  func inTurn() {
+    let (stage, own) = (Stage(), ManualExecutor())
     let (gate, cancelled) = (Gate(), Recorder<String>())
     let probe = Probe("own")
-    hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("own")))
-    let caller = Task {
+    stage.hub.subscribe(probe, to: Listener.self, on: own)
+    let call = stage.start { hub in
       await hub.askInTurn(Listener.self) { probe in
         await withTaskCancellationHandler {
           await gate.pass()
@@ -199,11 +199,14 @@ struct Guarantee12CancellationTests {
         return Task.isCancelled
       }
     }
-    await gate.arrivals()
-    caller.cancel()
+    own.run()
+    #expect(gate.arrived == 1)
+    call.cancel()
     #expect(cancelled.history == ["own"])
     gate.open()
-    #expect(await caller.value == true)
+    own.run()
+    stage.run()
+    #expect(call.result == true)
     withExtendedLifetime(probe) {}
   }
 
