@@ -168,18 +168,46 @@ struct Guarantee12CancellationTests {
       @Sendable func ask(from level: Int) async -> Bool? {
         await hub.askInTurn(Listener.self) { _ -> Bool? in
           if level < 2_000 { return await ask(from: level + 1) }
-          await gate.pass()
+          gate.arrive()
+          let bound = ContinuousClock.now + .seconds(InTurn.patience)
+          while !Task.isCancelled, ContinuousClock.now < bound { await Task.yield() }
           return Task.isCancelled
         }
       }
       let caller = Task { await ask(from: 1) }
       await gate.arrivals()
       await cancelOnSmallStack(caller)
-      gate.open()
-      _ = await caller.value
+      #expect(await caller.value == true)
       #expect(await hub.drain().isEmpty)
       withExtendedLifetime(probe) {}
     }
+  }
+
+  @Test("of a question in turn, a handler with an executor is cancelled when cancel() has returned")
+  func inTurn() {
+    let (stage, own) = (Stage(), ManualExecutor())
+    let (gate, cancelled) = (Gate(), Recorder<String>())
+    let probe = Probe("own")
+    stage.hub.subscribe(probe, to: Listener.self, on: own)
+    let call = stage.start { hub in
+      await hub.askInTurn(Listener.self) { probe in
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          cancelled.record(probe.name)
+        }
+        return Task.isCancelled
+      }
+    }
+    own.run()
+    #expect(gate.arrived == 1)
+    call.cancel()
+    #expect(cancelled.history == ["own"])
+    gate.open()
+    own.run()
+    stage.run()
+    #expect(call.result == true)
+    withExtendedLifetime(probe) {}
   }
 
   @Test("a caller does not cancel the handlers that work for another")

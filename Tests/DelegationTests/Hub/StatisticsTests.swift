@@ -62,15 +62,28 @@ struct StatisticsTests {
   @Test("counts are added kind by kind, and their total is the sum of all kinds")
   func adding() {
     var counts = Account(
-      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, waiting: 32, handling: 64)
-    #expect(counts.total == 127)
+      handled: 1, failed: 2, expired: 4, dropped: 8, cancelled: 16, passedOver: 32, waiting: 64,
+      handling: 128)
+    #expect(counts.total == 255)
     counts += Account(
-      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, waiting: 600,
-      handling: 700)
+      handled: 100, failed: 200, expired: 300, dropped: 400, cancelled: 500, passedOver: 600,
+      waiting: 700, handling: 800)
+    #expect(
+      counts
+        == Account(
+          handled: 101, failed: 202, expired: 304, dropped: 408, cancelled: 516, passedOver: 632,
+          waiting: 764, handling: 928))
+    var questions = QuestionAccount(answered: 1, failed: 2, late: 4, abandoned: 8, answering: 16)
+    #expect(questions.asked == 31)
+    questions += QuestionAccount(
+      answered: 100, failed: 200, late: 300, abandoned: 400, answering: 500)
+    #expect(
+      questions
+        == QuestionAccount(answered: 101, failed: 202, late: 304, abandoned: 408, answering: 516))
     #expect(
       "\(counts)"
-        == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, waiting 632, "
-        + "handling 764")
+        == "handled 101, failed 202, expired 304, dropped 408, cancelled 516, passed over 632, "
+        + "waiting 764, handling 928")
     #expect("\(Account(passedOver: 1))".contains("cancelled 0, passed over 1, waiting 0"))
   }
 

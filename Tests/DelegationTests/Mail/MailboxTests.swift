@@ -215,12 +215,41 @@ struct MailboxTests {
     withExtendedLifetime(taken) {}
   }
 
-  /// A chain of notifications whose handlers are deferred.
-  private func deferredChain(of count: Int) -> Notification {
+  @Test("what has begun is not kept: its captures go with whoever runs it")
+  func notKept() {
+    let lifetimes = Lifetimes()
+    var mailbox = Mailbox(at: deferredChain(of: 2) { lifetimes.make() }, number: 0)
+    func take(_ next: (inout Mailbox) -> Notification.Content?) {
+      if let taken = next(&mailbox) { mailbox.poise(taken) }
+    }
+    take { $0.begin(published: 2) }
+    #expect(lifetimes.alive == 2)
+    #expect(mailbox.settle() == true)
+    #expect(lifetimes.alive == 1)
+    take { mailbox in
+      guard case .handle(let next) = mailbox.advance(after: .handled, published: 2) else {
+        return nil
+      }
+      return next
+    }
+    #expect(lifetimes.alive == 1)
+    #expect(mailbox.settle() == true)
+    #expect(lifetimes.alive == 0)
+  }
+
+  /// A chain of notifications whose handlers are deferred, each of which captures something.
+  private func deferredChain(
+    of count: Int, capturing make: () -> any Sendable = { 0 }
+  ) -> Notification {
     var chain = Notification()
     for _ in 0..<count {
       let notification = Notification()
-      let content = Notification.Content(handler: .deferred { _ in true })
+      let cargo = make()
+      let content = Notification.Content(
+        handler: .deferred { _ in
+          withExtendedLifetime(cargo) {}
+          return true
+        })
       notification.fill(with: content, followedBy: chain)
       chain = notification
     }

@@ -62,6 +62,37 @@ struct AwaitedCountTests {
     }
   }
 
+  @Test("one that is being added sees a fall that comes after the count was read for it")
+  func fallsWhileAdded() {
+    final class Shared: Sendable {
+      let count = AwaitedCount(3)
+      let timesAsked = Atomic(0)
+    }
+    let shared = Shared()
+    let waiter = Waiter { [shared] in
+      switch shared.timesAsked.add(1, ordering: .sequentiallyConsistent).newValue {
+      // When it is added.
+      case 1: return 3
+      // The count has been read. It falls, and whoever lowers it has the time to look whether somebody waits.
+      case 2:
+        while shared.count.value == 3 { Threads.pause() }
+        Threads.pause(2_000)
+        return 2
+      default: return 2
+      }
+    }
+    Threads.run(2) { thread in
+      if thread == 0 {
+        shared.count.update { $0.add(waiter) }
+      } else {
+        while shared.timesAsked.load(ordering: .sequentiallyConsistent) < 2 { Threads.pause() }
+        shared.count.fall()
+      }
+    }
+    #expect(waiter.outcome == true)
+    #expect(shared.count.isAwaited == false)
+  }
+
   @Test(
     "one whose excuse falls while the count does goes on when both have met", arguments: [1, 2])
   func fallingExcuse(start: Int) {

@@ -150,6 +150,21 @@ struct LockTests {
       let isSecondServed = isClaimed.claim()
       #expect(!isSecondServed)
     }
+
+    @Test("nobody has the claim after a section, so the next thread need not wait")
+    func unclaimed() {
+      let lock = Lock(0)
+      func isClaimed() -> Bool { lock.isClaimed.load(ordering: .relaxed) }
+      for _ in 0..<3 {
+        let isClaimedWithin = lock.withLock { _ in isClaimed() }
+        #expect(isClaimedWithin)
+        let isClaimedAfter = isClaimed()
+        #expect(!isClaimedAfter)
+        _ = try? lock.withLock { (_: inout Int) throws(Fault) in throw .section(0) }
+        let isClaimedAfterError = isClaimed()
+        #expect(!isClaimedAfterError)
+      }
+    }
   #endif
 
   #if canImport(Glibc)
