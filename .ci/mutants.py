@@ -23,7 +23,6 @@ NO_STATEMENT = re.compile(
     r"(let|var|func|init|deinit|case|default|private|public|protocol|typealias|static|nonisolated|mutating|fatalError|"
     r"throw|where|if|guard|switch|for|while|repeat|[@#}\])(.?:])|[\w ]+: |\(.*\) [^=]*\bin ")
 DROPPED = re.compile(r"(_ = )?(try |await |self\.)*[\w.$?!\[\]()\\: ,&]*?(\(|[-+|&]?= |\{)")
-MOVABLE = re.compile(r"(?!return\b)(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
 CONDITION = re.compile(r"(\s*(?:\} else )?(?:if|while|guard) |\s*for .*? where )(.*?)((?: else)? \{)$")
 VALUE = re.compile(r"(\s*(?:@?[a-z]\w* )*(?:let|var) [^={]+ = )(.+)()$")
 
@@ -113,12 +112,6 @@ def unfold(text):
     yield text, True
 
 
-def is_movable(text):
-    """Whether a line is a statement that may stand elsewhere."""
-    body = masked(text).strip()
-    return is_complete(text) and MOVABLE.match(body) and not NO_STATEMENT.match(body)
-
-
 # Making mutants.
 
 class Maker:
@@ -170,35 +163,28 @@ class Maker:
             buffer = f"  ({clause}))"
         return [*out, Line(buffer + end, group)] if out else []
 
-    def statement(self, place, text, is_bool, swaps):
+    def statement(self, place, text, is_bool):
         """The lines of a complete statement as a choice between itself and its mutants."""
         body = text.strip()
         cover = masked(body)
         if not is_complete(body) or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
             return []
         drops = DROPPED.match(cover) and not body.startswith("return ") and not is_bool
-        made = [*swaps, *self.choices(place, body, drops, is_bool)]
+        made = list(self.choices(place, body, drops, is_bool))
         group, out = [mutant for mutant, _ in made], []
         for mutant, variant in made:
-            out.append(Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group))
-            # What is swapped is in two lines, the first of which may not be left out alone.
-            lines = variant.split("\n")
-            out += [Line(line, [mutant], body if line == lines[-1] else "") for line in lines]
+            out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group), Line(variant, [mutant], body)]
         return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
 
     def file(self, path, source):
         """The lines of a file with all its mutants."""
-        result, lines, name = [], [*expand(source.splitlines()), ("", False)], ""
-        kinds, swapped = [], None  # whether the blocks around are of type Bool; the mutant that has this line earlier
-        for (text, is_usable), (other, may_move) in zip(lines, lines[1:]):
+        result, name, kinds = [], "", []  # whether the blocks around are of type Bool
+        for text, is_usable in expand(source.splitlines()):
             if member := MEMBER.match(text):
                 name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[3]
-            swaps, swapped, place = [(swapped, "")] if swapped else [], None, (path, name)
-            if not swaps and is_usable and may_move and is_movable(text) and is_movable(other):
-                swapped = self.add(*place, "swap", text.strip(), other)
-                swaps = [(swapped, f"{other.strip()}\n{text.strip()}")]
-            result += is_usable and (self.expression(place, text)
-                                     or self.statement(place, text, kinds[-1:] == [True], swaps)) or [Line(text)]
+            place = path, name
+            result += is_usable and (
+                self.expression(place, text) or self.statement(place, text, kinds[-1:] == [True])) or [Line(text)]
             cover = masked(text)
             for character in re.findall("[{}]", cover):
                 if character == "{":
