@@ -76,7 +76,8 @@ def expand(lines):
         text = f"{uncommented(text)} {line.strip()}" if text else line
         cover = masked(text).rstrip()
         goes_on = (
-            depth(text) > 0 or re.match(r"\s*(\} else )?(if|guard|while)\b", text) and not re.search(r"\{( .*\})?$", cover)
+            depth(text) > 0
+            or re.match(r"\s*(\} else )?(if|guard|while)\b", text) and not re.search(r"\{( .*\})?$", cover)
             or re.match(r"\s*(&&|\|\||[+?:.]|==|<=|!=)\s?[^ ]", following) and not cover.endswith(("{", "}")))
         if goes_on and cover and '"""' not in following:
             continue
@@ -173,7 +174,8 @@ class Maker:
         made = list(self.choices(place, body, drops, is_bool))
         group, out = [mutant for mutant, _ in made], []
         for mutant, variant in made:
-            out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group), Line(variant, [mutant], body)]
+            out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group),
+                    Line(variant, [mutant], body)]
         return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
 
     def file(self, path, source):
