@@ -115,90 +115,91 @@ def unfold(text):
 
 # Making mutants.
 
-class Maker:
-    """The mutants of some files."""
+made = []
 
-    def __init__(self):
-        self.mutants = []
 
-    def add(self, path, place, kind, before, after):
-        change = f"{before}  =>  {after.strip()}" if after else before
-        self.mutants.append(Mutant(len(self.mutants) + 1, path, kind, f"{path.name}: {place}: {kind}: {change}"))
-        return self.mutants[-1]
+def add(path, place, kind, before, after):
+    change = f"{before}  =>  {after.strip()}" if after else before
+    made.append(Mutant(len(made) + 1, path, kind, f"{path.name}: {place}: {kind}: {change}"))
+    return made[-1]
 
-    def choices(self, place, text, drops, negates):
-        """The mutants of an expression or statement, each with what it says."""
-        head = "return " if text.startswith("return ") else ""
-        if drops:
-            yield self.add(*place, "drop", text, ""), ""
-        if negates:
-            yield self.add(*place, "negate", text, ""), f"{head}!({text.removeprefix(head)})"
+
+def choices(place, text, drops, negates):
+    """The mutants of an expression or statement, each with what it says."""
+    head = "return " if text.startswith("return ") else ""
+    if drops:
+        yield add(*place, "drop", text, ""), ""
+    if negates:
+        yield add(*place, "negate", text, ""), f"{head}!({text.removeprefix(head)})"
+    cover = masked(text)
+    for found in OPERATOR.finditer(cover):
+        old = found[0].removeprefix("Swift.")
+        new = OPERATORS.get(old) or str(int(old) + 1)
+        if negates and "=" in old and "= " in new and not re.search(r"&&|\|\|| [<>?]", cover):
+            continue  # the same as its negation
+        variant = text[:found.start()] + new + text[found.end():]
+        yield add(*place, "change", text, variant), variant
+
+
+def expression(place, text):
+    """The lines of a condition or a value, each clause a choice between itself and its mutants."""
+    condition = CONDITION.match(text)
+    value = VALUE.match(text)
+    # What follows a loop without an end need not return.
+    if not (condition or value and not value[2].endswith("{")) or text.strip() == "while true {":
+        return []
+    buffer, inside, end = (condition or value).groups()
+    out, group = [], []
+    for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
+        clause, separator = clause.strip(), ", " if position else ""
+        is_plain = re.match(r"(let|var|case|_ =)\b|#", clause) is None
+        own = list(choices(place, clause, False, condition is not None)) if is_plain else []
+        if not own:
+            buffer += separator + clause
+            continue
+        out.append(Line(f"{buffer}{separator}(", group))
+        out += [Line(f"  isMutant({mutant.number}) ? ({variant}) :", [mutant], "") for mutant, variant in own]
+        group += [mutant for mutant, _ in own]
+        buffer = f"  ({clause}))"
+    return [*out, Line(buffer + end, group)] if out else []
+
+
+def statement(place, text, is_bool):
+    """The lines of a complete statement as a choice between itself and its mutants."""
+    body = text.strip()
+    cover = masked(body)
+    if not is_complete(body) or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
+        return []
+    drops = DROPPED.match(cover) and not body.startswith("return ") and not is_bool
+    own = list(choices(place, body, drops, is_bool))
+    group, out = [mutant for mutant, _ in own], []
+    for mutant, variant in own:
+        out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group),
+                Line(variant, [mutant], body)]
+    return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
+
+
+def file(path, source):
+    """The lines of a file with all its mutants."""
+    result, name, kinds = [], "", []  # whether the blocks around are of type Bool
+    for text, is_usable in expand(source.splitlines()):
+        if member := MEMBER.match(text):
+            name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[3]
+        place = path, name
+        result += is_usable and (
+            expression(place, text) or statement(place, text, kinds[-1:] == [True])) or [Line(text)]
         cover = masked(text)
-        for found in OPERATOR.finditer(cover):
-            old = found[0].removeprefix("Swift.")
-            new = OPERATORS.get(old) or str(int(old) + 1)
-            if negates and "=" in old and "= " in new and not re.search(r"&&|\|\|| [<>?]", cover):
-                continue  # the same as its negation
-            variant = text[:found.start()] + new + text[found.end():]
-            yield self.add(*place, "change", text, variant), variant
-
-    def expression(self, place, text):
-        """The lines of a condition or a value, each clause a choice between itself and its mutants."""
-        condition = CONDITION.match(text)
-        value = VALUE.match(text)
-        # What follows a loop without an end need not return.
-        if not (condition or value and not value[2].endswith("{")) or text.strip() == "while true {":
-            return []
-        buffer, inside, end = (condition or value).groups()
-        out, group = [], []
-        for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
-            clause, separator = clause.strip(), ", " if position else ""
-            is_plain = re.match(r"(let|var|case|_ =)\b|#", clause) is None
-            made = list(self.choices(place, clause, False, condition is not None)) if is_plain else []
-            if not made:
-                buffer += separator + clause
-                continue
-            out.append(Line(f"{buffer}{separator}(", group))
-            out += [Line(f"  isMutant({mutant.number}) ? ({variant}) :", [mutant], "") for mutant, variant in made]
-            group += [mutant for mutant, _ in made]
-            buffer = f"  ({clause}))"
-        return [*out, Line(buffer + end, group)] if out else []
-
-    def statement(self, place, text, is_bool):
-        """The lines of a complete statement as a choice between itself and its mutants."""
-        body = text.strip()
-        cover = masked(body)
-        if not is_complete(body) or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
-            return []
-        drops = DROPPED.match(cover) and not body.startswith("return ") and not is_bool
-        made = list(self.choices(place, body, drops, is_bool))
-        group, out = [mutant for mutant, _ in made], []
-        for mutant, variant in made:
-            out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group),
-                    Line(variant, [mutant], body)]
-        return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
-
-    def file(self, path, source):
-        """The lines of a file with all its mutants."""
-        result, name, kinds = [], "", []  # whether the blocks around are of type Bool
-        for text, is_usable in expand(source.splitlines()):
-            if member := MEMBER.match(text):
-                name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[3]
-            place = path, name
-            result += is_usable and (
-                self.expression(place, text) or self.statement(place, text, kinds[-1:] == [True])) or [Line(text)]
-            cover = masked(text)
-            for character in re.findall("[{}]", cover):
-                if character == "{":
-                    kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
-                else:
-                    del kinds[-1:]
-        return result
+        for character in re.findall("[{}]", cover):
+            if character == "{":
+                kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
+            else:
+                del kinds[-1:]
+    return result
 
 
 def planted(root):
-    """The faults of `.ci/faults.txt` as mutants, the lines of the files that have them, and which have no place."""
-    made, texts, misplaced = [], {}, []
+    """The faults of `.ci/faults.txt` as mutants: the lines of the files that have them, and which have no place."""
+    texts, misplaced = {}, []
     for line in (root / ".ci/faults.txt").read_text().splitlines():
         if change := re.fullmatch(r"  (\S+) `(.*)` => `(.*)`", line):
             name, old, new = (part.replace(r"\n", "\n") for part in change.groups())
@@ -210,7 +211,7 @@ def planted(root):
             made[-1] = made[-1]._replace(path=path)
         elif not line.startswith("#"):
             made.append(Mutant(len(made) + 1, None, "fault", f"guarantee {line}"))
-    return made, {path: [Line(text)] for path, text in texts.items()}, misplaced
+    return {path: [Line(text)] for path, text in texts.items()}, misplaced
 
 
 SWITCH = """
