@@ -15,9 +15,9 @@ def arguments(usage, options=(), most=0):
     """The options and the other arguments of the command; shows how to use it if there are others."""
     given = sys.argv[1:]
     rest = [one for one in given if one not in options]
-    if unknown := [one for one in rest if one.startswith("-")] or rest[most:]:
-        sys.exit(f"cannot use {' '.join(unknown)}\n\n{usage.strip()}")
-    return set(given) & set(options), rest
+    if len(rest) > most or any(one.startswith("-") for one in rest):
+        sys.exit(f"cannot use {' '.join(rest)}\n\n{usage.strip()}")
+    return set(given) - set(rest), rest
 
 
 def finish(summary, problems):
@@ -40,5 +40,5 @@ def dearer(heading, found, allowance=1):
     table = (ROOT / "Benchmarks/NOTES.md").read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (.+?) \| ([\d.,]+) \| ([\d.,]+) \|", table, re.MULTILINE)
     limits = {name: [float(figure.replace(",", "")) for figure in figures] for name, *figures in rows}
-    return {name: f"{name}: {now}, in the notes {limits.get(name)}" for name, now in found.items()
-            if any(one > limit * allowance for one, limit in zip(now, limits.get(name, [-1])))}
+    return [f"{name}: {now}, in the notes {limits.get(name)}" for name, now in found.items()
+            if any(one > limit * allowance for one, limit in zip(now, limits.get(name, [-1])))]

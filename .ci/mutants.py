@@ -6,10 +6,9 @@ import re
 LIBRARY = pathlib.Path("Sources/Delegation")
 # What takes the place of what: both ways, and one way.
 PAIRS = [
-    (" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" === ", " !== "), (" && ", " || "),
-    (" + ", " - "), (" * ", " / "), (" += ", " -= "), ("true", "false"), ("max(", "min("),
-    ("prefix(", "suffix("), (".expired", ".cancelled"),
-    ("wrappingAdd(", "wrappingSubtract("), (".oldValue", ".newValue"),
+    (" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" === ", " !== "), (" && ", " || "), (" + ", " - "),
+    (" * ", " / "), (" += ", " -= "), ("true", "false"), ("max(", "min("), ("prefix(", "suffix("),
+    (".expired", ".cancelled"), ("wrappingAdd(", "wrappingSubtract("), (".oldValue", ".newValue"),
 ]
 OPERATORS = {**dict(PAIRS), **{other: one for one, other in PAIRS}, "..<": "..."}
 OPERATOR = re.compile("|".join(
@@ -18,30 +17,18 @@ OPERATOR = re.compile("|".join(
     + r'|(?<![\w.$"])\d{1,3}(?![\w.])')
 
 BLOCK = re.compile(r"\s*(\} else|if|guard|while|for|defer|do)\b")
-MEMBER = re.compile(
-    r"\s*((@\w+(\([^)]*\))?|private(\(set\))?|fileprivate|public|package|internal|static|mutating|convenience|"
-    r"nonisolated(\(\w+\))?|final|consuming)\s+)*(var|func|init|deinit|subscript)\b")
+MEMBER = re.compile(r"\s*((?!if|guard|while|for|else)@?[a-z]\w*(\([^)]*\))?\s+)*(var|func|init|deinit|subscript)\b")
 # Lines that are no statement of their own, or must not be left out or repeated.
 NO_STATEMENT = re.compile(
-    r"(let|var|func|init|deinit|case|default|import|internal|private|public|package|convenience|@|#|struct|class|enum|extension|"
-    r"protocol|typealias|static|fileprivate|final|actor|\}|\)|\]|fatalError|break|continue|else|where|if|"
-    r"guard|switch|for|while|repeat|do|catch|defer|nonisolated|mutating|associatedtype|unsafe|isolated|"
-    r"throw|\(|\.|\?|:)|[\w ]+: |\(.*\) [^=]*\bin ")
+    r"(let|var|func|init|deinit|case|default|private|public|protocol|typealias|static|nonisolated|mutating|fatalError|"
+    r"throw|where|if|guard|switch|for|while|repeat|[@#}\])(.?:])|[\w ]+: |\(.*\) [^=]*\bin ")
 DROPPED = re.compile(r"(_ = )?(try |await |self\.)*[\w.$?!\[\]()\\: ,&]*?(\(|[-+|&]?= |\{)")
-MOVABLE = re.compile(r"(?!(let|var|return|case|if|guard|for|while|fatalError|defer)\b)"
-                     r"(_ = )?(self\.)?[a-z]\w*[\w.?!\[\]()]*( [-+|]?= .+|\(.*\)|\?\..*\))$")
 CONDITION = re.compile(r"(\s*(?:\} else )?(?:if|while|guard) |\s*for .*? where )(.*?)((?: else)? \{)$")
-VALUE = re.compile(r"(\s*(?:@\w+ )*(?:(?:private|fileprivate|public|static) )*(?:let|var) [^={]+ = )(.+)()$")
+VALUE = re.compile(r"(\s*(?:@?[a-z]\w* )*(?:let|var) [^={]+ = )(.+)()$")
 
-
-class Mutant:
-    def __init__(self, number, path, place, kind, before, after):
-        self.number, self.path, self.kind, self.before = number, path, kind, before
-        self.text = f"{path.name}: {place}: {kind}: {before}{f'  =>  {after.strip()}' if after else ''}"
-
-
+Mutant = collections.namedtuple("Mutant", "number path kind text")
 # A line with mutants: those that an error in it speaks of, and what stands there without its own, if it is one's.
-Line = collections.namedtuple("Line", "text mutants original", defaults=[None])
+Line = collections.namedtuple("Line", "text mutants original", defaults=[(), None])
 
 
 # Reading Swift, as far as it takes.
@@ -61,6 +48,10 @@ def depth(text, opening="([", closing=")]"):
     return sum(map(text.count, opening)) - sum(map(text.count, closing))
 
 
+def is_complete(text):
+    return not depth(text) and not depth(text, "{", "}")
+
+
 def split_at(text, separator):
     """Splits at a separator outside of brackets."""
     parts, level = [""], 0
@@ -75,31 +66,27 @@ def split_at(text, separator):
 
 def expand(lines):
     """Logical lines, and whether they may be changed: conditions and calls in one, short blocks in three."""
-    quoted, index = False, 0
-    while index < len(lines):
-        text = lines[index]
-        index += 1
-        if quoted or text.count('"""') % 2:
-            quoted ^= text.count('"""') % 2 == 1
-            yield text, False
+    is_quoted, text = False, ""
+    for line, following in zip(lines, lines[1:] + [""]):
+        if is_quoted or '"""' in line:
+            is_quoted ^= line.count('"""') % 2
+            yield text + line, False
+            text = ""
             continue
-        if not masked(text).strip():
+        text = f"{uncommented(text)} {line.strip()}" if text else line
+        cover = masked(text).rstrip()
+        goes_on = (
+            depth(text) > 0
+            or re.match(r"\s*(\} else )?(if|guard|while)\b", text) and not re.search(r"\{( .*\})?$", cover)
+            or re.match(r"\s*(&&|\|\||[+?:.]|==|<=|!=)\s?[^ ]", following) and not cover.endswith(("{", "}")))
+        if goes_on and cover and '"""' not in following:
             continue
-        begins = re.match(r"\s*(\} else )?(if|guard|while)\b", text)
-        while index < len(lines) and '"""' not in lines[index]:
-            cover = masked(text).rstrip()
-            if not (depth(text) > 0 and not cover.endswith(("{", " in"))
-                    or begins and not re.search(r"\{( .*\})?$", cover)
-                    or re.match(r"\s*(&&|\|\||[+?:.]|==|<=|!=)\s?[^ ]", lines[index])
-                    and not cover.endswith(("{", "}"))):
-                break
-            text = uncommented(text) + " " + lines[index].strip()
-            index += 1
         # Accessors stand only whole, and only in their property.
         if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text):
             yield uncommented(text), False
-        else:
+        elif cover:
             yield from unfold(uncommented(text))
+        text = ""
 
 
 def unfold(text):
@@ -114,9 +101,9 @@ def unfold(text):
     if text.endswith("}") and (BLOCK.match(text) or is_member):
         start = next(at for at in range(len(text) - 1, -1, -1) if depth(text[at:], "{", "}") == 0)
         head, inside = text[:start].rstrip(), text[start + 1:-1].strip()
-        plain = inside and ";" not in inside and not re.search(r"\b(get|set|in)\b", masked(inside))
         is_else = re.match(r"\s*if\b.*\} else$", head)
-        if is_else or start > 0 and plain and not (is_member and " = " in masked(head)):
+        if is_else or inside and not re.search(r"\b(get|set|in)\b", masked(inside)) and not (
+                is_member and " = " in masked(head)):
             if is_else:
                 yield from list(unfold(head.removesuffix(" else")))[:-1]
             yield f"{indent}}} else {{" if is_else else head + " {", not is_else
@@ -128,125 +115,103 @@ def unfold(text):
 
 # Making mutants.
 
-class Maker:
-    """The mutants of some files."""
+made = []
 
-    def __init__(self):
-        self.mutants = []
 
-    def add(self, *details):
-        self.mutants.append(Mutant(len(self.mutants) + 1, *details))
-        return self.mutants[-1]
+def add(path, place, kind, before, after):
+    change = f"{before}  =>  {after.strip()}" if after else before
+    made.append(Mutant(len(made) + 1, path, kind, f"{path.name}: {place}: {kind}: {change}"))
+    return made[-1]
 
-    def choices(self, place, text, drops, negates):
-        """The mutants of an expression or statement, each with what it says."""
-        head = "return " if text.startswith("return ") else ""
-        if drops:
-            yield self.add(*place, "drop", text, ""), ""
-        if negates:
-            yield self.add(*place, "negate", text, ""), f"{head}!({text.removeprefix(head)})"
+
+def choices(place, text, drops, negates):
+    """The mutants of an expression or statement, each with what it says."""
+    head = "return " if text.startswith("return ") else ""
+    if drops:
+        yield add(*place, "drop", text, ""), ""
+    if negates:
+        yield add(*place, "negate", text, ""), f"{head}!({text.removeprefix(head)})"
+    cover = masked(text)
+    for found in OPERATOR.finditer(cover):
+        old = found[0].removeprefix("Swift.")
+        new = OPERATORS.get(old) or str(int(old) + 1)
+        if negates and "=" in old and "= " in new and not re.search(r"&&|\|\|| [<>?]", cover):
+            continue  # the same as its negation
+        variant = text[:found.start()] + new + text[found.end():]
+        yield add(*place, "change", text, variant), variant
+
+
+def expression(place, text):
+    """The lines of a condition or a value, each clause a choice between itself and its mutants."""
+    condition = CONDITION.match(text)
+    value = VALUE.match(text)
+    # What follows a loop without an end need not return.
+    if not (condition or value and not value[2].endswith("{")) or text.strip() == "while true {":
+        return []
+    buffer, inside, end = (condition or value).groups()
+    out, group = [], []
+    for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
+        clause, separator = clause.strip(), ", " if position else ""
+        is_plain = re.match(r"(let|var|case|_ =)\b|#", clause) is None
+        own = list(choices(place, clause, False, condition is not None)) if is_plain else []
+        if not own:
+            buffer += separator + clause
+            continue
+        out.append(Line(f"{buffer}{separator}(", group))
+        out += [Line(f"  isMutant({mutant.number}) ? ({variant}) :", [mutant], "") for mutant, variant in own]
+        group += [mutant for mutant, _ in own]
+        buffer = f"  ({clause}))"
+    return [*out, Line(buffer + end, group)] if out else []
+
+
+def statement(place, text, is_bool):
+    """The lines of a complete statement as a choice between itself and its mutants."""
+    body = text.strip()
+    cover = masked(body)
+    if not is_complete(body) or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
+        return []
+    drops = DROPPED.match(cover) and not body.startswith("return ") and not is_bool
+    own = list(choices(place, body, drops, is_bool))
+    group, out = [mutant for mutant, _ in own], []
+    for mutant, variant in own:
+        out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group),
+                Line(variant, [mutant], body)]
+    return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
+
+
+def file(path, source):
+    """The lines of a file with all its mutants."""
+    result, name, kinds = [], "", []  # whether the blocks around are of type Bool
+    for text, is_usable in expand(source.splitlines()):
+        if member := MEMBER.match(text):
+            name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[3]
+        place = path, name
+        result += is_usable and (
+            expression(place, text) or statement(place, text, kinds[-1:] == [True])) or [Line(text)]
         cover = masked(text)
-        for found in OPERATOR.finditer(cover):
-            old = found[0].removeprefix("Swift.")
-            new = OPERATORS.get(old)
-            if negates and "=" in old and "= " in (new or "") and not re.search(r"&&|\|\|| [<>?]", cover):
-                continue  # the same as its negation
-            if new is None and ("available" in cover or "unsafe" in cover):
-                continue
-            new = new or str(int(old) + 1)
-            variant = text[:found.start()] + new + text[found.end():]
-            yield self.add(*place, "change", text, variant), variant
-
-    def expression(self, place, text):
-        """The lines of a condition or a value, each clause a choice between itself and its mutants."""
-        condition = CONDITION.match(text)
-        value = VALUE.match(text)
-        if condition is None and (value is None or value[2].endswith(("{", "in", "(", ","))):
-            return []
-        if text.strip() == "while true {":
-            return []  # what follows such a loop need not return
-        buffer, inside, end = (condition or value).groups()
-        out, group = [], []
-        for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
-            clause, separator = clause.strip(), ", " if position else ""
-            is_plain = re.match(r"(let|var|case|_ =|unsafe)\b|#", clause) is None
-            made = list(self.choices(place, clause, False, condition is not None)) if is_plain else []
-            if not made:
-                buffer += separator + clause
-                continue
-            out.append(Line(f"{buffer}{separator}(", group))
-            out += [Line(f"  isMutant({mutant.number}) ? ({variant}) :", [mutant], "") for mutant, variant in made]
-            group += [mutant for mutant, _ in made]
-            buffer = f"  ({clause}))"
-        return [*out, Line(buffer + end, group)] if out else []
-
-    def statement(self, place, text, is_bool, swaps):
-        """The lines of a complete statement as a choice between itself and its mutants."""
-        body = text.strip()
-        cover = masked(body)
-        returns = body.startswith("return ")
-        if (not is_complete(body) or cover.endswith((",", "{", "in", ":"))
-                or NO_STATEMENT.match(body) or " -> " in cover and not returns):
-            return []
-        drops = DROPPED.match(cover) and not returns and not is_bool
-        made = [*swaps, *self.choices(place, body, drops, is_bool)]
-        group, out = [mutant for mutant, _ in made], []
-        for mutant, variant in made:
-            out.append(Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group))
-            # What is swapped is in two lines, the first of which may not be left out alone.
-            lines = variant.split("\n")
-            out += [Line(line, [mutant], body if line == lines[-1] else "") for line in lines]
-        return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
-
-    def file(self, path, source):
-        """The lines of a file with all its mutants."""
-        result, lines, name = [], [*expand(source.splitlines()), ("", False)], ""
-        kinds, swapped = [], None  # whether the blocks around are of type Bool; the mutant that has this line earlier
-        for (text, is_usable), (other, may_move) in zip(lines, lines[1:]):
-            if member := MEMBER.match(text):
-                name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[0].split()[-1]
-            swaps, swapped, place = [(swapped, "")] if swapped else [], None, (path, name)
-            if not swaps and is_usable and may_move and is_movable(text) and is_movable(other):
-                swapped = self.add(*place, "swap", text.strip(), other)
-                swaps = [(swapped, f"{other.strip()}\n{text.strip()}")]
-            is_bool = kinds[-1:] == [True]
-            result += is_usable and (
-                self.expression(place, text) or self.statement(place, text, is_bool, swaps)) or [Line(text, [])]
-            cover = masked(text)
-            for character in re.findall("[{}]", cover):
-                if character == "{":
-                    kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
-                else:
-                    del kinds[-1:]
-        return result
-
-
-def is_complete(text):
-    return not depth(text) and not depth(text, "{", "}")
-
-
-def is_movable(text):
-    """Whether a line is a statement that may stand elsewhere."""
-    body = masked(text).strip()
-    return is_complete(text) and MOVABLE.match(body) and not NO_STATEMENT.match(body)
+        for character in re.findall("[{}]", cover):
+            if character == "{":
+                kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
+            else:
+                del kinds[-1:]
+    return result
 
 
 def planted(root):
-    """The faults of `.ci/faults.txt` as mutants, the lines of the files that have them, and which have no place."""
-    made, texts, misplaced = [], {}, []
+    """The faults of `.ci/faults.txt` as mutants: the lines of the files that have them, and which have no place."""
+    texts, misplaced = {}, []
     for line in (root / ".ci/faults.txt").read_text().splitlines():
         if change := re.fullmatch(r"  (\S+) `(.*)` => `(.*)`", line):
             name, old, new = (part.replace(r"\n", "\n") for part in change.groups())
             path = LIBRARY / name
             text = texts.get(path) or ((root / path).read_text() if (root / path).exists() else "")
             if text.count(old) != 1:
-                misplaced.append(f"{made[-1].before}: {name} has its place {text.count(old)} times, not once")
+                misplaced.append(f"{made[-1].text}: {name} has its place {text.count(old)} times, not once")
             texts[path] = text.replace(old, new.replace("FAULT", f"isMutant({len(made)})"))
-            made[-1].path = path
+            made[-1] = made[-1]._replace(path=path)
         elif not line.startswith("#"):
-            guarantee, name = line.split(maxsplit=1)
-            made.append(Mutant(len(made) + 1, pathlib.Path("guarantee"), guarantee, "fault", name, ""))
-    return made, {path: [Line(text, [])] for path, text in texts.items()}, misplaced
+            made.append(Mutant(len(made) + 1, None, "fault", f"guarantee {line}"))
+    return {path: [Line(text)] for path, text in texts.items()}, misplaced
 
 
 SWITCH = """
