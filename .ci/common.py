@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CATALOGUES = sorted(ROOT.glob("Sources/*/*.docc"))
-ARTICLES = [page for catalogue in CATALOGUES for page in sorted(catalogue.glob("**/*.md"))]
+ARTICLES = sorted(ROOT.glob("Sources/*/*.docc/**/*.md"))
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("Benchmarks/*.md")), *sorted(ROOT.glob("Tests/*.md"))]
 SOURCES = sorted(ROOT.glob("Sources/*/**/*.swift"))
 
