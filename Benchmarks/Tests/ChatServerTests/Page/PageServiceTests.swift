@@ -34,6 +34,11 @@ struct PageServiceTests {
         "X-Content-Type-Options: nosniff", "Cache-Control: no-store", "Connection: close",
       ] { #expect(text.contains("\r\n\(header)"), "\(header)") }
       #expect(text.hasSuffix("</html>\n"))
+      // What it is sent it shows as text, never as elements.
+      #expect(text.contains("textContent"))
+      for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"] {
+        #expect(!text.contains(word), "\(word)")
+      }
     }
   }
 
