@@ -110,6 +110,16 @@ struct PriorityEscalationTests {
     #expect(seen.history == [.high])
   }
 
+  /// Waits for a vote; after a while it ends those who wait for a priority in vain.
+  private func wait(for vote: Task<Bool, Never>, ending end: Gate) async {
+    let patience = Task {
+      try await Task.sleep(for: .seconds(10))
+      end.arrive()
+    }
+    _ = await vote.value
+    patience.cancel()
+  }
+
   @Test("so it is if the caller is raised while the first one runs in its place")
   func raisedInPlace() async {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
@@ -133,12 +143,7 @@ struct PriorityEscalationTests {
     await begun.arrivals()
     low.escalatePriority(to: .high)
     isRaised.signal()
-    let patience = Task {
-      try await Task.sleep(for: .seconds(10))
-      end.arrive()
-    }
-    _ = await low.value
-    patience.cancel()
+    await wait(for: low, ending: end)
     #expect(noticed.history.sorted() == ["0", "1"])
     withExtendedLifetime(probes) {}
   }
@@ -165,12 +170,7 @@ struct PriorityEscalationTests {
     await blockade.entry()
     low.escalatePriority(to: .high)
     #expect(blockade.end())
-    let patience = Task {
-      try await Task.sleep(for: .seconds(10))
-      end.arrive()
-    }
-    _ = await low.value
-    patience.cancel()
+    await wait(for: low, ending: end)
     #expect(noticed.history.sorted() == ["0", "1"])
     withExtendedLifetime(probes) {}
   }
