@@ -14,6 +14,18 @@ struct PriorityEscalationTests {
     return true
   }
 
+  /// Waits for something; after some seconds it ends those who wait for a priority in vain.
+  private func ending(
+    _ end: Gate, after seconds: Int = InTurn.patience, _ wait: () async -> Void
+  ) async {
+    let patience = Task {
+      try await Task.sleep(for: .seconds(seconds))
+      end.arrive()
+    }
+    await wait()
+    patience.cancel()
+  }
+
   /// Asks at low priority, awaits the answers at high priority, and gives who noticed.
   private func whoNoticed(
     own executor: (any TaskExecutor)? = nil,
@@ -40,12 +52,7 @@ struct PriorityEscalationTests {
     _ = await before.history(of: 4)
     #expect(before.history == Array(repeating: .low, count: 4))
     let high = Task.detached(priority: .high) { await low.value }
-    let patience = Task {
-      try await Task.sleep(for: .seconds(InTurn.patience))
-      end.arrive()
-    }
-    await high.value
-    patience.cancel()
+    await ending(end) { await high.value }
     await hub.drain()
     return noticed.history.sorted()
   }
@@ -98,26 +105,11 @@ struct PriorityEscalationTests {
     }
     while own.pending == 0 { await Task.yield() }
     let high = Task.detached(priority: .high) { await low.value }
-    let patience = Task {
-      try await Task.sleep(for: .seconds(InTurn.patience))
-      end.arrive()
-    }
-    await escalated.arrivals()
-    patience.cancel()
+    await ending(end) { await escalated.arrivals() }
     own.run()
     #expect(await high.value)
     #expect(end.arrived == 0)
     #expect(seen.history == [.high])
-  }
-
-  /// Waits for a vote; after a while it ends those who wait for a priority in vain.
-  private func wait(for vote: Task<Bool, Never>, ending end: Gate) async {
-    let patience = Task {
-      try await Task.sleep(for: .seconds(10))
-      end.arrive()
-    }
-    _ = await vote.value
-    patience.cancel()
   }
 
   @Test("so it is if the caller is raised while the first one runs in its place")
@@ -143,7 +135,7 @@ struct PriorityEscalationTests {
     await begun.arrivals()
     low.escalatePriority(to: .high)
     isRaised.signal()
-    await wait(for: low, ending: end)
+    await ending(end, after: 10) { _ = await low.value }
     #expect(noticed.history.sorted() == ["0", "1"])
     withExtendedLifetime(probes) {}
   }
@@ -170,7 +162,7 @@ struct PriorityEscalationTests {
     await blockade.entry()
     low.escalatePriority(to: .high)
     #expect(blockade.end())
-    await wait(for: low, ending: end)
+    await ending(end, after: 10) { _ = await low.value }
     #expect(noticed.history.sorted() == ["0", "1"])
     withExtendedLifetime(probes) {}
   }
