@@ -181,8 +181,9 @@ struct Guarantee13IdentityTests {
     hub.notify(Listener.self) { @MainActor in $0.log.record(1) }
     hub.notify(Listener.self) { $0.log.record(2) }
     hub.notify(Listener.self) { @MainActor in $0.log.record(3) }
-    // This test occupies the main actor, for which the worker waits.
-    while subscription.statistics.counts.handling == 0 { Threads.pause() }
+    // This test occupies the main actor, for which the worker waits. It may be taken back from then on.
+    let node = subscription.node
+    while !node.contents.withLock({ $0.mailbox.flags.contains(.poised) }) { Threads.pause() }
     for probe in probes.dropFirst() { hub.subscribe(probe, to: Listener.self, id: "a") }
     await hub.drain()
     #expect(probes.map(\.log.history) == [[], [], [1, 2, 3]])
