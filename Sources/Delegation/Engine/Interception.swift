@@ -44,7 +44,6 @@ final class Interception: Sendable {
     var result: Result<Bool, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard isDeferred || node.beginHandling() else {
-        result = .success(false)
         return .notCalled
       }
       do {

@@ -19,13 +19,6 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   typealias Decision = Count.Decision
 
   @usableFromInline
-  enum Input: Sendable {
-    case answer(Event, position: Int)
-    /// The deadline, with what to count for a position that has not answered.
-    case deadline(counting: @Sendable (Int) -> Event)
-  }
-
-  @usableFromInline
   @exclusivity(unchecked)
   var ballot: Count
   /// The decision: empty until there is one, and again when the caller has taken it.
@@ -83,9 +76,9 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     let position = claim.position
     var isDecided = false
     if round.takeBallot(ending: claim.node, by: worker) {
-      isDecided = count(.answer(answer, position: position))
+      isDecided = keep(ballot.count(answer, from: position))
     } else if !round.enqueue(
-      ending: claim, by: worker, { self.count(.answer(answer, position: position)) })
+      ending: claim, by: worker, { self.keep(self.ballot.count(answer, from: position)) })
     {
       return round.claimNext(for: worker, givingBack: false).next
     }
@@ -100,7 +93,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   @inline(never)
   func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
-    if round.enqueue({ self.count(.deadline(counting: absence)) }) {
+    if round.enqueue({ self.keep(self.ballot.expire(counting: absence)) }) {
       _ = conclude(false, by: nil, in: round)
     }
   }
@@ -127,16 +120,11 @@ final class Poll<Count: Countable>: @unchecked Sendable {
     return nil
   }
 
-  /// Counts one input.
+  /// Keeps a decision, if there is one.
   ///
-  /// - Returns: whether that decides.
+  /// - Returns: whether there is.
   @inlinable
-  func count(_ input: Input) -> Bool {
-    let decision: Decision?
-    switch input {
-    case .answer(let answer, let position): decision = ballot.count(answer, from: position)
-    case .deadline(let absence): decision = ballot.expire(counting: absence)
-    }
+  func keep(_ decision: Decision?) -> Bool {
     guard let decision else { return false }
     outcome = [decision]
     return true

@@ -84,14 +84,13 @@ extension Round {
     for worker: Worker?, givingBack hasBallot: Bool
   ) -> (mustCount: Bool, next: Claim?) {
     let isSingle = worker?.isSingle ?? true
-    // A handler has cancelled the worker's task: another worker goes on.
+    // A handler has cancelled the worker's task: the standby goes on.
     let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
     let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
       if hasBallot, !giveBackBallot(state.poll) { return (true, nil) }
       return (false, isSingle || isSpoiled ? nil : state.claim())
     }
     if let next, next.isLast { state.releaseList() }
-    if isSpoiled, !mustCount { provideStandby() }
     return (mustCount, next)
   }
 

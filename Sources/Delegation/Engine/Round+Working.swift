@@ -5,12 +5,6 @@ extension Round {
     startWorker(on: executor)
   }
 
-  /// Requests a standby if there is none, and something is unclaimed.
-  ///
-  /// Not inlined, for it would make each claim dearer.
-  @inline(never)
-  func provideStandby() { state.provideStandby { requestWorker() } }
-
   /// Starts a task for a worker; it is counted from here until its work is done.
   ///
   /// - Parameters:

@@ -159,8 +159,7 @@ final class Round: @unchecked Sendable {
     }
     if handling != nil { endPresence() }
     handle(task, as: handling)
-    if handling != nil { escalateToCaller() }
-    if isUnclaimed { provideStandby() }
+    if isUnclaimed { state.provideStandby { requestWorker() } }
     activity.end()
     return isDecided
   }

@@ -34,7 +34,7 @@ struct PollCallerTests {
   private func decide(_ poll: Votes, in round: Round) {
     let hasBallot = round.takeBallot()
     #expect(hasBallot)
-    let isDecided = poll.count(.answer(.response(true), position: 0))
+    let isDecided = poll.keep(poll.ballot.count(.response(true), from: 0))
     _ = poll.conclude(isDecided, by: nil, in: round)
   }
 

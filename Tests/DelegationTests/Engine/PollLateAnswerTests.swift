@@ -33,7 +33,7 @@ struct PollLateAnswerTests {
     #expect(hasBallot)
     while let claim = round.claim() {
       let isTaken = round.enqueue(ending: claim) {
-        poll.count(.answer(.response(Answer()), position: claim.position))
+        poll.keep(poll.ballot.count(.response(Answer()), from: claim.position))
       }
       #expect(!isTaken)
     }
@@ -60,7 +60,7 @@ struct PollLateAnswerTests {
     let blockade = Blockade()
     for (position, answer) in [Answer(), Answer { blockade.enter() }].enumerated() {
       let isTaken = round.enqueue {
-        poll.count(.answer(.response(answer), position: position))
+        poll.keep(poll.ballot.count(.response(answer), from: position))
       }
       #expect(!isTaken)
     }

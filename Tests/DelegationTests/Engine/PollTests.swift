@@ -99,7 +99,7 @@ struct PollTests {
     #expect(!poll.enqueue(.response(1), from: 0, in: round))
     #expect(!poll.enqueue(.response(2), from: 1, in: round))
     #expect(round.state.withLock { $0.poll.queue.count } == 2)
-    _ = poll.conclude(poll.count(.answer(.response(4), position: 2)), by: nil, in: round)
+    _ = poll.conclude(poll.keep(poll.ballot.count(.response(4), from: 2)), by: nil, in: round)
     #expect(outcome(poll, in: round) == 7)
   }
 
@@ -109,7 +109,7 @@ struct PollTests {
     let poll = poll(asking: 3, Script())
     beginCount(in: round)
     _ = poll.enqueue(.response(1), from: 0, in: round)
-    _ = poll.conclude(poll.count(.answer(.response(2), position: 1)), by: nil, in: round)
+    _ = poll.conclude(poll.keep(poll.ballot.count(.response(2), from: 1)), by: nil, in: round)
     #expect(!isCounting(round))
     #expect(outcome(poll, in: round) == nil)
     #expect(!round.state.withLock { $0.cursor.isHalted })
@@ -323,6 +323,6 @@ extension Poll {
 
   /// Leaves an answer to the one who counts.
   fileprivate func enqueue(_ answer: Event, from position: Int, in round: Round) -> Bool {
-    round.enqueue { self.count(.answer(answer, position: position)) }
+    round.enqueue { self.keep(self.ballot.count(answer, from: position)) }
   }
 }
