@@ -83,8 +83,7 @@ extension DelegateHub {
     }
   }
 
-  /// Asks those that are left: in the current task, in one on its own executor, or within a time in a question of its
-  /// own.
+  /// Asks those that are left: in the current task, or in a question of its own each that has a time or an executor.
   @inlinable
   nonisolated func takeTurns<P, Value: Sendable, E>(
     _ cursor: inout Cursor, apart isApart: Bool, of audience: Audience<P>, as worker: Worker,
@@ -98,13 +97,9 @@ extension DelegateHub {
       let present = value
       var answer = Answer<Value?, E>.absence
       var isLast = claim.isLast
-      if isApart {
-        (answer, isLast) = await askInTime(
+      if isApart || claim.node.hasExecutor {
+        (answer, isLast) = await askApart(
           claim.node, of: audience, as: worker, in: call, by: whole, each: each, absent: absence
-        ) { await ask($0, present) }
-      } else if claim.node.hasExecutor {
-        answer = await askElsewhere(
-          claim.node, conformingTo: audience.narrowing, as: worker, in: call, absence: .absence
         ) { await ask($0, present) }
       } else {
         answer = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: .absence) {
@@ -123,11 +118,11 @@ extension DelegateHub {
     return .success(value)
   }
 
-  /// Asks one subscriber, within a time: a question of its own, among one.
+  /// Asks one subscriber in a question of its own, among one: within a time, or on its own executor.
   ///
   /// - Returns: its answer, and whether it is the last one, because the deadline of the whole call has come before it.
   @inlinable
-  nonisolated func askInTime<P, Value: Sendable, E>(
+  nonisolated func askApart<P, Value: Sendable, E>(
     _ node: SubscriptionNode, of audience: Audience<P>, as worker: Worker, in call: CallKind,
     by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
     _ ask: @escaping @Sendable (SubscriptionNode) async -> Answer<Value?, E>
@@ -160,23 +155,5 @@ extension DelegateHub {
   nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
     let left = whole.map { max($0.time - deadlines.now(), .nanoseconds(1)) } ?? Deadline.farthest
     return deadlines.deadline(after: min(left, each ?? left))
-  }
-
-  /// Asks a subscription on its own executor.
-  @usableFromInline
-  nonisolated func askElsewhere<Result: Sendable>(
-    _ node: SubscriptionNode, conformingTo narrowing: Narrowing?, as worker: Worker,
-    in call: CallKind, absence: Result,
-    _ ask: @escaping @Sendable (SubscriptionNode) async -> Result
-  ) async -> Result {
-    // The executor of one that has ended or died, or does not conform, may be busy, suspended or gone.
-    guard let executor = node.executor, node.isReached(as: narrowing, endingIn: call) else {
-      return absence
-    }
-    let slowWatch = slowWatch
-    let isShallow = worker.caller?.isShallow ?? true
-    return await Task.runAttached(on: executor, cancelledInPlace: isShallow) {
-      await worker.ask(node, in: call, watchedBy: slowWatch, absence: absence, ask)
-    }
   }
 }
