@@ -33,7 +33,7 @@ final class Worker: @unchecked Sendable {
   /// How its call of a question's handler ends, as far as the handler has told.
   @exclusivity(unchecked)
   private var callEnd = CallEnd.answered
-  /// What its handler threw, if its caller does not receive it.
+  /// What its handler threw, until that is told.
   @exclusivity(unchecked)
   private var failure: CallFailure?
 
@@ -92,19 +92,19 @@ final class Worker: @unchecked Sendable {
       callEnd = .answered
       failure = nil
     }
-    return (callEnd, callEnd == .failed ? failure : nil)
+    return (callEnd, failure?.isTold == true ? failure : nil)
   }
 
-  /// Notes what its handler threw and its caller does not receive.
+  /// Notes what its handler threw.
   ///
-  /// It is told when the call has been counted off, unless the task was cancelled: then it does not count as a failure.
+  /// If the task was cancelled, it does not count as a failure.
   func note(_ failure: CallFailure, isCancelled: Bool = false) {
     callEnd = isCancelled ? .abandoned : .failed
     self.failure = failure
   }
 
-  /// What its handler threw and its caller does not receive, for interceptors.
-  var swallowedError: (any Error)? { failure?.error }
+  /// What its handler threw, for interceptors.
+  var error: (any Error)? { failure?.error }
 
   /// Notes that its handler has returned, which a watch for slow handlers may watch.
   @inline(__always)
@@ -115,8 +115,9 @@ final class Worker: @unchecked Sendable {
 
   @inline(never)
   private func end(watchedBy slowWatch: SlowWatch) {
-    guard let ticket, let start = slowWatch.end(ticket), let error = failure?.error else { return }
-    failure = CallFailure(error, after: slowWatch.elapsed(since: start))
+    guard let ticket, let start = slowWatch.end(ticket), let failure else { return }
+    self.failure = CallFailure(
+      failure.error, isTold: failure.isTold, after: slowWatch.elapsed(since: start))
   }
 
   /// Notes that the handler of a question has returned, and counts it off.
@@ -179,19 +180,14 @@ extension SubscriptionNode {
   @usableFromInline
   func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
 
-  /// Notes that the handler threw an error that its caller receives.
+  /// Notes that the handler threw.
   ///
   /// An error after the task's cancellation does not count as a failure.
   @usableFromInline
-  func noteFailure() {
-    HandlerContext.binding.wrappedValue?.worker.note(Task.isCancelled ? .abandoned : .failed)
-  }
-
-  /// Notes that the handler threw an error that its caller does not receive.
-  @usableFromInline
-  func noteFailure(_ error: any Error) {
-    let worker = HandlerContext.binding.wrappedValue?.worker
-    worker?.note(CallFailure(error), isCancelled: Task.isCancelled)
+  func noteFailure(_ error: any Error, isReceived: Bool = true) {
+    let (worker, isCancelled) = (HandlerContext.binding.wrappedValue?.worker, Task.isCancelled)
+    worker?.note(
+      CallFailure(error, isTold: !isReceived && !isCancelled), isCancelled: isCancelled)
   }
 
   /// Counts off a call in a loop, whose handler threw.

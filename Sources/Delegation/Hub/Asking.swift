@@ -134,7 +134,7 @@ struct AskingForReply<P, R: Sendable>: Asking {
     do {
       return .response(.init(of: node, result: .success(try await body(subscriber))))
     } catch {
-      node.noteFailure()
+      node.noteFailure(error)
       return .response(.init(of: node, result: .failure(error)))
     }
   }
@@ -216,11 +216,7 @@ extension SubscriptionNode {
   func failure<Response, E>(
     _ error: E, absent absence: DelegateHub.Absence<Response>? = nil
   ) -> Answer<Response, E> {
-    guard let absence else {
-      noteFailure()
-      return .failure(error)
-    }
-    noteFailure(error)
-    return absence.answer()
+    noteFailure(error, isReceived: absence == nil)
+    return absence?.answer() ?? .failure(error)
   }
 }

@@ -289,8 +289,7 @@ extension SubscriptionNode {
     do throws(E) {
       return .response(try body(subscriber))
     } catch {
-      noteFailure()
-      return .failure(error)
+      return failure(error)
     }
   }
 }

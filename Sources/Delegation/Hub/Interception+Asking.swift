@@ -46,37 +46,12 @@ extension Interception {
         }
       }
       if worker.hasAnswered { return .returned }
-      return worker.swallowedError.map { .threw($0) } ?? answer.handlerOutcome
+      return worker.error.map { .threw($0) } ?? .notCalled
     }
     if isPassedOn { return answer }
     node.noteUnasked()
     // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
     if case .substitute(let response) = asking.late(node) { return .substitute(response) }
     return .absence
-  }
-}
-
-/// What knows what became of the handler that it comes from.
-protocol HandlerResult {
-  var handlerOutcome: DelegateHub.HandlerOutcome { get }
-}
-
-extension Answer: HandlerResult {
-  var handlerOutcome: DelegateHub.HandlerOutcome {
-    switch self {
-    case .response(let response), .substitute(let response):
-      (response as? any HandlerResult)?.handlerOutcome ?? .returned
-    case .absence: .notCalled
-    case .failure(let error): .threw(error)
-    }
-  }
-}
-
-extension DelegateHub.Reply: HandlerResult {
-  var handlerOutcome: DelegateHub.HandlerOutcome {
-    switch result {
-    case .success: .returned
-    case .failure(let error): .threw(error)
-    }
   }
 }

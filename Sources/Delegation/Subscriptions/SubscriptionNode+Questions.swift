@@ -14,16 +14,19 @@ enum CallEnd: UInt8, Sendable {
   case unasked
 }
 
-/// What the handler of a question threw, if its caller does not receive it.
+/// What the handler of a question threw.
 ///
 /// It is an object: each worker has room for one, and hardly any worker has one.
 final class CallFailure: Sendable {
   let error: any Error
+  /// Whether it is an incident: the caller does not receive it.
+  let isTold: Bool
   /// How long the handler ran, if that is known.
   let duration: Duration?
 
-  init(_ error: any Error, after duration: Duration? = nil) {
+  init(_ error: any Error, isTold: Bool = true, after duration: Duration? = nil) {
     self.error = error
+    self.isTold = isTold
     self.duration = duration
   }
 }
