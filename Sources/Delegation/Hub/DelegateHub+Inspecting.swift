@@ -91,9 +91,8 @@ extension DelegateHub {
   /// nor for handlers that wait for it in turn; it returns them as left. The same holds for a closure in
   /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
   /// it. It does wait for the handler in a `Task.detached`, and in a `Task` that a synchronous handler of a
-  /// notification, or of a question that is asked in a loop, has started. If a voter waits for the handler that asks
-  /// it, by way of its subscription or hub, later drains in that handler and in the other voters do not wait for this
-  /// voter.
+  /// notification, or of a question that is asked in a loop, has started. A handler may ask a voter that waits for it,
+  /// as by `drain`: later drains in that handler and in its other voters do not wait for that voter.
   ///
   /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
   /// reference is released after a drain may die a moment later.

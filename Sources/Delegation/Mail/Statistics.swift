@@ -22,9 +22,8 @@ extension DelegateHub {
       public internal(set) var cancelled = 0
       /// They were for subscribers that conform to a further protocol, and theirs does not.
       ///
-      /// See ``Delegates/conforming(to:)``. A mailbox with a limit passes over them at once. Another one does in their
-      /// turn, and so does one with a limit with those that it has taken over by `id:` out of another one with a limit:
-      /// until then they have places in it.
+      /// See ``Delegates/conforming(to:)``. A mailbox with a limit passes over them at once, except those that it has
+      /// taken over by `id:`. These, and those in a mailbox without a limit, wait for their turn.
       public internal(set) var passedOver = 0
       /// They wait.
       public internal(set) var waiting = 0

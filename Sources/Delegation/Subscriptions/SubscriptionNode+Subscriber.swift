@@ -24,6 +24,20 @@ extension SubscriptionNode {
     return object
   }
 
+  /// The subscriber, for a question.
+  ///
+  /// - Returns: `nil` if it has died, which terminates the subscription.
+  @inlinable
+  @inline(__always)
+  func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
+    if let subscriber = reference.load(as: type) {
+      noteHeard()
+      return subscriber
+    }
+    terminate(as: .expired, in: call)
+    return nil
+  }
+
   /// The subscriber as a further protocol, for a question.
   ///
   /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.

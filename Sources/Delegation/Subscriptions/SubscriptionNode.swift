@@ -211,20 +211,6 @@ final class SubscriptionNode: Sendable {
     return (pending, options)
   }
 
-  /// The subscriber, for a question.
-  ///
-  /// - Returns: `nil` if it has died, which terminates the subscription.
-  @inlinable
-  @inline(__always)
-  func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
-    if let subscriber = reference.load(as: type) {
-      noteHeard()
-      return subscriber
-    }
-    terminate(as: .expired, in: call)
-    return nil
-  }
-
   /// Applies options, unless the subscription was terminated, or newer ones have been applied before.
   ///
   /// - Parameter options: all that the subscription has now.
