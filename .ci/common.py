@@ -1,4 +1,5 @@
 """What several scripts share: the places, their arguments, how they end, builds and the notes."""
+import argparse
 import pathlib
 import re
 import subprocess
@@ -10,13 +11,14 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("Benchmarks/*.md")), *sorted(ROOT
 SOURCES = sorted(ROOT.glob("Sources/*/**/*.swift"))
 
 
-def arguments(usage, options=(), most=0):
-    """The options and the other arguments of the command; shows how to use it if there are others."""
-    given = sys.argv[1:]
-    rest = [one for one in given if one not in options]
-    if len(rest) > most or any(one.startswith("-") for one in rest):
-        sys.exit(f"cannot use {' '.join(rest)}\n\n{usage.strip()}")
-    return set(given) - set(rest), rest
+def arguments(usage, **others):
+    """The options that the usage names, with a value if a word in capitals follows, and others by how many they are."""
+    parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawTextHelpFormatter)
+    for name, value in {*re.findall(r"(--\w+)( [A-Z]+\b)?", usage)}:
+        parser.add_argument(name, **{"default": ""} if value else {"action": "store_true"})
+    for name, number in others.items():
+        parser.add_argument(name, nargs=number)
+    return parser.parse_args()
 
 
 def finish(summary, problems):
