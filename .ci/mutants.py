@@ -39,17 +39,9 @@ def masked(text):
     return re.sub(r"//.*$", lambda found: " " * len(found[0]), text)
 
 
-def uncommented(text):
-    return text[:len(masked(text).rstrip())]
-
-
 def depth(text, opening="([", closing=")]"):
     text = masked(text)
     return sum(map(text.count, opening)) - sum(map(text.count, closing))
-
-
-def is_complete(text):
-    return not depth(text) and not depth(text, "{", "}")
 
 
 def split_at(text, separator):
@@ -73,8 +65,9 @@ def expand(lines):
             yield text + line, False
             text = ""
             continue
-        text = f"{uncommented(text)} {line.strip()}" if text else line
-        cover = masked(text).rstrip()
+        line = line[:len(masked(line).rstrip())]
+        text = f"{text} {line.strip()}".rstrip() if text else line
+        cover = masked(text)
         goes_on = (
             depth(text) > 0
             or re.match(r"\s*(\} else )?(if|guard|while)\b", text) and not re.search(r"\{( .*\})?$", cover)
@@ -83,9 +76,9 @@ def expand(lines):
             continue
         # Accessors stand only whole, and only in their property.
         if re.match(r"\s*(get|set|_read|_modify)\b[^={]*\{", text):
-            yield uncommented(text), False
-        elif cover:
-            yield from unfold(uncommented(text))
+            yield text, False
+        elif text:
+            yield from unfold(text)
         text = ""
 
 
@@ -118,33 +111,25 @@ def unfold(text):
 made = []
 
 
-def add(path, place, kind, before, after):
-    change = f"{before}  =>  {after.strip()}" if after else before
-    made.append(Mutant(len(made) + 1, path, kind, f"{path.name}: {place}: {kind}: {change}"))
-    return made[-1]
-
-
-def choices(place, text, drops, negates):
-    """The mutants of an expression or statement, each with what it says."""
-    head = "return " if text.startswith("return ") else ""
-    if drops:
-        yield add(*place, "drop", text, ""), ""
-    if negates:
-        yield add(*place, "negate", text, ""), f"{head}!({text.removeprefix(head)})"
-    cover = masked(text)
+def choices(path, name, text, drops, negates):
+    """Makes the mutants of an expression or statement; yields each with what it says."""
+    cover, head = masked(text), "return " if text.startswith("return ") else ""
+    variants = [("drop", "")] * drops + [("negate", f"{head}!({text.removeprefix(head)})")] * negates
     for found in OPERATOR.finditer(cover):
         old = found[0].removeprefix("Swift.")
         new = OPERATORS.get(old) or str(int(old) + 1)
-        if negates and "=" in old and "= " in new and not re.search(r"&&|\|\|| [<>?]", cover):
-            continue  # the same as its negation
-        variant = text[:found.start()] + new + text[found.end():]
-        yield add(*place, "change", text, variant), variant
+        # The others are the same as the negation.
+        if not negates or "=" not in old or "= " not in new or re.search(r"&&|\|\|| [<>?]", cover):
+            variants.append(("change", text[:found.start()] + new + text[found.end():]))
+    for kind, variant in variants:
+        change = f"{text}  =>  {variant.strip()}" if kind == "change" else text
+        made.append(Mutant(len(made) + 1, path, kind, f"{path.name}: {name}: {kind}: {change}"))
+        yield made[-1], variant
 
 
 def expression(place, text):
     """The lines of a condition or a value, each clause a choice between itself and its mutants."""
-    condition = CONDITION.match(text)
-    value = VALUE.match(text)
+    condition, value = CONDITION.match(text), VALUE.match(text)
     # What follows a loop without an end need not return.
     if not (condition or value and not value[2].endswith("{")) or text.strip() == "while true {":
         return []
@@ -153,7 +138,7 @@ def expression(place, text):
     for position, clause in enumerate(split_at(inside, ",") if condition else [inside]):
         clause, separator = clause.strip(), ", " if position else ""
         is_plain = re.match(r"(let|var|case|_ =)\b|#", clause) is None
-        own = list(choices(place, clause, False, condition is not None)) if is_plain else []
+        own = list(choices(*place, clause, False, condition is not None)) if is_plain else []
         if not own:
             buffer += separator + clause
             continue
@@ -168,14 +153,14 @@ def statement(place, text, is_bool):
     """The lines of a complete statement as a choice between itself and its mutants."""
     body = text.strip()
     cover = masked(body)
-    if not is_complete(body) or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
+    if depth(body) or depth(body, "{", "}") or cover.endswith((",", "{", "in", ":")) or NO_STATEMENT.match(body):
         return []
-    drops = DROPPED.match(cover) and not body.startswith("return ") and not is_bool
-    own = list(choices(place, body, drops, is_bool))
+    drops = DROPPED.match(cover) is not None and not body.startswith("return ") and not is_bool
+    own = list(choices(*place, body, drops, is_bool))
     group, out = [mutant for mutant, _ in own], []
     for mutant, variant in own:
-        out += [Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group),
-                Line(variant, [mutant], body)]
+        out.append(Line(f"{'} else ' if out else ''}if isMutant({mutant.number}) {{", group))
+        out.append(Line(variant, [mutant], body))
     return [*out, Line("} else {", group), Line(body, group), Line("}", group)] if out else []
 
 
@@ -185,15 +170,11 @@ def file(path, source):
     for text, is_usable in expand(source.splitlines()):
         if member := MEMBER.match(text):
             name = re.match(r"\w*", text[member.end():].lstrip())[0] or member[3]
-        place = path, name
-        result += is_usable and (
-            expression(place, text) or statement(place, text, kinds[-1:] == [True])) or [Line(text)]
-        cover = masked(text)
-        for character in re.findall("[{}]", cover):
-            if character == "{":
-                kinds.append(re.search(r"(: Bool|-> Bool) \{$", cover) is not None)
-            else:
-                del kinds[-1:]
+        place, of_bool = (path, name), kinds[-1:] == [True]
+        result += is_usable and (expression(place, text) or statement(place, text, of_bool)) or [Line(text)]
+        is_bool = text.endswith((": Bool {", "-> Bool {"))
+        for brace in re.findall("[{}]", masked(text)):
+            kinds = [*kinds, is_bool] if brace == "{" else kinds[:-1]
     return result
 
 
@@ -219,17 +200,15 @@ internal import Glibc
 
 private let chosen = getenv("DELEGATION_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0
 
-/// A file with a byte for each mutant, if it is to be noted which are reached.
-private nonisolated(unsafe) let reached: UnsafeMutablePointer<UInt8>? = {
-  guard let path = getenv("DELEGATION_MUTANTS_REACHED") else { return nil }
-  let file = open(path, O_RDWR)
-  let size = Int(lseek(file, 0, SEEK_END))
-  return mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)?.assumingMemoryBound(to: UInt8.self)
-}()
+/// A byte for each mutant, in a file if it is to be noted which are reached.
+private nonisolated(unsafe) let reached = mmap(
+  nil, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED,
+  open(getenv("DELEGATION_MUTANTS_REACHED").map { String(cString: $0) } ?? "/dev/zero", O_RDWR), 0
+)!.assumingMemoryBound(to: UInt8.self)
 
 @usableFromInline
 func isMutant(_ number: Int) -> Bool {
-  reached?[number] = 1
+  reached[number] = 1
   return number == chosen
 }
 """
