@@ -124,6 +124,20 @@ extension Circumstance {
       await scenery.gate.waitForArrivals(1)
       return scenery
     },
+    Circumstance("handlers of other hubs that wait in hubs of their own", isQuick: true) {
+      _, size in
+      let scenery = Scenery()
+      let (gate, members) = (scenery.gate, scenery.members(size))
+      await scenery.start(size) { number in
+        let (outer, inner) = (DelegateHub(), DelegateHub())
+        for hub in [outer, inner] { hub.subscribe(members[number], to: B.self) }
+        await outer.notifyAndWait(B.self) { _ in
+          await inner.notifyAndWait(B.self) { _ in await gate.pass() }
+        }
+      }
+      await gate.waitForArrivals(size)
+      return scenery
+    },
     Circumstance("tasks in cancelAndWait, for one subscription", unrest: [.hub]) { scene, size in
       let scenery = Scenery()
       let hung = scene.hub.subscribe(scenery.members(1)[0], to: L.self)

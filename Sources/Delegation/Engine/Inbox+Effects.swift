@@ -59,10 +59,8 @@ extension Inbox {
         successor.resume()
         // Who waits for a notification may wait for another handler now, and so come to be in a circle.
         // Those that came before the first such wait have nothing to do with it.
-        let waits = WaitGraph.shared.withLock { $0.waits }
-        for wait in waits.drop(while: { !$0.goal.isPassing(of: successor) }) {
-          wait.goal.update { $0.reconsider() }
-        }
+        let waits = WaitGraph.shared.withLock { $0.all(sincePassingOf: successor) }
+        for wait in waits { wait.goal.update { $0.reconsider() } }
         activity.end()
       case .finish(let node, let end, let termination, let call):
         remains.append(node.finishTermination(at: end, as: termination, in: call))

@@ -7,13 +7,13 @@
 /// wait that came last gives way. Circles may run through several hubs, so the process has one graph.
 ///
 /// It is searched for the circles of a wait when that begins, and again only when its count has fallen to what
-/// was excused then. It is meant for a handful of waits: a search looks at each pair of them at most.
+/// was excused then. A search looks at the waits for a handler's hub, subscription or protocol, and not at others.
 ///
-/// Invariant: `waits` are in the order of their numbers, which is the order of arrival. What a wait excuses is
-/// chosen from the waits before it, so a later wait changes nothing for it. A hand-over of notifications may:
-/// then the first wait for one of them is counted anew, and all after it.
+/// Invariant: what a wait excuses is chosen from the waits before it, so a later wait changes nothing for it. A
+/// hand-over of notifications may: then the first wait for one of them is counted anew, and all after it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
+    /// Numbers are in the order of arrival.
     let number: Int
     let goal: WaitGoal
     let context: HandlerContext
@@ -21,47 +21,54 @@ struct WaitGraph: Sendable {
 
   static let shared = Lock(WaitGraph())
 
-  private(set) var waits: [Wait] = []
+  /// By the keys of their goals, each list in the order of the numbers.
+  private var waits: [Int: [Wait]] = [:]
   private var lastNumber = 0
 
   /// Adds a wait.
   ///
-  /// - Returns: its number; `nil` if its handler has returned, which makes the wait strict.
-  mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> Int? {
+  /// - Returns: the wait; `nil` if its handler has returned, which makes it strict.
+  mutating func add(_ goal: WaitGoal, in context: HandlerContext) -> Wait? {
     guard context.isRunning else { return nil }
     lastNumber += 1
-    waits.append(Wait(number: lastNumber, goal: goal, context: context))
-    return lastNumber
+    let wait = Wait(number: lastNumber, goal: goal, context: context)
+    waits[goal.key, default: []].append(wait)
+    return wait
   }
 
-  /// Removes a wait that is over.
-  ///
-  /// - Returns: the wait, to be released outside the lock.
-  mutating func remove(_ number: Int) -> Wait? {
-    index(of: number).map { waits.remove(at: $0) }
+  /// Removes a wait that is over, which the caller keeps until after the lock.
+  mutating func remove(_ wait: Wait) {
+    waits[wait.goal.key]?.removeAll { $0.number == wait.number }
+    if waits[wait.goal.key]?.isEmpty == true { waits[wait.goal.key] = nil }
   }
 
-  private func index(of number: Int) -> Int? {
-    let index = waits.partitioningIndex { $0.number >= number }
-    return index < waits.count && waits[index].number == number ? index : nil
+  /// All waits, in order.
+  var all: [Wait] { waits.values.flatMap(\.self).sorted { $0.number < $1.number } }
+
+  /// The first wait for a notification that is pending for a subscription, and all that came after it.
+  func all(sincePassingOf node: SubscriptionNode) -> [Wait] {
+    guard let first = waits[node.topic.number]?.first(where: { $0.goal.isPassing(of: node) }) else {
+      return []
+    }
+    return all.filter { $0.number >= first.number }
   }
 
   /// How many of the handlers that a wait's goal counts are excused at the moment.
-  func countExcused(by number: Int) -> Int {
-    guard let index = index(of: number) else { return 0 }
+  func countExcused(by wait: Wait) -> Int {
     // The handlers that cannot go on before the wait ends: its own, and those of earlier waits that wait for one
     // of them.
-    var handlers = waits[index].context.chain
-    var earlier = waits[..<index]
+    var handlers = wait.context.chain
+    var found: Set<Int> = []
     var visited = 0
     while visited < handlers.count {
       let handler = handlers[visited]
       visited += 1
-      let found = earlier.partition { $0.goal.waits(for: handler) }
-      handlers += earlier[found...].flatMap(\.context.chain)
-      earlier.removeSubrange(found...)
+      for earlier in handler.goalKeys.lazy.flatMap({ waits[$0] ?? [] })
+      where earlier.number < wait.number && earlier.goal.waits(for: handler) {
+        if found.insert(earlier.number).inserted { handlers += earlier.context.chain }
+      }
     }
-    let excused = handlers.filter(waits[index].goal.waits)
+    let excused = handlers.filter(wait.goal.waits)
     // Each count has one for a worker at most, as that runs one handler at a time.
     return Set(excused.map { ObjectIdentifier($0.worker) }).count
   }
@@ -75,6 +82,15 @@ enum WaitGoal: Sendable {
   case end(of: SubscriptionNode)
   /// That all subscriptions that a notification was addressed to have passed it.
   case passing(of: Receipt)
+
+  /// By what the graph finds it: the hub, the subscription, or the number of the protocol.
+  var key: Int {
+    switch self {
+    case .rest(let activity): Int(bitPattern: ObjectIdentifier(activity))
+    case .end(let node): Int(bitPattern: node.identityBits)
+    case .passing(let receipt): receipt.place?.topic ?? 0
+    }
+  }
 
   /// Whether the goal can be reached only after a handler has ended.
   func waits(for handler: HandlerContext) -> Bool {
@@ -129,18 +145,18 @@ extension WaitGoal {
   nonisolated(nonsending) private func wait(
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
-    let number = HandlerContext.current.flatMap { context in
+    let wait = HandlerContext.current.flatMap { context in
       WaitGraph.shared.withLock { $0.add(self, in: context) }
     }
     let waiter =
-      number.map { number in
-        Waiter { WaitGraph.shared.withLock { $0.countExcused(by: number) } }
+      wait.map { wait in
+        Waiter { WaitGraph.shared.withLock { $0.countExcused(by: wait) } }
       } ?? Waiter()
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
-    if let number { _ = WaitGraph.shared.withLock { $0.remove(number) } }
-    return isReached && number == nil
+    if let wait { WaitGraph.shared.withLock { $0.remove(wait) } }
+    return isReached && wait == nil
   }
 }
 

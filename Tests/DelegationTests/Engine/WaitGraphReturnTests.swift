@@ -5,22 +5,23 @@ import Testing
 
 @Suite("WaitGraph: handlers that return, and waits that are over", .inTurn)
 struct WaitGraphReturnTests {
-  @Test("a wait that is over excuses nobody, whether others have begun since or not")
+  @Test("of a wait that is over nothing is left, whether others have begun since or not")
   func over() {
-    let scene = HandlerScene([.init(node: 0), .init(node: 0)], subscribers: 1)
-    let goal = WaitGoal.rest(of: scene.inbox.activity)
+    let scenes = (0..<2).map { _ in HandlerScene([.init(node: 0), .init(node: 0)], subscribers: 1) }
     var graph = WaitGraph()
-    let numbers = scene.contexts.compactMap { graph.add(goal, in: $0) }
-    #expect(numbers.count == 2)
-    for number in numbers {
-      let wait = graph.remove(number)
-      #expect(wait?.number == number)
-      let excused = graph.countExcused(by: number)
-      #expect(excused == 0)
-      let isThere = graph.remove(number) != nil
-      #expect(!isThere)
+    var waits: [WaitGraph.Wait] = []
+    for (scene, other) in [(scenes[0], scenes[1]), (scenes[1], scenes[0])] {
+      let goal = WaitGoal.rest(of: other.inbox.activity)
+      waits += scene.contexts.compactMap { graph.add(goal, in: $0) }
     }
-    #expect(graph.waits.isEmpty)
+    // The later ones excuse the handlers of the earlier ones, in a circle, as long as these wait.
+    var excused: [Int] = []
+    while let wait = waits.popLast() {
+      excused.append(graph.countExcused(by: wait))
+      graph.remove(wait)
+      #expect(graph.all.map(\.number) == waits.map(\.number))
+    }
+    #expect(excused == [2, 2, 0, 0])
   }
 
   @Test("one that returns while its wait is added is not excused, however the two meet")
@@ -40,19 +41,19 @@ struct WaitGraphReturnTests {
     Threads.run(2) { thread in
       for round in number {
         let handler = handlers[round]
-        var number: Int?
+        var wait: WaitGraph.Wait?
         guard meeting.await(2 * round) else { return }
         if thread == 0 {
-          number = graph.withLock { $0.add(.rest(of: activity), in: handler) }
+          wait = graph.withLock { $0.add(.rest(of: activity), in: handler) }
         } else {
           // It returns a little later each time.
           for _ in 0..<(round % 50) { _ = handler.isRunning }
           handler.worker.end()
         }
         guard meeting.await(2 * round + 1) else { return }
-        if let number {
-          excused.record(graph.withLock { $0.countExcused(by: number) })
-          _ = graph.withLock { $0.remove(number) }
+        if let wait {
+          excused.record(graph.withLock { $0.countExcused(by: wait) })
+          graph.withLock { $0.remove(wait) }
         }
       }
     }

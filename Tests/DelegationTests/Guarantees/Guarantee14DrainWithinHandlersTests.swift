@@ -24,7 +24,7 @@ struct Guarantee14DrainWithinHandlersTests {
       await hub.drain()
       let worker = HandlerContext.current?.worker
       waits.record(
-        WaitGraph.shared.withLock { $0.waits.count { $0.context.worker === worker } })
+        WaitGraph.shared.withLock { $0.all.count { $0.context.worker === worker } })
     }
     executor.run()
     #expect(waits.history == [0])

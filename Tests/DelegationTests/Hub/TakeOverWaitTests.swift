@@ -70,7 +70,7 @@ struct TakeOverWaitTests {
         return 0
       }
     }
-    let numbers = zip(goals, scenes).map { goal, scene in
+    let waits = zip(goals, scenes).map { goal, scene in
       WaitGraph.shared.withLock { $0.add(goal, in: scene.contexts[0]) }
     }
     for (goal, waiter) in zip(goals, waiters) { goal.update { $0.add(waiter) } }
@@ -78,9 +78,7 @@ struct TakeOverWaitTests {
     _ = Structures.subscribe(successor, in: inbox, identity: Identity("a"))
     let after = counts.map(\.value)
     for (goal, waiter) in zip(goals, waiters) { goal.update { $0.remove(waiter) } }
-    for number in numbers.compactMap(\.self) {
-      _ = WaitGraph.shared.withLock { $0.remove(number) }
-    }
+    for wait in waits.compactMap(\.self) { WaitGraph.shared.withLock { $0.remove(wait) } }
     withExtendedLifetime(former) {}
     return [before, after]
   }

@@ -9,8 +9,8 @@ final class HandlerWaits {
   private struct Wait {
     let goal: WaitGoal
     let waiter: Waiter
-    /// Its number in the graph; `nil` if it is strict.
-    let number: Int?
+    /// What the graph has of it; `nil` if it is strict.
+    let entry: WaitGraph.Wait?
   }
 
   private let graph = Graph()
@@ -23,13 +23,13 @@ final class HandlerWaits {
   ///   - goal: what it waits for.
   ///   - context: the handler that waits.
   func begin(_ ticket: Int, _ goal: WaitGoal, in context: HandlerContext?) {
-    let number = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
+    let entry = context.flatMap { context in graph.lock.withLock { $0.add(goal, in: context) } }
     // Weakly: what a test leaves waiting would keep the graph, and that it.
     let waiter = Waiter { [weak graph] in
-      number.flatMap { number in graph?.lock.withLock { $0.countExcused(by: number) } } ?? 0
+      entry.flatMap { entry in graph?.lock.withLock { $0.countExcused(by: entry) } } ?? 0
     }
     goal.update { $0.add(waiter) }
-    waits[ticket] = Wait(goal: goal, waiter: waiter, number: number)
+    waits[ticket] = Wait(goal: goal, waiter: waiter, entry: entry)
   }
 
   /// Does what those do that have gone on, and gives them in order.
@@ -52,10 +52,10 @@ final class HandlerWaits {
   private func remove(_ ticket: Int) -> Bool {
     guard let wait = waits.removeValue(forKey: ticket) else { return false }
     wait.goal.update { $0.remove(wait.waiter) }
-    if let number = wait.number { _ = graph.lock.withLock { $0.remove(number) } }
+    if let entry = wait.entry { graph.lock.withLock { $0.remove(entry) } }
     return true
   }
 
   /// How many wait within handlers.
-  var count: Int { graph.lock.withLock { $0.waits.count } }
+  var count: Int { graph.lock.withLock { $0.all.count } }
 }
