@@ -101,12 +101,15 @@ extension Round {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, except worker: Worker?) {
-    let (rest, held, hasLate, waiting) = state.withLock { state in
+    let (rest, held, hasLate, waiting, tasks) = state.withLock { state in
       var held = Held()
       swap(&held, &state.held)
       state.poll.isDecided = true
+      // Before the caller goes on: a handler that begins after that is to find itself cancelled.
+      let tasks =
+        isCancelling ? beginCancelling(&state, except: worker?.place, inPlace: false) : []
       return (
-        state.cursor.halt(), held, !state.poll.queue.isEmpty, state.poll.waiting.take()
+        state.cursor.halt(), held, !state.poll.queue.isEmpty, state.poll.waiting.take(), tasks
       )
     }
     if hasLate { countOffLate() }
@@ -115,9 +118,7 @@ extension Round {
     caller.clear()
     waiting?.continuation.resume()
     // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    if isCancelling {
-      cancel(tasksToCancel(except: worker?.place, inPlace: false), inPlace: false)
-    }
+    cancel(tasks, inPlace: false)
     guard hasLate else { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker != nil { return releaseLate() }

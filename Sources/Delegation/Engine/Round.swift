@@ -185,7 +185,7 @@ final class Round: @unchecked Sendable {
   func cancel(inPlace isInPlace: Bool) {
     let isInPlace = isInPlace && caller.isShallow
     // Noted before it is looked whether the first worker is there, which looks the other way round.
-    let tasks = tasksToCancel(except: nil, inPlace: isInPlace)
+    let tasks = state.withLock { beginCancelling(&$0, except: nil, inPlace: isInPlace) }
     if usePresence() {
       present?.cancel()
       presence.store(Presence.there, ordering: .releasing)
@@ -193,11 +193,14 @@ final class Round: @unchecked Sendable {
     cancel(tasks, inPlace: isInPlace)
   }
 
-  func tasksToCancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
-    state.withLock { state in
-      isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
-      return state.workers.cancel(except: place, inPlace: isInPlace)
-    }
+  /// Notes that the handlers are cancelled, under the lock.
+  ///
+  /// - Returns: the tasks that have to be cancelled.
+  func beginCancelling(
+    _ state: inout State, except place: Int?, inPlace isInPlace: Bool
+  ) -> [Task<Void, Never>] {
+    isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
+    return state.workers.cancel(except: place, inPlace: isInPlace)
   }
 
   func cancel(_ tasks: [Task<Void, Never>], inPlace isInPlace: Bool) {

@@ -30,6 +30,18 @@ struct RoundTests {
     #expect(round([]).claim() == nil)
   }
 
+  @Test("when the caller goes on, a handler that begins finds itself cancelled")
+  func cancelledBeforeTheCallerGoesOn() async {
+    let round = round(Cast(2).nodes)
+    let caller = Task(executorPreference: PromptExecutor()) {
+      await round.waitForDecision()
+      return round.isCancelled
+    }
+    while round.state.withLock({ $0.poll.waiting == nil }) { await Task.yield() }
+    round.end(cancelling: true, except: nil)
+    #expect(await caller.value)
+  }
+
   @Test("one that has not answered is late, unless it has ended before its handler began")
   func isLate() throws {
     let cast = Cast(4)

@@ -63,6 +63,25 @@ struct MainActorNotificationTests {
     #expect(await ended.lines == [])
   }
 
+  @Test("what waits behind one that waits for the main actor is discarded if the subscriber dies")
+  @MainActor
+  func dead() async {
+    let hub = DelegateHub()
+    var window: Window? = Window()
+    let subscription = window.map { hub.subscribe($0, to: Screen.self) }
+    hub.notify(Screen.self) { @MainActor in $0.lines.append("one") }
+    // The handler waits for the main actor, which this keeps.
+    while subscription?.statistics.counts.handling == 0 { Threads.pause() }
+    hub.notify(Screen.self) { _ in }
+    while subscription?.statistics.counts.waiting == 0 { Threads.pause() }
+    window = nil
+    hub.notify(Screen.self) { _ in }
+    while subscription?.statistics.counts.waiting != 0 { Threads.pause() }
+    #expect(subscription?.statistics.counts.expired == 2)
+    await hub.drain()
+    #expect(await hub.accounts() == .init(expired: 3))
+  }
+
   @Test("a closure that says nothing, and awaits nothing, runs where the subscriber's handlers do")
   func unmarked() async {
     let hub = DelegateHub()
