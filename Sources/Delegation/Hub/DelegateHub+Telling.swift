@@ -91,7 +91,8 @@ extension DelegateHub {
   /// When it returns before the deadline, every object that was subscribed when it was posted has
   /// handled the notification. It does not wait for a subscriber that dies, is removed, or drops
   /// the notification because its mailbox is full. If the handler of a removed subscriber already
-  /// runs, or waits for the main actor or in an interceptor, it waits for that handler.
+  /// runs, or waits for the main actor or in an interceptor, it waits for that handler. The death of one whose
+  /// executor stands still is found at the next call on the protocol.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///

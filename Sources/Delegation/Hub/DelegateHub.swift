@@ -5,7 +5,8 @@
 /// ``ask(_:combining:_:)-8kxs4``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``, ``pass(_:through:_:)``).
 ///
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
-/// of one hub are independent of each other except for the order of calls.
+/// of one hub are independent of each other except for the order of calls, and for the time that the actor needs to
+/// sort one with very many subscribers after a change.
 ///
 /// **Isolation.** The actor guards only the hub's own state. Handlers, `deinit`s of subscribers and
 /// your closures never run on it, nor under a lock of the library. So you may call every method

@@ -19,7 +19,7 @@ extension DelegateHub {
   /// such a handler is, and harms no other.
   ///
   /// **Lifetime.** The subscriber is kept while the handler runs, and not by an interceptor. Whether it has died is
-  /// decided in `next`.
+  /// decided in `next`. At a deadline, a subscriber for which an interceptor runs is late.
   ///
   /// With interceptors, a question that awaits nothing takes the way of one that awaits.
   ///
