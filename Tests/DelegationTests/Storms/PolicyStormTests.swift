@@ -13,14 +13,14 @@ struct PolicyStormTests {
     hub.subscribe(witness, to: Bystander.self)
     let gate = Gate()
     var shares: [Double] = []
-    for _ in 0..<5 {
+    while shares.count < 50, !shares.contains(where: { $0 < 0.5 }) {
       hub.subscribe(member, to: Listener.self)
       for _ in 0..<Self.backlog { hub.notify(Listener.self) { _ in await gate.pass() } }
       shares.append(Self.longestPost(whileChanging: member, in: hub))
       hub.unsubscribe(member)
     }
-    // The threads may stop anywhere, but not each time for that long. A post that waits for the change
-    // takes most of its time in each round.
+    // On a busy machine the threads may stop anywhere, but not each time for that long. A post that waits for the
+    // change takes most of its time in each round.
     #expect(shares.contains { $0 < 0.5 }, "\(shares)")
     gate.open()
     await hub.drain()
