@@ -22,7 +22,7 @@ struct WaitGraph: Sendable {
   static let shared = Lock(WaitGraph())
 
   /// By the keys of their goals, each list in the order of the numbers.
-  private var waits: [Int: [Wait]] = [:]
+  private(set) var waits: [Int: [Wait]] = [:]
   private var lastNumber = 0
 
   /// Adds a wait.

@@ -22,6 +22,7 @@ struct WaitGraphReturnTests {
       #expect(graph.all.map(\.number) == waits.map(\.number))
     }
     #expect(excused == [2, 2, 0, 0])
+    #expect(graph.waits.isEmpty)
   }
 
   @Test("one that returns while its wait is added is not excused, however the two meet")
