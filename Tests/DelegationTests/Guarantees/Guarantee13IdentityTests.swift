@@ -190,6 +190,28 @@ struct Guarantee13IdentityTests {
     #expect(await hub.accounts() == .init(handled: 3))
   }
 
+  @Test("what is taken back from one that waits for the main actor is passed by its successor only")
+  @MainActor
+  func takenBack() async {
+    let stage = Stage()
+    let probes = Probe.many(2)
+    stage.hub.subscribe(probes[0], to: Listener.self, id: "a")
+    let wait = stage.start { hub in
+      await hub.notifyAndWait(Listener.self) { @MainActor in $0.log.record(1) }.isEmpty
+    }
+    stage.run()
+    stage.hub.subscribe(probes[1], to: Listener.self, id: "a")
+    // One job is the successor's; the other one comes when the main actor has been free.
+    while stage.executor.pending < 2 { await Task.yield() }
+    stage.run()
+    #expect(wait.result == nil)
+    while wait.result == nil {
+      await Task.yield()
+      stage.run()
+    }
+    #expect(probes.map(\.log.history) == [[], [1]])
+  }
+
   @Test(
     "one that is subscribed and takes an id keeps its mailbox: what waited for the other is cancelled"
   )
