@@ -107,19 +107,23 @@ final class Lane: Sendable {
 
 /// How a lane's workers run handlers.
 extension Lane {
-  /// How many handlers a worker runs at once on an executor: with more it would keep an event loop or a queue from its
-  /// other work for too long.
-  static let handledAtOnce = 64
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
 
   /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var handled = 0
+    var served = 0
     var next = claim(atBeginning: true)
     while let node = next {
-      await serve(node, as: &worker, counting: &handled)
-      if isElsewhere { activity.end() }
+      await serve(node, as: &worker)
+      if isElsewhere {
+        activity.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      }
       // A handler has cancelled this worker's task. There is a standby as long as something is unclaimed.
       if Task.isCancelled { return }
       next = claim()
@@ -128,7 +132,7 @@ extension Lane {
 
   /// Runs the handlers of a subscription, or adds it to another lane.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, as worker: inout Worker?, counting handled: inout Int
+    _ node: SubscriptionNode, as worker: inout Worker?
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
@@ -162,8 +166,6 @@ extension Lane {
         if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
-        handled += 1
-        if place != nil, handled % Self.handledAtOnce == 0 { await Task.yield() }
       case .elsewhere:
         if let executor = node.executor { add(node, toLaneOf: executor) }
         return

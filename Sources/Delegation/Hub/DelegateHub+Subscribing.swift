@@ -32,8 +32,8 @@ extension DelegateHub {
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
-  ///     with an equal id, it takes the place of the older one. It gets every notification that the older
-  ///     one has not begun to handle, but not its priority, mailbox policy, hold or executor. The older
+  ///     with an equal id, it takes the place of the older one. It gets every notification that no worker
+  ///     has taken for the older one, but not its priority, mailbox policy, hold or executor. The older
   ///     one is not told, and a handler of it may still run. If the newer one was subscribed already, it keeps
   ///     its own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
   ///     with another id, its one subscription has the new id.

@@ -13,7 +13,7 @@ extension DelegateHub {
   /// questions all of the caller's, are bound around it.
   ///
   /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
-  /// handler.
+  /// handler. If it calls `next` in ``DelegateHub/delayingDrain(_:)``, a handler that drains that hub waits for ever.
   ///
   /// **Cancellation.** It is cancelled as the handler is. One that blocks or never returns is *slow* and *late* as
   /// such a handler is, and harms no other.
