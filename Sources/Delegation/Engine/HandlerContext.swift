@@ -45,12 +45,6 @@ struct HandlerContext: Sendable {
   /// it.
   var isAttending: Bool { worker.caller == nil }
 
-  /// The keys of the goals that may wait for it.
-  var goalKeys: [Int] {
-    let own = [Int(bitPattern: ObjectIdentifier(worker.activity)), Int(bitPattern: nodeBits)]
-    return node.map { own + [$0.topic.number] } ?? own
-  }
-
   /// The handlers that cannot go on before this one returns: itself, the one that awaits its round, and
   /// so on; empty if it has returned.
   var chain: [HandlerContext] {

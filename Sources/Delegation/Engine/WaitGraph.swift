@@ -63,7 +63,7 @@ struct WaitGraph: Sendable {
     while visited < handlers.count {
       let handler = handlers[visited]
       visited += 1
-      for earlier in handler.goalKeys.lazy.flatMap({ waits[$0] ?? [] })
+      for earlier in WaitGoal.keys(waitingFor: handler).lazy.flatMap({ waits[$0] ?? [] })
       where earlier.number < wait.number && earlier.goal.waits(for: handler) {
         if found.insert(earlier.number).inserted { handlers += earlier.context.chain }
       }
@@ -90,6 +90,12 @@ enum WaitGoal: Sendable {
     case .end(let node): Int(bitPattern: node.identityBits)
     case .passing(let receipt): receipt.place?.topic ?? 0
     }
+  }
+
+  /// The keys of the goals that may wait for a handler.
+  static func keys(waitingFor handler: HandlerContext) -> [Int] {
+    let hub = Int(bitPattern: ObjectIdentifier(handler.worker.activity))
+    return [hub, Int(bitPattern: handler.nodeBits), handler.node?.topic.number].compactMap(\.self)
   }
 
   /// Whether the goal can be reached only after a handler has ended.
@@ -173,9 +179,8 @@ extension DelegateHub.Subscription {
   /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler, nor for
   /// handlers that wait for it in turn. A `Task` that the handler has started counts as the handler, which
   /// might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
-  /// handler of a notification, or of a question that is asked in a loop, has started. If a voter waits for the handler
-  /// that asks it, by way of its subscription or hub, later waits in that handler and in the other voters do not wait
-  /// for this voter.
+  /// handler of a notification, or of a question that is asked in a loop, has started. A handler may ask a voter that
+  /// waits for it, as by `drain`: later waits in that handler and in its other voters do not wait for that voter.
   ///
   /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
   /// freed when it returns.

@@ -92,14 +92,14 @@ final class Worker: @unchecked Sendable {
       callEnd = .answered
       failure = nil
     }
-    return (callEnd, failure?.isTold == true ? failure : nil)
+    return (callEnd, callEnd == .failed && failure?.isTold == true ? failure : nil)
   }
 
   /// Notes what its handler threw.
   ///
-  /// If the task was cancelled, it does not count as a failure.
-  func note(_ failure: CallFailure, isCancelled: Bool = false) {
-    callEnd = isCancelled ? .abandoned : .failed
+  /// If the task was cancelled, it does not count as a failure, and is not told.
+  func note(_ failure: CallFailure) {
+    callEnd = Task.isCancelled ? .abandoned : .failed
     self.failure = failure
   }
 
@@ -180,14 +180,10 @@ extension SubscriptionNode {
   @usableFromInline
   func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
 
-  /// Notes that the handler threw.
-  ///
-  /// An error after the task's cancellation does not count as a failure.
+  /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline
-  func noteFailure(_ error: any Error, isReceived: Bool = true) {
-    let (worker, isCancelled) = (HandlerContext.binding.wrappedValue?.worker, Task.isCancelled)
-    worker?.note(
-      CallFailure(error, isTold: !isReceived && !isCancelled), isCancelled: isCancelled)
+  func noteFailure(_ error: any Error, isTold: Bool = false) {
+    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error, isTold: isTold))
   }
 
   /// Counts off a call in a loop, whose handler threw.

@@ -216,7 +216,7 @@ extension SubscriptionNode {
   func failure<Response, E>(
     _ error: E, absent absence: DelegateHub.Absence<Response>? = nil
   ) -> Answer<Response, E> {
-    noteFailure(error, isReceived: absence == nil)
+    noteFailure(error, isTold: absence != nil)
     return absence?.answer() ?? .failure(error)
   }
 }

@@ -24,7 +24,7 @@ final class CallFailure: Sendable {
   /// How long the handler ran, if that is known.
   let duration: Duration?
 
-  init(_ error: any Error, isTold: Bool = true, after duration: Duration? = nil) {
+  init(_ error: any Error, isTold: Bool, after duration: Duration? = nil) {
     self.error = error
     self.isTold = isTold
     self.duration = duration

@@ -135,7 +135,7 @@ struct SubscriptionNodeTests {
     let node = Structures.subscribe(subscriber, in: telling)
     let worker = Worker(activity: telling.activity, caller: nil)
     #expect(node.beginCall())
-    worker.note(CallFailure(Refusal()))
+    worker.note(CallFailure(Refusal(), isTold: true))
     worker.end(node, in: .vote, watchedBy: nil, isCancelled: false)
     node.noteLate(in: .vote)
     #expect(seen.history == [QuestionAccount(failed: 1), QuestionAccount(failed: 1, late: 1)])
