@@ -78,33 +78,23 @@ extension DelegateHub {
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to at least one of the protocols.
   ///   - protocols: the protocols, as `Gatekeeper.self`.
+  ///   - priority: higher is asked and served first.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - executor: where calls to it begin; `nil` for the hub's choice.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
   public nonisolated func subscribe<Subscriber: DistributedActor, each P: Sendable>(
-    _ subscriber: Subscriber, toEachOf protocols: repeat (each P).Type,
+    _ subscriber: Subscriber, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
-    var subscriptions: [Subscription] = []
-    func add<Each: Sendable>(to type: Each.Type) {
-      guard let conforming = subscriber as? Each else { return }
-      subscriptions.append(
-        subscribe(
-          conforming, to: type, id: identity(of: subscriber), hold: hold(on: subscriber),
-          fileID: fileID,
-          line: line))
-    }
-    repeat add(to: each protocols)
-    if subscriptions.isEmpty {
-      fatalError(
-        """
-        DelegateHub.subscribe(_:toEachOf:) at \(fileID):\(line): \(Subscriber.self) conforms to none \
-        of the protocols, so it would never be called. Let it conform to one of them.
-        """)
-    }
-    return subscriptions
+    subscribe(
+      subscriber, toEachOf: repeat each protocols, priority: priority,
+      id: identity(of: subscriber), hold: hold(on: subscriber), mailbox: mailbox, on: executor,
+      fileID: fileID, line: line)
   }
 
   /// Subscribes an object that may be a local or a remote distributed actor, or neither.

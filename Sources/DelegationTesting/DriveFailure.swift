@@ -1,8 +1,8 @@
 /// Why ``ManualExecutor/drive(advancing:patience:stepLimit:fileID:line:_:)`` has given up.
 public struct DriveFailure: Error, Sendable, CustomStringConvertible {
   /// A way to fail.
-  public struct Kind: Hashable, Sendable {
-    private enum Code { case stuck, endless }
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
+    private enum Code: String { case stuck, endless }
 
     private let code: Code
 
@@ -10,6 +10,9 @@ public struct DriveFailure: Error, Sendable, CustomStringConvertible {
     public static let stuck = Kind(code: .stuck)
     /// The limit of jobs was reached.
     public static let endless = Kind(code: .endless)
+
+    /// The kind's name.
+    public var description: String { code.rawValue }
   }
 
   /// The way in which the call failed.

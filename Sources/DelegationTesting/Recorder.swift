@@ -62,6 +62,7 @@ public final class Recorder<Event: Sendable>: Sendable {
   /// - Parameter count: how many events to wait for.
   /// - Returns: the events at the moment at which there were enough, even if the history has been cleared
   ///   since.
+  @discardableResult
   public func events(atLeast count: Int) async -> [Event] {
     await state.wait(until: count)
   }

@@ -59,8 +59,8 @@ actor Room {
   }
 
   /// What the rules that vote right now look for, in their order.
-  nonisolated func rules() async -> [String] {
-    await ruling.subscribers.map { "\($0.name): \($0.detail)" }
+  nonisolated func rules() -> [String] {
+    ruling.subscribers.map { "\($0.name): \($0.detail)" }
   }
 
   /// Waits until all observers have handled all that they were told.

@@ -77,7 +77,7 @@ actor Session {
     case .stats:
       page.add(.stats, await statistics.figures.lines)
     case .rules:
-      page.add(.rules, await room.rules())
+      page.add(.rules, room.rules())
     case .mute(let name):
       let isNew = await room.mute(name)
       page.add(.room, isNew ? "\(name) is muted" : "\(name) is muted already")

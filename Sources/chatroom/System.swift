@@ -86,7 +86,7 @@ enum System {
     poll(&waiting, 1, -1)
   }
 
-  /// Reads a whole file; what is not UTF-8 in it is replaced.
+  /// Reads a whole file of a megabyte at most; what is not UTF-8 in it is replaced.
   static func contents(ofFile path: String) throws(Failure) -> String {
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -97,6 +97,7 @@ enum System {
       let count = platformRead(descriptor, &chunk, chunk.count)
       if count > 0 {
         contents += chunk[..<count]
+        if contents.count > 1_000_000 { throw Failure(code: EFBIG) }
       } else if count == 0 {
         return String(decoding: contents, as: UTF8.self)
       } else if errno != EINTR {

@@ -7,14 +7,21 @@ extension StringProtocol {
     return rest
   }
 
-  /// With a sign in place of every control character: what somebody says in a room must not be able
-  /// to clear the others' screens.
+  /// With a sign in place of every control character, and without what turns writing around or is not seen: what
+  /// somebody says in a room must not be able to clear the others' screens, nor look like something else.
   var harmless: String {
     var scalars = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
+    for scalar in unicodeScalars where !scalar.isUnseen {
       let isControl = scalar.properties.generalCategory == .control
       scalars.append(scalar == "\t" ? " " : isControl ? "\u{FFFD}" : scalar)
     }
+    return String(scalars)
+  }
+
+  /// Without what nobody sees, to be compared by.
+  var visible: String {
+    var scalars = String.UnicodeScalarView()
+    scalars += unicodeScalars.lazy.filter { !$0.properties.isDefaultIgnorableCodePoint }
     return String(scalars)
   }
 
@@ -29,6 +36,14 @@ extension StringProtocol {
       shown.append(scalar)
     }
     return size == utf8.count ? "\"\(shown)\"" : "\"\(shown)...\""
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it shows only by what it does to others; joiners and tags, which pictures and some scripts need, are not.
+  fileprivate var isUnseen: Bool {
+    properties.generalCategory == .format && properties.isDefaultIgnorableCodePoint
+      && value < 0xE0000 && !(0x200C...0x200D).contains(value)
   }
 }
 

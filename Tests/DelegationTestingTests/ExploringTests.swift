@@ -196,7 +196,9 @@ struct ExploringTests {
   func issues() throws {
     try withKnownIssue {
       try exploreSchedules(seeds: 0..<3) { executor in
+        async let other: Void = Task.yield()
         await Task.yield()
+        await other
         #expect(Bool(false), "seed \(executor.seed)")
       }
     } matching: { issue in

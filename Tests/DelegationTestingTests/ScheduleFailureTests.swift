@@ -3,6 +3,12 @@ import Testing
 
 @Suite("How a schedule fails")
 struct ScheduleFailureTests {
+  @Test("a kind is written by its name")
+  func kinds() {
+    let kinds: [ScheduleFailure.Kind] = [.threw, .stuck, .endless, .cancelled]
+    #expect(kinds.map(\.description) == ["threw", "stuck", "endless", "cancelled"])
+  }
+
   @Test("a scenario that is stuck is reported with its seed, and cancelled")
   func stuck() throws {
     let cancelled = Recorder<UInt64>()

@@ -39,8 +39,8 @@ struct Cursor: Sendable {
   ///
   /// From the deadline on, also those that have begun and are not late.
   private var sent: [Int: SubscriptionNode] = [:]
-  /// Which of the workers requests their standby.
-  var standby = StandbyRequest()
+  /// Whether a standby has been requested that has not begun.
+  var hasStandby = false
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
@@ -121,7 +121,8 @@ struct Cursor: Sendable {
 /// What the workers of a lane or a round share under its lock: the subscriptions that they claim.
 ///
 /// While one is unclaimed, a *standby* is there: a worker that has been requested and has claimed nothing. A worker
-/// that begins with more than one left requests the next standby before it claims (``StandbyRequest``).
+/// that begins with more than one left requests the next standby before it claims. What an executor does within
+/// `enqueue` so delays nothing that is claimed.
 protocol Claimable: Sendable {
   var cursor: Cursor { get set }
 
@@ -162,13 +163,11 @@ extension Lock where State: Claimable {
   /// left.
   func begin(requestingBy requestStandby: () -> Void) -> Cursor.Claim? {
     let (mustRequest, claim) = withLock { state -> (Bool, Cursor.Claim?) in
-      state.cursor.standby.begin()
-      // In one section: whoever requests meanwhile need not request again for what this worker claims.
-      if state.cursor.standby.start(ifNeeded: state.cursor.unclaimed > 1) { return (true, nil) }
-      return (false, state.claim())
+      state.cursor.hasStandby = state.cursor.unclaimed > 1
+      return state.cursor.hasStandby ? (true, nil) : (false, state.claim())
     }
     if mustRequest {
-      request(leaving: 1, by: requestStandby)
+      requestStandby()
       return self.claim()
     }
     if let claim, claim.isLast { releaseList() }
@@ -179,53 +178,12 @@ extension Lock where State: Claimable {
   func provideStandby(
     after change: (inout Cursor) -> Void = { _ in }, requestingBy requestStandby: () -> Void
   ) {
-    let isNeeded = withLock { state in
+    let mustRequest = withLock { state in
       change(&state.cursor)
-      return state.cursor.standby.start(ifNeeded: state.cursor.unclaimed > 0)
+      if state.cursor.hasStandby || state.cursor.unclaimed == 0 { return false }
+      state.cursor.hasStandby = true
+      return true
     }
-    if isNeeded { request(leaving: 0, by: requestStandby) }
-  }
-
-  private func request(leaving own: Int, by requestStandby: () -> Void) {
-    repeat {
-      requestStandby()
-    } while withLock { $0.cursor.standby.mustRepeat(ifNeeded: $0.cursor.unclaimed > own) }
-  }
-}
-
-/// Which of several workers requests their standby: one at a time.
-///
-/// A standby is requested, and later begins. Each worker that begins requests the next one, before it claims
-/// anything. If an executor runs that one at once, within `enqueue`, and each of them requested one more, they would
-/// use up the stack. So a worker that begins while another one requests leaves that to the other one, which then
-/// requests again.
-///
-/// Invariant: who requests has claimed nothing yet, so until it has done so it is a standby itself.
-struct StandbyRequest: Sendable {
-  /// Whether a standby has been requested that has not begun.
-  private var isPending = false
-  /// Whether a thread is requesting one.
-  private var isUnderWay = false
-
-  /// Notes that a standby begins.
-  mutating func begin() { isPending = false }
-
-  /// Begins to request a standby, unless there is one, or another thread requests it.
-  ///
-  /// - Parameter isNeeded: whether there is work for it.
-  /// - Returns: whether the caller has to request it, and then calls ``mustRepeat(ifNeeded:)``.
-  mutating func start(ifNeeded isNeeded: Bool) -> Bool {
-    guard isNeeded, !isPending, !isUnderWay else { return false }
-    (isPending, isUnderWay) = (true, true)
-    return true
-  }
-
-  /// Notes that the standby has been requested.
-  ///
-  /// - Parameter isNeeded: whether there is work for another one.
-  /// - Returns: whether it has begun, and the caller has to request again.
-  mutating func mustRepeat(ifNeeded isNeeded: Bool) -> Bool {
-    isUnderWay = false
-    return start(ifNeeded: isNeeded)
+    if mustRequest { requestStandby() }
   }
 }

@@ -24,6 +24,10 @@ struct HandlerContext: Sendable {
   @usableFromInline
   static func beginHandling() -> Bool { current?.node?.beginHandling() ?? true }
 
+  /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
+  /// ended.
+  static var mayGoOn: Bool { current?.node?.mayHandle ?? true }
+
   let worker: Worker
   /// The number of the worker's call; 0 for the one that is running.
   let call: UInt64

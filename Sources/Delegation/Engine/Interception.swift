@@ -31,17 +31,17 @@ final class Interception: Sendable {
     }
   }
 
-  /// Runs the handler of a notification; if it is not called, it counts as handled.
+  /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
   ///
   /// One that is deferred itself begins when that says so.
   nonisolated(nonsending) fileprivate func deliver(
     in call: CallKind, postedAt time: Duration, deferred isDeferred: Bool = false,
-    _ handle: nonisolated(nonsending) () async throws -> Bool
-  ) async throws -> Bool {
+    _ handle: nonisolated(nonsending) () async throws -> Notification.Delivery
+  ) async throws -> Notification.Delivery {
     guard let context = HandlerContext.current, let node = context.node else {
       return try await handle()
     }
-    var result: Result<Bool, any Error>?
+    var result: Result<Notification.Delivery, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard isDeferred || node.beginHandling() else {
         return .notCalled
@@ -49,18 +49,18 @@ final class Interception: Sendable {
       do {
         // An interceptor may have bound another context, by `delayingDrain`.
         let isBound = HandlerContext.binding.wrappedValue?.worker === context.worker
-        let isAlive =
+        let delivery =
           isBound
           ? try await handle()
           : try await HandlerContext.binding.withValue(context) { try await handle() }
-        result = .success(isAlive)
-        return isAlive ? .returned : .notCalled
+        result = .success(delivery)
+        return delivery == .handled ? .returned : .notCalled
       } catch {
         result = .failure(error)
         return .threw(error)
       }
     }
-    return try result?.get() ?? node.beginHandling()
+    return try result?.get() ?? (node.beginHandling() ? .passedOver : .expired)
   }
 }
 

@@ -3,9 +3,8 @@
 /// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run the handlers of each in
 /// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
 /// *standby*. A worker that starts with more than one subscription left requests the next before it
-/// claims, unless another one is requesting, which then requests again. So a handler that suspends, or
-/// blocks its thread, does not delay the others, and the number of tasks grows with suspensions, not with
-/// subscribers.
+/// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
+/// tasks grows with suspensions, not with subscribers.
 ///
 /// The hub's lane begins with a snapshot. A worker that claims a subscription with another executor adds it to the
 /// lane of that one, whose workers run there. A subscription is in one lane at a time, and is attended by nobody
@@ -57,17 +56,9 @@ final class Lane: Sendable {
   /// Its task is detached: handlers of notifications do not inherit the poster's task-locals.
   func requestWorker() {
     if !isElsewhere { activity.begin() }
-    // Not by `startDetached`: its closure would be one allocation more for each suspension.
-    if let executor {
-      Task.detached(executorPreference: executor, priority: priority) {
-        await self.work()
-        if !self.isElsewhere { self.activity.end() }
-      }
-    } else {
-      Task.detached(priority: priority) {
-        await self.work()
-        self.activity.end()
-      }
+    Task.startDetached(on: executor, priority: priority) {
+      await self.work()
+      if !self.isElsewhere { self.activity.end() }
     }
   }
 
@@ -124,8 +115,6 @@ extension Lane {
         served += 1
         if served % Self.servedAtOnce == 0 { await Task.yield() }
       }
-      // A handler has cancelled this worker's task. There is a standby as long as something is unclaimed.
-      if Task.isCancelled { return }
       next = claim()
     }
   }
@@ -162,8 +151,6 @@ extension Lane {
             (fate, receipt) = (.skipped, nil)
           }
         }
-        // A handler has cancelled this worker's task: the next handler must run in another task.
-        if Task.isCancelled { node.relocate() }
         step = node.advance(after: fate)
         receipt?.pass()
       case .elsewhere:
@@ -192,8 +179,7 @@ extension Lane {
       return fate
     }
     guard let reference = node.reference(as: narrowing, for: call) else {
-      fate = self.fate(of: node.reference.isAlive, on: node, in: call)
-      return fate == .handled ? .passedOver : fate
+      return self.fate(of: node.reference.isAlive ? .passedOver : .expired, on: node, in: call)
     }
     return await run(special.handler, on: node, reference, in: call, as: &worker)
   }
@@ -240,10 +226,10 @@ extension Lane {
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
-      let isAlive = try await HandlerContext.binding.withValue(context) {
+      let delivery = try await HandlerContext.binding.withValue(context) {
         try await handle(reference)
       }
-      return fate(of: isAlive, on: node, in: call)
+      return fate(of: delivery, on: node, in: call)
     } catch {
       return fail(error, on: node, in: call, at: watch)
     }
@@ -260,10 +246,14 @@ extension Lane {
   }
 
   private func fate(
-    of isAlive: Bool, on node: SubscriptionNode, in call: CallKind
+    of delivery: Notification.Delivery, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
-    if isAlive { return .handled }
-    node.terminate(as: .expired, in: call)
-    return .skipped
+    switch delivery {
+    case .handled: return .handled
+    case .passedOver: return .passedOver
+    case .expired:
+      node.terminate(as: .expired, in: call)
+      return .skipped
+    }
   }
 }

@@ -84,11 +84,9 @@ extension Round {
     for worker: Worker?, givingBack hasBallot: Bool
   ) -> (mustCount: Bool, next: Claim?) {
     let isSingle = worker?.isSingle ?? true
-    // A handler has cancelled the worker's task: the standby goes on.
-    let isSpoiled = !isSingle && Task.isCancelled && !isCancelled
     let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
       if hasBallot, !giveBackBallot(state.poll) { return (true, nil) }
-      return (false, isSingle || isSpoiled ? nil : state.claim())
+      return (false, isSingle ? nil : state.claim())
     }
     if let next, next.isLast { state.releaseList() }
     return (mustCount, next)
@@ -139,13 +137,13 @@ extension Round {
     withExtendedLifetime(late) {}
   }
 
-  /// Counts off a call whose answer is not counted any more, and tells what its handler threw.
+  /// Counts off a call whose answer is not counted any more, and tells what its handler threw, unless it was late.
   @inline(never)
   func endUncounted(_ claim: Claim, as end: CallEnd, telling failure: CallFailure? = nil) {
     // At the deadline it was counted as late.
     let isLate = state.withLock { $0.cursor.isLate(claim.position) }
     claim.node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
-    if let failure { claim.node.report(failure, in: call) }
+    if let failure, !isLate { claim.node.report(failure, in: call) }
   }
 
   /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.

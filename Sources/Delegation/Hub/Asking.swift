@@ -8,7 +8,13 @@ protocol Asking<Response, Failure>: Sendable {
   associatedtype Response: Sendable
   associatedtype Failure: Error
 
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure>
+  /// Asks one subscriber.
+  ///
+  /// - Parameters:
+  ///   - node: its subscription.
+  ///   - round: the round that asks, for what has to wait for an actor; `nil` if there is none.
+  /// - Returns: what it contributes.
+  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure>
   /// What counts for a late subscriber; it keeps nothing of the question, for the deadline's alarm keeps it.
   var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
 }
@@ -26,7 +32,9 @@ extension Asking {
       if let interception = round.surroundings?.interception {
         return await interception.ask(self, from: first, as: worker, in: round, counting: take)
       }
-      return await round.run(from: first, as: worker, counting: take) { await answer(of: $0) }
+      return await round.run(from: first, as: worker, counting: take) {
+        await answer(of: $0, in: round)
+      }
     }
   }
 }
@@ -51,7 +59,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<Bool, Failure> {
+  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Bool, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: .vote) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
@@ -92,7 +100,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
@@ -127,7 +135,9 @@ struct AskingForReply<P, R: Sendable>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<DelegateHub.Reply<R>, Never> {
+  func answer(
+    of node: SubscriptionNode, in round: Round?
+  ) async -> Answer<DelegateHub.Reply<R>, Never> {
     guard let subscriber = node.subscriber(in: audience, for: .collect) else {
       return node.absence()
     }
@@ -175,26 +185,28 @@ extension DelegateHub {
   }
 }
 
-/// A question whose cost is that of other things: on the main actor, or a turn that is a question of its own.
+/// A question whose cost is that of other things: a turn that is a question of its own.
 @frozen
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
   let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
   @usableFromInline
-  let body: @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
+  let body: @Sendable (SubscriptionNode, Round?) async -> Answer<Response, Failure>
 
   @inlinable
   init(
     late: Answer<Response, Failure> = .absence,
-    _ body: @escaping @Sendable (SubscriptionNode) async -> Answer<Response, Failure>
+    _ body: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<Response, Failure>
   ) {
     self.late = { _ in late }
     self.body = body
   }
 
   @inlinable
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> { await body(node) }
+  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
+    await body(node, round)
+  }
 }
 
 /// What subscribers contribute that do not answer.

@@ -17,9 +17,9 @@ extension DelegateHub {
     /// `SuspendingClock`, the hub is taken for a test's, and both run on this executor.
     ///
     /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
-    /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, but for one case: if other work takes
-    /// the executor while it prepares the delivery of notifications, they wait as well. Handlers elsewhere do not hear
-    /// meanwhile that they are cancelled. So give an executor that may stand still to subscriptions.
+    /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs there. Handlers
+    /// elsewhere do not hear meanwhile that they are cancelled. So give an executor that may stand still to
+    /// subscriptions.
     ///
     /// `enqueue` must not block: a caller waits for it, past its deadline too. Nor may it run the job: then each
     /// suspended subscriber of a call takes stack, and a child task that ends while it is cancelled may stop the

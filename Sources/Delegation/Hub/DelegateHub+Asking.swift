@@ -15,7 +15,9 @@ extension DelegateHub {
   /// the pool has a thread left.
   ///
   /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the
-  /// caller's task-locals and priority; an `async` method of an actor runs on that actor.
+  /// caller's task-locals and priority; an `async` method of an actor runs on that actor. A closure that belongs to
+  /// an actor, as one that says `@MainActor`, runs there. If it awaits nothing, a subscriber that has been removed
+  /// there is not asked afterwards, in any call. One that awaits may still be entered.
   ///
   /// **Cancellation.** Cancelling the caller's task cancels the handlers; the call returns when
   /// they have answered. The thread that cancels it runs their cancellation handlers: one that blocks holds up
@@ -117,6 +119,20 @@ extension DelegateHub {
     await decide(Audience(`protocol`), by: rule, in: .vote, within: duration, absent: absence, body)
   }
 
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func vote<P: Sendable>(
+    _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
+    within duration: Duration? = nil, absent absence: Absence<Bool>,
+    _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
+  ) async -> Bool {
+    await decide(
+      by: rule, within: duration,
+      AskingInPlace(Audience(`protocol`), in: .vote, absent: absence, isolated: body))
+  }
+
   /// Asks every subscriber of a protocol, combines the responses, returns by a deadline, and does
   /// not throw.
   ///
@@ -143,6 +159,32 @@ extension DelegateHub {
   ) async -> C.Outcome {
     await decide(
       Audience(`protocol`), by: combiner, in: .ask, within: duration, absent: absence, body)
+  }
+
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func ask<P: Sendable, C: Combiner>(
+    _ protocol: P.Type, combining combiner: C, within duration: Duration? = nil,
+    absent absence: Absence<C.Response>,
+    _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
+  ) async -> C.Outcome {
+    await decide(
+      by: combiner, within: duration,
+      AskingInPlace(Audience(`protocol`), in: .ask, absent: absence, isolated: body))
+  }
+
+  @inlinable
+  @inline(__always)
+  nonisolated func decide<P, C: Combiner>(
+    by combiner: C, within duration: Duration?,
+    _ asking: AskingInPlace<P, C.Response, any Error>
+  ) async -> C.Outcome {
+    let deadline = deadline(within: duration)
+    return await decide(
+      asking.audience, by: combiner, in: asking.call, within: deadline, asking
+    ).outcome
   }
 
   /// Asks with a deadline, or none, and counts what is thrown as absent.
@@ -191,6 +233,27 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     await collect(Audience(`protocol`), within: duration, body)
+  }
+
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func collect<P: Sendable, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil,
+    _ body: @escaping @isolated(any) @Sendable (P) throws -> R
+  ) async -> [Reply<R>] {
+    await collect(Audience(`protocol`), within: duration, isolated: body)
+  }
+
+  @inlinable
+  nonisolated func collect<P, R: Sendable>(
+    _ audience: Audience<P>, within duration: Duration?,
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> R
+  ) async -> [Reply<R>] {
+    let asking = AskingForReplyInPlace(AskingInPlace(audience, in: .collect, isolated: body))
+    let deadline = deadline(within: duration)
+    return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
   }
 
   @inlinable

@@ -1,7 +1,7 @@
 /// Questions that await nothing: they are asked in the caller's task, one after another, in a plain loop.
 ///
-/// The forms for `@MainActor` have a parameter more, which has a default. So a question that fits both forms, a
-/// key path, takes the one that says nothing of the main actor: Swift prefers what has fewer parameters.
+/// Closures that belong to an actor, as those that say `@MainActor`, have forms of their own, with `P: Sendable`: by that
+/// the compiler tells them from the plain ones. They are asked by a round, on the actor.
 extension DelegateHub {
   /// Asks every subscriber of a protocol for a yes or no with a closure that awaits nothing.
   ///
@@ -38,14 +38,14 @@ extension DelegateHub {
     try await askInPlace(AskingInPlace(Audience(`protocol`), in: .vote, body), by: rule)
   }
 
-  /// Asks every subscriber of a protocol for a yes or no on the main actor, with a closure that awaits nothing.
+  /// Asks every subscriber of a protocol for a yes or no on an actor, with a closure that awaits nothing.
   ///
-  /// As ``vote(_:by:_:)-2k4ay``, for a closure that says `@MainActor`.
+  /// As ``vote(_:by:_:)-2k4ay``, for a closure or function that says `@MainActor`, or is on another global actor.
   ///
   /// **Order.** As with ``vote(_:by:_:)-2k4ay``. A subscriber that dies, or whose subscription ends, before the
-  /// main actor is free is not asked.
+  /// actor is free is not asked.
   ///
-  /// **Isolation.** Handlers run on the main actor, with the caller's task-locals and priority.
+  /// **Isolation.** Handlers run on the actor, with the caller's task-locals and priority.
   ///
   /// **Cancellation.** As with ``vote(_:by:_:)-2k4ay``.
   ///
@@ -58,7 +58,6 @@ extension DelegateHub {
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to ask.
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
-  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
@@ -66,10 +65,9 @@ extension DelegateHub {
   @inlinable
   public nonisolated func vote<P: Sendable, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
-    on mainActor: MainActor.Type = MainActor.self,
-    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Bool
+    _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await askOnMainActor(Audience(`protocol`), by: rule, in: .vote, body)
+    try await askInPlace(AskingInPlace(Audience(`protocol`), in: .vote, isolated: body), by: rule)
   }
 
   /// Asks every subscriber of a protocol with a closure that awaits nothing, and combines the responses.
@@ -99,29 +97,28 @@ extension DelegateHub {
     try await askInPlace(AskingInPlace(Audience(`protocol`), in: .ask, body), by: combiner)
   }
 
-  /// Asks every subscriber of a protocol on the main actor with a closure that awaits nothing, and combines the
-  /// responses.
+  /// Asks every subscriber of a protocol on an actor with a closure that awaits nothing, and combines the responses.
   ///
-  /// As ``vote(_:by:on:_:)``, for responses and outcomes of any type.
+  /// As ``vote(_:by:_:)-959p``, for responses and outcomes of any type.
   ///
-  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:on:_:)``.
+  /// **Order**, **Isolation** and **Cancellation.** As with ``vote(_:by:_:)-959p``.
   ///
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type.
   ///
   /// - Parameters:
   ///   - protocol: the protocol whose subscribers to ask.
   ///   - combiner: how the responses combine.
-  ///   - mainActor: the main actor; it may be left out, and the closure need not say `@MainActor` if it is not.
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
   @inlinable
   public nonisolated func ask<P: Sendable, C: Combiner, E>(
-    _ protocol: P.Type, combining combiner: C, on mainActor: MainActor.Type = MainActor.self,
-    _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
+    _ protocol: P.Type, combining combiner: C,
+    _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await askOnMainActor(Audience(`protocol`), by: combiner, in: .ask, body)
+    try await askInPlace(
+      AskingInPlace(Audience(`protocol`), in: .ask, isolated: body), by: combiner)
   }
 
   /// Asks in a loop, up to the first subscriber that needs more than that.
@@ -130,20 +127,14 @@ extension DelegateHub {
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
-    // Not by `subscriptions(of:)`: behind an `await`, even of what is inlined, a task looks for its executor.
-    let nodes: [SubscriptionNode]
-    if let published = publishedSnapshot(of: asking.audience.key) {
-      nodes = published
-    } else {
-      nodes = await changedSubscriptions(of: asking.audience.key)
-    }
+    let nodes = snapshot(of: asking.audience.key)
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     var position = 0
     // Counted until it is decided: a drain has to see what is between the loop and the round as well.
     beginLoop()
     defer { endLoop() }
-    if mayAskInPlace || nodes.isEmpty {
+    if mayAskInPlace && asking.place == nil || nodes.isEmpty {
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
       if let decision { return try decision.get() }
     }
@@ -169,24 +160,13 @@ extension DelegateHub {
     return try Poll.takeDecision(of: poll).get()
   }
 
-  @inlinable
-  nonisolated func askOnMainActor<P, C: Combiner, E>(
-    _ audience: Audience<P>, by combiner: C, in call: CallKind,
-    _ body: @escaping @MainActor @Sendable (P) throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    let asking = AskingByClosure { node in
-      await node.answerOnMainActor(in: audience, for: call, body)
-    }
-    return try await decide(audience, by: combiner, in: call, asking).get()
-  }
-
   /// Counts the current task as one that asks.
   @usableFromInline
-  nonisolated func beginLoop() { inbox.activity.begin() }
+  nonisolated func beginLoop() { activity.begin() }
 
   /// Counts it off.
   @usableFromInline
-  nonisolated func endLoop() { inbox.activity.end() }
+  nonisolated func endLoop() { activity.end() }
 }
 
 /// A question that awaits nothing.
@@ -199,33 +179,70 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   let audience: Audience<P>
   @usableFromInline
   let call: CallKind
+  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
+  @usableFromInline
+  let absence: DelegateHub.Absence<Response>?
+  /// The actor that the closure belongs to; `nil` for none.
+  @usableFromInline
+  let place: (any Actor)?
   @usableFromInline
   let body: @Sendable (P) throws(Failure) -> Response
 
   @inlinable
   init(
     _ audience: Audience<P>, in call: CallKind,
+    absent absence: DelegateHub.Absence<Response>? = nil, on place: (any Actor)? = nil,
     _ body: @escaping @Sendable (P) throws(Failure) -> Response
   ) {
     self.audience = audience
     self.call = call
+    self.absence = absence
+    self.place = place
     self.body = body
   }
 
-  /// Asks one subscriber in a round's worker.
+  /// Makes a question that is asked on the closure's actor, if it belongs to one.
+  @inlinable
+  init(
+    _ audience: Audience<P>, in call: CallKind,
+    absent absence: DelegateHub.Absence<Response>? = nil,
+    isolated body: @escaping @isolated(any) @Sendable (P) throws(Failure) -> Response
+  ) {
+    self.init(audience, in: call, absent: absence, on: body.isolation, unisolated(body))
+  }
+
+  /// Asks one subscriber in a round's worker, or on the closure's actor.
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
+    guard let place else { return answerHere(of: node) }
+    return await answer(of: node, in: round, on: place)
+  }
+
+  /// Asks on an actor, unless the subscription has ended, or the outcome is fixed, when that is free.
+  @usableFromInline
+  func answer(
+    of node: SubscriptionNode, in round: Round?, on place: isolated any Actor
+  ) -> Answer<Response, Failure> {
+    guard node.isOpen, round?.isDecided != true else { return node.absence() }
+    return answerHere(of: node)
+  }
+
+  @inlinable
+  @inline(__always)
+  func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
-      return node.failure(error)
+      return node.failure(error, absent: absence)
     }
   }
 
   @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { { _ in .absence } }
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
+    { [absence] _ in absence?.answer() ?? .absence }
+  }
 
   /// Asks one subscription after another, up to the one that decides or the first one that has an executor.
   ///
@@ -277,19 +294,32 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
-extension SubscriptionNode {
-  /// Asks on the main actor, if the subscriber lives and its subscription is open when the actor is free.
+/// A question that awaits nothing, of which each subscriber's own result is wanted.
+@frozen
+@usableFromInline
+struct AskingForReplyInPlace<P, R: Sendable>: Asking {
+  @usableFromInline
+  let asking: AskingInPlace<P, R, any Error>
+
   @inlinable
-  @MainActor
-  func answerOnMainActor<P, Response, E>(
-    in audience: Audience<P>, for call: CallKind,
-    _ body: @MainActor @Sendable (P) throws(E) -> Response
-  ) -> Answer<Response, E> {
-    guard isOpen, let subscriber = subscriber(in: audience, for: call) else { return absence() }
-    do throws(E) {
-      return .response(try body(subscriber))
-    } catch {
-      return failure(error)
+  init(_ asking: AskingInPlace<P, R, any Error>) {
+    self.asking = asking
+  }
+
+  @inlinable
+  func answer(
+    of node: SubscriptionNode, in round: Round?
+  ) async -> Answer<DelegateHub.Reply<R>, Never> {
+    switch await asking.answer(of: node, in: round) {
+    case .response(let response), .substitute(let response):
+      .response(.init(of: node, result: .success(response)))
+    case .failure(let error): .response(.init(of: node, result: .failure(error)))
+    case .absence: .absence
     }
+  }
+
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
+    { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
   }
 }

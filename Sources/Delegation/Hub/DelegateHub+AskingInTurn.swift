@@ -35,6 +35,16 @@ extension DelegateHub {
     try await askInTurn(Audience(`protocol`), body).get()
   }
 
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func askInTurn<P: Sendable, R: Sendable, E>(
+    _ protocol: P.Type, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
+  ) async throws(E) -> R? {
+    try await askInTurn(Audience(`protocol`), isolated: body).get()
+  }
+
   /// Passes a value through the subscribers of a protocol, each of which may change it or stop it.
   ///
   /// Each handler gets what the one before returned. A handler that returns `nil` stops the value:
@@ -62,6 +72,17 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
     try await pass(value, Audience(`protocol`), body).get()
+  }
+
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func pass<P: Sendable, V: Sendable, E>(
+    _ value: V, through protocol: P.Type,
+    _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
+  ) async throws(E) -> V? {
+    try await pass(value, Audience(`protocol`), isolated: body).get()
   }
 
   /// Asks the subscribers of a protocol one after another until one answers or the deadline comes;
@@ -109,6 +130,19 @@ extension DelegateHub {
     return await askInTurn(audience, within: duration, each: each, absent: absence, body).outcome
   }
 
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func askInTurn<P: Sendable, R: Sendable>(
+    _ protocol: P.Type, within duration: Duration? = nil, eachWithin each: Duration? = nil,
+    absent absence: Absence<R?>, _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
+  ) async -> R? {
+    await askInTurn(
+      Audience(`protocol`), within: duration, each: each, absent: absence, isolated: body
+    ).outcome
+  }
+
   /// Passes a value through the subscribers of a protocol until the deadline comes; does not throw.
   ///
   /// As ``pass(_:through:_:)``, but goes on by the deadline even if a subscriber never answers and ignores
@@ -148,5 +182,19 @@ extension DelegateHub {
   ) async -> V? {
     let audience = Audience(`protocol`)
     return await pass(value, audience, within: duration, each: each, absent: absence, body).outcome
+  }
+
+  /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
+  /// before that is not.
+  @inlinable
+  @_documentation(visibility: internal)
+  public nonisolated func pass<P: Sendable, V: Sendable>(
+    _ value: V, through protocol: P.Type, within duration: Duration? = nil,
+    eachWithin each: Duration? = nil, absent absence: Absence<V?>,
+    _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
+  ) async -> V? {
+    await pass(
+      value, Audience(`protocol`), within: duration, each: each, absent: absence, isolated: body
+    ).outcome
   }
 }

@@ -11,13 +11,12 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Returns: the number of subscribers that were alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public nonisolated func subscriberCount<P>(of protocol: P.Type) async -> Int {
-    await subscriberCount(among: Audience(`protocol`))
+  public nonisolated func subscriberCount<P>(of protocol: P.Type) -> Int {
+    subscriberCount(among: Audience(`protocol`))
   }
 
-  nonisolated func subscriberCount<P>(among audience: Audience<P>) async -> Int {
-    // Not on the actor: the reference of a check may turn out to be a subscriber's last.
-    await subscriptions(of: audience.key).count {
+  nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
+    snapshot(of: audience.key).count {
       $0.isReached(as: audience.narrowing, endingIn: nil)
     }
   }
@@ -45,10 +44,10 @@ extension DelegateHub {
   }
 
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    let most = audience.narrowing == nil ? Inbox.mostLooks : .max
-    return inbox.hasSubscription(of: audience.key, lookingAtMost: most) {
+    let most = audience.narrowing == nil ? Topic.mostLooks : .max
+    return topics.find(audience.key)?.hasSubscription(lookingAtMost: most) {
       $0.isReached(as: audience.narrowing, endingIn: nil)
-    }
+    } ?? false
   }
 
   /// The live subscribers of a protocol, in the order in which they are served.
@@ -65,12 +64,12 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Returns: the subscribers that were alive.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public nonisolated func subscribers<P>(of protocol: P.Type) async -> [P] {
-    await subscribers(among: Audience(`protocol`))
+  public nonisolated func subscribers<P>(of protocol: P.Type) -> [P] {
+    subscribers(among: Audience(`protocol`))
   }
 
-  nonisolated func subscribers<P>(among audience: Audience<P>) async -> [P] {
-    await subscriptions(of: audience.key).compactMap { node in
+  nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
+    snapshot(of: audience.key).compactMap { node in
       guard node.isOpen else { return nil }
       guard let narrowing = audience.narrowing else { return node.reference.load(as: P.self) }
       return node.reference(as: narrowing)?.load(as: P.self)
@@ -81,7 +80,7 @@ extension DelegateHub {
   ///
   /// It also waits for what handlers post, for handlers of votes that were decided early, and for
   /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
-  /// that is never idle is never drained, so give a deadline.
+  /// that is never idle is never drained: ``drain(within:)`` has a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
@@ -101,23 +100,36 @@ extension DelegateHub {
   ///
   /// **Errors.** It does not throw.
   ///
+  /// - Returns: which subscribers had work left when it returned, and how much the hub had
+  ///   itself. It is empty only if the hub came to rest.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
+  @discardableResult
+  public nonisolated func drain() async -> Leftovers {
+    await drain(within: nil)
+  }
+
+  /// Waits until the hub is idle, or a deadline comes.
+  ///
+  /// As ``drain()``, but returns with what is left when the deadline has come.
+  ///
+  /// **Order**, **Isolation**, **Re-entrancy**, **Lifetime**, **Cancellation** and **Errors.** As with ``drain()``.
+  ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
   /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
   /// ```
   ///
-  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes.
-  /// - Returns: which subscribers had work left when it returned, and how much the hub had
-  ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n*) in the hub's *n* subscriptions if anything was left.
-  @discardableResult
-  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
-    let isIdle = await wait(for: .rest(of: inbox.activity), until: deadline(within: duration))
+  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or
+  ///   less it does not wait.
+  /// - Returns: as ``drain()``.
+  /// - Complexity: as ``drain()``.
+  public nonisolated func drain(within duration: Duration?) async -> Leftovers {
+    let isIdle = await wait(for: .rest(of: activity), until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
-    let workers = isIdle ? 0 : inbox.activity.workers.value
+    let workers = isIdle ? 0 : activity.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
-    let delays = inbox.activity.delays.load(ordering: .relaxed)
-    let left = await allSubscriptions().flatMap(\.nodes).compactMap(Leftovers.Subscriber.init)
+    let delays = activity.delays.load(ordering: .relaxed)
+    let left = topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
@@ -136,10 +148,28 @@ extension DelegateHub {
   /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
   ///
   /// - Returns: the counts at the moment of the call.
-  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  /// - Complexity: O(*n* log *n*) in the hub's *n* subscriptions.
   public nonisolated func statistics() async -> Statistics {
-    let protocols = await allSubscriptions().map { Statistics.ProtocolStatistics($0, in: inbox) }
+    let protocols = topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
+  }
+
+  /// What has become of one protocol's notifications and questions so far, without its subscribers one by one.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``statistics()``.
+  ///
+  /// - Parameter protocol: the protocol.
+  /// - Returns: its part of ``statistics()``, in which ``Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if
+  ///   nobody has ever subscribed to it.
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
+  public nonisolated func statistics<P>(
+    of protocol: P.Type
+  ) async -> Statistics.ProtocolStatistics? {
+    await statistics(of: Audience(`protocol`).key)
+  }
+
+  nonisolated func statistics(of key: ObjectIdentifier) async -> Statistics.ProtocolStatistics? {
+    topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
   }
 
   /// The deadline of a call; `nil` for none.
@@ -205,7 +235,8 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// The work that was left when ``drain(within:)`` or ``notifyAndWait(_:within:_:)-4l7hx`` returned.
+  /// The work that was left when ``drain(within:)``, ``notifyAndWait(_:within:_:)-4l7hx``,
+  /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
     public struct Subscriber: Sendable, Hashable {
@@ -249,12 +280,13 @@ extension DelegateHub {
 
 extension DelegateHub.Leftovers.Subscriber {
   /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode) {
-    let running = node.runningCalls
+  init?(_ node: SubscriptionNode, named id: Identity? = nil) {
+    // What a worker had taken and a successor has taken over is counted there; an interceptor may still have it here.
+    let running = max(node.runningCalls, !node.isOpen && node.isAttended ? 1 : 0)
     let waiting = node.account.waiting
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.name(with: node.id), site: node.site.description, running: running,
+      subscriber: node.name(with: id ?? node.id), site: node.site.description, running: running,
       waiting: waiting, subscription: .init(node: node))
   }
 }

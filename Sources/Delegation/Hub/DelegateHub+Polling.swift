@@ -2,7 +2,7 @@
 ///
 /// A single subscriber that needs neither is asked in the caller's task.
 extension DelegateHub {
-  /// The only one of a protocol's published subscriptions, if it can be asked in the caller's task: then no round is
+  /// The only subscription among those of a protocol, if it can be asked in the caller's task: then no round is
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
   nonisolated func soleSubscription(of nodes: [SubscriptionNode]?) -> SubscriptionNode? {
@@ -24,26 +24,33 @@ extension DelegateHub {
     _ audience: Audience<P>, by combiner: C, in call: CallKind, _ asking: some Asking<C.Response, E>
   ) async -> Result<C.Outcome, E> {
     let isElsewhere = isCalledOnOtherExecutor
-    let published = isElsewhere ? nil : publishedSnapshot(of: audience.key)
+    let published = isElsewhere ? nil : snapshot(of: audience.key)
+    var begun: Ballot<C, E>?
     if let node = soleSubscription(of: published) {
       var ballot = Ballot<C, E>(asking: 1, combiner: combiner)
       if let decision = ballot.begin() { return decision }
-      let worker = beginAsking()
-      let answer = await worker.ask(node, in: call, watchedBy: slowWatch, absence: .absence) {
-        await asking.answer(of: $0)
+      if node.hasExecutor {
+        // It has got one meanwhile, as from the combiner, which is the user's.
+        begun = ballot
+      } else {
+        let worker = beginAsking()
+        let answer = await worker.ask(node, in: call, watchedBy: slowWatch, absence: .absence) {
+          await asking.answer(of: $0, in: nil)
+        }
+        let decision = ballot.count(answer, from: 0)
+        endAsking(worker)
+        if let decision { return decision }
       }
-      let decision = ballot.count(answer, from: 0)
-      endAsking(worker)
-      if let decision { return decision }
     }
     var poll: Poll<Ballot<C, E>>?
     await conduct(
       audience.key, among: consume published, conformingTo: audience.narrowing, in: call,
       calledElsewhere: isElsewhere
     ) { nodes in
-      let present = Poll(Ballot<C, E>(asking: nodes.count, combiner: combiner))
+      let present = Poll(begun ?? Ballot<C, E>(asking: nodes.count, combiner: combiner))
       poll = present
-      return present.isDecidedAtOnce() ? nil : (asking.question(countedBy: present), nil)
+      if begun == nil, present.isDecidedAtOnce() { return nil }
+      return (asking.question(countedBy: present), nil)
     }
     return Poll.takeDecision(of: poll)
   }
@@ -91,15 +98,15 @@ extension DelegateHub {
   /// - Returns: the worker, for ``endAsking(_:)``.
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
-    inbox.activity.begin()
-    return Worker(activity: inbox.activity, caller: Caller.present)
+    activity.begin()
+    return Worker(activity: activity, caller: Caller.present)
   }
 
   /// Counts off the current task, which asks nobody any more.
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
-    inbox.activity.end()
+    activity.end()
   }
 
   /// Conducts a question among subscriptions until its poll is decided, which it is at a deadline.
@@ -130,8 +137,7 @@ extension DelegateHub {
           calledElsewhere: false, begin)
       }
     }
-    var nodes: [SubscriptionNode]
-    if let given { nodes = given } else { nodes = await subscriptions(of: key) }
+    let nodes = given ?? snapshot(of: key)
     // Its handler delays no other one, and nothing can be decided before it returns.
     let isForCaller = executor == nil && nodes.count == 1 && !nodes[0].hasExecutor
     guard let (question, expire) = begin(nodes) else { return }

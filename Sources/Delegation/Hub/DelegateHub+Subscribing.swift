@@ -36,7 +36,9 @@ extension DelegateHub {
   ///     has taken for the older one, but not its priority, mailbox policy, hold or executor. The older
   ///     one is not told, and a handler of it may still run. If the newer one was subscribed already, it keeps
   ///     its own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
-  ///     with another id, its one subscription has the new id.
+  ///     with another id, its one subscription has the new id. What waited in a mailbox with a limit was chosen for
+  ///     the older one: the newer one does not get what ``Delegates/conforming(to:)`` has posted if the older one does
+  ///     not conform, and what the older one conforms to counts towards the newer one's limit.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
@@ -67,7 +69,8 @@ extension DelegateHub {
   /// Subscribes an object to each of the protocols that it conforms to.
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
-  /// does not conform to are skipped: a module names all protocols of its server in one line.
+  /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for each of the subscriptions.
   ///
   /// It takes no options. Where a module needs some, such as a queue, subscribe it to each protocol by
   /// itself.
@@ -86,22 +89,33 @@ extension DelegateHub {
   /// - Parameters:
   ///   - subscriber: an object that conforms to at least one of the protocols.
   ///   - protocols: the protocols, as `RoomRule.self`.
+  ///   - priority: higher is asked and served first.
+  ///   - id: identifies the subscriber, instead of the object itself.
+  ///   - hold: whether the hub keeps the subscriber alive.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - executor: where its handlers run.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
   public nonisolated func subscribe<S: AnyObject & Sendable, each P: Sendable>(
-    _ subscriber: S, toEachOf protocols: repeat (each P).Type,
+    _ subscriber: S, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+    id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
+    mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
+    let options = SubscriptionOptions(
+      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      executor: handlerExecutor(for: executor))
     var subscriptions: [Subscription] = []
     var names: [String] = []
     func add<Each: Sendable>(to type: Each.Type) {
       names.append("\(type)")
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
-        self.add(conforming, to: type, nil, at: Site(file: fileID, line: line)))
+        self.add(
+          conforming, to: type, options, priority: priority, at: Site(file: fileID, line: line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -154,8 +168,10 @@ extension DelegateHub {
     let request = SubscriptionRequest(
       object: Self.object(of: subscriber), type: subscriberType, options: options,
       priority: priority, site: site)
-    let node = inbox.subscribe(
-      request, reference: WeakReference(subscriber, object: request.object), to: type)
+    let node = topics.find(type, owner: dispatcher).subscribe(
+      request, reference: WeakReference(subscriber, object: request.object))
+    // What a take-over leaves is delivered by a lane, which keeps the hub.
+    withExtendedLifetime(self) {}
     return Subscription(node: node)
   }
 

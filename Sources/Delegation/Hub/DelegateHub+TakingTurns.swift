@@ -13,7 +13,40 @@ extension DelegateHub {
     return await inTurn(
       audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
       startingWith: nil
-    ) { node, _ in await asking.answer(of: node) }
+    ) { node, _, round in await asking.answer(of: node, in: round) }
+  }
+
+  /// Asks with a closure that awaits nothing, on its actor if it belongs to one.
+  @inlinable
+  nonisolated func askInTurn<P, R: Sendable, E>(
+    _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
+    absent absence: Absence<R?>? = nil,
+    isolated body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
+  ) async -> Result<R?, E> {
+    let asking = AskingInPlace(audience, in: .askInTurn, absent: absence, isolated: body)
+    return await inTurn(
+      audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
+      startingWith: nil
+    ) { node, _, round in await asking.answer(of: node, in: round) }
+  }
+
+  @inlinable
+  nonisolated func pass<P, V: Sendable, E>(
+    _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
+    absent absence: Absence<V?>? = nil,
+    isolated body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
+  ) async -> Result<V?, E> {
+    let (place, body) = (body.isolation, unisolated(body))
+    return await inTurn(
+      audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
+      startingWith: value
+    ) { node, value, round in
+      guard let value else { return node.absence() }
+      let asking = AskingInPlace(audience, in: .pass, absent: absence, on: place) {
+        subscriber throws(E) in try body(subscriber, value)
+      }
+      return await asking.answer(of: node, in: round)
+    }
   }
 
   @inlinable
@@ -26,7 +59,7 @@ extension DelegateHub {
     await inTurn(
       audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
       startingWith: value
-    ) { node, value in
+    ) { node, value, _ in
       guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
         return node.absence()
       }
@@ -53,7 +86,7 @@ extension DelegateHub {
   nonisolated func inTurn<P, Value: Sendable, E>(
     _ audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
     absent absence: Absence<Value?>?, startingWith value: Value?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Value?) async -> Answer<Value?, E>
+    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Round?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     if isCalledOnOtherExecutor {
       return await withTaskExecutorPreference(ownExecutor) { @concurrent in
@@ -63,7 +96,7 @@ extension DelegateHub {
       }
     }
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
-    var cursor = Cursor(await subscriptions(of: audience.key))
+    var cursor = Cursor(snapshot(of: audience.key))
     // Counted before it goes to the hub's executor, which may be busy, and between the turns: a drain has to see it.
     let worker = beginAsking()
     defer { endAsking(worker) }
@@ -74,8 +107,8 @@ extension DelegateHub {
         &cursor, apart: isApart, of: audience, as: worker, in: call, by: whole, each: each,
         absent: absence, startingWith: value, ask)
     }
-    // Entered after the snapshot, because the hub's actor must not be taken there. And concurrent, so that it
-    // goes there before the first handler, which may be synchronous.
+    // Entered after the snapshot, which is of the moment of the call, however busy the executor is. And concurrent,
+    // so that it goes there before the first handler, which may be synchronous.
     return await withTaskExecutorPreference(executor) { @concurrent in
       await self.takeTurns(
         &cursor, apart: false, of: audience, as: worker, in: call, by: nil, each: nil,
@@ -89,7 +122,7 @@ extension DelegateHub {
     _ cursor: inout Cursor, apart isApart: Bool, of audience: Audience<P>, as worker: Worker,
     in call: CallKind, by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
     startingWith value: Value?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Value?) async -> Answer<Value?, E>
+    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Round?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     var value = value
     while let claim = cursor.claim() {
@@ -100,10 +133,10 @@ extension DelegateHub {
       if isApart || claim.node.hasExecutor {
         (answer, isLast) = await askApart(
           claim.node, of: audience, as: worker, in: call, by: whole, each: each, absent: absence
-        ) { await ask($0, present) }
+        ) { await ask($0, present, $1) }
       } else {
         answer = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: .absence) {
-          await ask($0, present)
+          await ask($0, present, nil)
         }
       }
       switch answer {
@@ -125,7 +158,7 @@ extension DelegateHub {
   nonisolated func askApart<P, Value: Sendable, E>(
     _ node: SubscriptionNode, of audience: Audience<P>, as worker: Worker, in call: CallKind,
     by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
-    _ ask: @escaping @Sendable (SubscriptionNode) async -> Answer<Value?, E>
+    _ ask: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<Value?, E>
   ) async -> (Answer<Value?, E>, isLast: Bool) {
     let absent: Answer<Value?, E> = absence?.answer() ?? .absence
     if let whole, whole.hasCome {
@@ -137,7 +170,7 @@ extension DelegateHub {
     // `nil` for one that is late, or that an interceptor keeps from answering; no outcome for one that was not asked.
     let rule = First<Answer<Value?, E>?, Answer<Value?, E>?>.first()
     let asking = AskingByClosure<Answer<Value?, E>?, Never>(late: .substitute(nil)) {
-      .response(await ask($0))
+      .response(await ask($0, $1))
     }
     let deadline = deadline(by: whole, each: each)
     // The handler's questions find it as the handler that awaits them, so a drain in one does not wait for it.

@@ -8,9 +8,10 @@ extension DelegateHub {
   /// The closure runs later, and reads then what it refers to: `{ $0.did(self.current) }` gives what `current` is
   /// when the handler runs. To give what it was when you posted, capture it: `{ [current] in $0.did(current) }`.
   ///
-  /// **Order.** Each subscriber handles a protocol's notifications one at a time. The order is the
-  /// same for all, and keeps each poster's own order. A notification from a handler comes after the
-  /// present one.
+  /// **Order.** Each subscriber handles a protocol's notifications one at a time, in the order of posting.
+  /// A notification from a handler comes after the present one. There is no order across subscribers: with 0
+  /// and 1 posted, *a* may have had both before *b* has the first, `a0 a1 b0 b1`. Where that matters use
+  /// ``forEach(_:reversed:_:)-9lg5v``, which calls `a0 b0 a1 b1`, or one protocol and one subscriber.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's, on no actor.
@@ -27,7 +28,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
   @inlinable
-  public nonisolated func notify<P: Sendable>(
+  public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
     post(.calling(body), to: Audience(`protocol`))
@@ -39,7 +40,8 @@ extension DelegateHub {
   /// subscriber's next notification begins only when the handler has returned, even if it suspends for long. The
   /// others go on meanwhile.
   ///
-  /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included.
+  /// **Order.** One at a time for each subscriber, in the order of posting, synchronous ones included; none across
+  /// subscribers.
   ///
   /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the hub's executor
   /// or the subscription's; an `async` method of an actor runs on that actor.
@@ -58,15 +60,16 @@ extension DelegateHub {
     post(.awaiting(body), to: Audience(`protocol`))
   }
 
-  /// Calls a handler on every subscriber of a protocol on the main actor, without waiting for any.
+  /// Calls a handler on every subscriber of a protocol on an actor, without waiting for any.
   ///
-  /// As the asynchronous form, for a closure that says `@MainActor` and awaits nothing. For a
-  /// closure that awaits, the compiler takes the asynchronous form, which runs it on the main actor
-  /// as well. A subscriber that dies, or whose subscription ends, before the main actor is free is not called.
+  /// As the asynchronous form, for a closure or function that says `@MainActor`, or is on another global actor, and
+  /// awaits nothing. For a closure that awaits, the compiler takes the asynchronous form, which runs it on its actor
+  /// as well. A subscriber that dies, or whose subscription ends, before the actor is free is not called.
   ///
-  /// **Order.** One at a time for each subscriber, in the order of posting, all other forms included.
+  /// **Order.** One at a time for each subscriber, in the order of posting, all other forms included; none across
+  /// subscribers.
   ///
-  /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the main actor.
+  /// **Isolation.** Works from any thread and from synchronous code. Handlers run on the closure's actor.
   ///
   /// **Errors.** A handler that throws is reported to ``Configuration/onIncident``; the others are not
   /// affected.
@@ -80,10 +83,10 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
   @inlinable
-  public nonisolated func notify<P: Sendable, E>(
-    _ protocol: P.Type, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  public nonisolated func notify<P: Sendable>(
+    _ protocol: P.Type, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) {
-    post(.callingOnMainActor(body), to: Audience(`protocol`))
+    post(.calling(isolated: body), to: Audience(`protocol`))
   }
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
@@ -124,7 +127,7 @@ extension DelegateHub {
   ///     zero or less it does not wait.
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
   @inlinable
   @discardableResult
   public nonisolated func notifyAndWait<P: Sendable>(
@@ -146,22 +149,23 @@ extension DelegateHub {
   ///     zero or less it does not wait.
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
   @inlinable
   @discardableResult
-  public nonisolated func notifyAndWait<P: Sendable>(
+  public nonisolated func notifyAndWait<P>(
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: @escaping @Sendable (P) throws -> Void
   ) async -> Leftovers {
     await postAndWait(.calling(body), to: Audience(`protocol`), within: duration)
   }
 
-  /// Calls a handler on every subscriber of a protocol on the main actor, and waits until all have handled it.
+  /// Calls a handler on every subscriber of a protocol on an actor, and waits until all have handled it.
   ///
-  /// As ``notifyAndWait(_:within:_:)-4l7hx``, for a closure that says `@MainActor` and awaits nothing. A subscriber that
-  /// dies, or whose subscription ends, before the main actor is free is not called.
+  /// As ``notifyAndWait(_:within:_:)-4l7hx``, for a closure or function that says `@MainActor`, or is on another global
+  /// actor, and awaits nothing. A subscriber that dies, or whose subscription ends, before the actor is free is not
+  /// called.
   ///
-  /// **Isolation.** Handlers run on the main actor.
+  /// **Isolation.** Handlers run on the closure's actor.
   ///
   /// **Order**, **Cancellation** and **Errors.** As with ``notifyAndWait(_:within:_:)-4l7hx``.
   ///
@@ -171,14 +175,14 @@ extension DelegateHub {
   ///     zero or less it does not wait.
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and in the hub's if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
   @inlinable
   @discardableResult
-  public nonisolated func notifyAndWait<P: Sendable, E>(
+  public nonisolated func notifyAndWait<P: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
-    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+    _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> Leftovers {
-    await postAndWait(.callingOnMainActor(body), to: Audience(`protocol`), within: duration)
+    await postAndWait(.calling(isolated: body), to: Audience(`protocol`), within: duration)
   }
 
   /// Posts a notification; its handler is made only if somebody may be subscribed.
@@ -187,8 +191,8 @@ extension DelegateHub {
   nonisolated func post<P>(
     _ handler: @autoclosure () -> Notification.Handler, to audience: Audience<P>
   ) {
-    guard inbox.mayReach(audience.key) else { return }
-    post(handler().narrowed(by: audience.narrowing), to: audience.key, receipt: nil)
+    guard let topic = heardTopic(of: audience.key) else { return }
+    post(handler().narrowed(by: audience.narrowing), to: topic)
   }
 
   @usableFromInline
@@ -197,27 +201,26 @@ extension DelegateHub {
   ) async -> Leftovers {
     let deadline = deadline(within: duration)
     let receipt = Receipt()
-    // Not lower than the default: others may wait for the same wake.
-    inbox.wake.raise(to: max(Task.currentPriority, .medium))
-    post(handler.narrowed(by: audience.narrowing), to: audience.key, receipt: receipt)
+    guard let topic = heardTopic(of: audience.key) else { return Leftovers(subscribers: []) }
+    post(handler.narrowed(by: audience.narrowing), to: topic, receipt: receipt)
     let isPassed = await wait(for: .passing(of: receipt), until: deadline)
     if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
-    return await Leftovers(
-      subscribers: allSubscriptions().filter { $0.topic.key == audience.key }.flatMap(\.nodes)
-        .filter { $0.hasPending(receipt) }.compactMap(Leftovers.Subscriber.init))
+    return Leftovers(
+      subscribers: topic.overview().nodes.filter { $0.hasPending(receipt) }
+        .compactMap { Leftovers.Subscriber($0) })
   }
 
   @usableFromInline
   nonisolated func post(
-    _ handler: Notification.Handler, to key: ObjectIdentifier, receipt: Receipt?
+    _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
   ) {
     var content = Notification.Content(handler: handler, receipt: receipt)
     if isWrapping {
       content.handler = wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait)
     }
-    inbox.post(content, to: key)
-    // The hub must live until here: a wake can be sent only by a thread that has a reference to it.
-    withExtendedLifetime(self) {}
+    guard topic.post(content) else { return }
+    // Not lower than the default: others may wait for the same lane.
+    startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
   }
 
   /// The handler within the hub's interceptors, and these with the poster's task-locals.
@@ -234,9 +237,9 @@ extension Notification.Handler {
   @inlinable
   static func calling<P>(_ body: @escaping @Sendable (P) throws -> Void) -> Self {
     .synchronous { reference in
-      guard let subscriber = reference.load(as: P.self) else { return false }
+      guard let subscriber = reference.load(as: P.self) else { return .expired }
       try body(subscriber)
-      return true
+      return .handled
     }
   }
 
@@ -246,30 +249,31 @@ extension Notification.Handler {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) -> Self {
     .asynchronous { reference in
-      guard let subscriber = reference.load(as: P.self) else { return false }
+      guard let subscriber = reference.load(as: P.self) else { return .expired }
       try await body(subscriber)
-      return true
+      return .handled
     }
   }
 
-  /// Calls a closure on the main actor: a subscription that ends, or a subscriber that dies, before the actor is free
-  /// is not called.
-  @inlinable
-  static func callingOnMainActor<P, E>(
-    _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
+  /// Calls a closure on its actor, if it belongs to one: a subscription that ends, or a subscriber that dies, before the
+  /// actor is free is not called.
+  @usableFromInline
+  static func calling<P>(
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) -> Self {
-    .deferred { reference in try await call(body, on: reference) }
+    let plain = unisolated(body)
+    guard let place = body.isolation else { return calling(plain) }
+    return .deferred { reference in try await call(plain, on: reference, at: place) }
   }
 
-  @inlinable
-  @MainActor
-  static func call<P, E>(
-    _ body: @MainActor @Sendable (P) throws(E) -> Void, on reference: borrowing WeakReference
-  ) throws(E) -> Bool {
+  private static func call<P>(
+    _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
+    at place: isolated any Actor
+  ) throws -> Notification.Delivery {
     guard HandlerContext.beginHandling(), let subscriber = reference.load(as: P.self) else {
-      return false
+      return .expired
     }
     try body(subscriber)
-    return true
+    return .handled
   }
 }

@@ -3,7 +3,8 @@ extension DelegateHub {
   /// Ends an object's subscription to a protocol.
   ///
   /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed.
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed. If another object has taken its id, a
+  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:)`` waits for that.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -12,25 +13,26 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    inbox.terminate(Self.object(of: subscriber), of: ObjectIdentifier(`protocol`))
+    topics.find(ObjectIdentifier(`protocol`))?.terminate(Self.object(of: subscriber))
   }
 
   /// Ends all subscriptions of an object.
   ///
-  /// When it returns, no call of this hub starts on the object any more. Does nothing if it is not
-  /// subscribed.
+  /// When it returns, no call of this hub starts on the object any more, as with ``unsubscribe(_:from:)``. Does nothing if
+  /// it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from the object's own `deinit`.
   ///
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
-    inbox.terminate(subscriber, of: nil)
+    for topic in topics.all { topic.terminate(subscriber) }
   }
 
   /// Ends all subscriptions of an object and waits until none of its handlers is running.
   ///
-  /// When it returns, no handler of this hub is running on the object, and none will.
+  /// When it returns, no handler of this hub is running on the object, and none will. An incident may still read an
+  /// error that a handler threw: ``drain()`` waits for that.
   ///
   /// **Order.** No call starts from the moment at which it is called.
   ///
@@ -50,22 +52,52 @@ extension DelegateHub {
   /// ```
   ///
   /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
   public nonisolated func unsubscribeAndWait(_ subscriber: AnyObject) async {
-    await unsubscribeAndWait(subscriber, from: nil)
+    for node in end(subscriber, from: nil) { await WaitGoal.end(of: node).wait() }
   }
 
-  /// Ends an object's subscriptions to a protocol, or to all, and waits for its handlers.
+  /// Ends all subscriptions of an object and waits until none of its handlers is running, or a deadline comes.
+  ///
+  /// As ``unsubscribeAndWait(_:)``, for an object whose handlers may hang. At the deadline it returns those whose
+  /// handlers still run: what these use must not be freed.
+  ///
+  /// **Order**, **Isolation**, **Re-entrancy** and **Errors.** As with ``unsubscribeAndWait(_:)``.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
+  ///
+  /// ```swift
+  /// let left = await hub.unsubscribeAndWait(module, within: .seconds(5))
+  /// if left.isEmpty { module.close() } else { logger.error("not unloaded: \(left)") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - subscriber: the object that subscribed.
+  ///   - duration: how long to wait at most, by the hub's clock. With zero or less it does not wait.
+  /// - Returns: its subscriptions with handlers that run; empty if none does.
+  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  public nonisolated func unsubscribeAndWait(
+    _ subscriber: AnyObject, within duration: Duration
+  ) async -> Leftovers {
+    await unsubscribeAndWait(subscriber, from: nil, within: duration)
+  }
+
   nonisolated func unsubscribeAndWait(
+    _ subscriber: AnyObject, from key: ObjectIdentifier?, within duration: Duration
+  ) async -> Leftovers {
+    let deadline = deadline(within: duration)
+    return await Leftovers(of: end(subscriber, from: key), at: deadline)
+  }
+
+  /// Ends an object's subscriptions to a protocol, or to all.
+  ///
+  /// - Returns: these, and those that had ended before and may still have a handler running.
+  nonisolated func end(
     _ subscriber: AnyObject, from key: ObjectIdentifier?
-  ) async {
-    inbox.terminate(subscriber, of: key)
-    // Also subscriptions that had ended before and still have a handler running.
-    for overview in await allSubscriptions() where key == nil || overview.topic.key == key {
-      for node in overview.nodes where !node.isOpen && node.reference.refers(to: subscriber) {
-        await WaitGoal.end(of: node).wait()
-      }
-    }
+  ) -> [SubscriptionNode] {
+    let topics = topics.all.filter { key == nil || $0.key == key }
+    for topic in topics { topic.terminate(subscriber) }
+    return topics.flatMap { $0.ended(of: subscriber) }
   }
 
   /// Ends all subscriptions that were made with an id.
@@ -79,7 +111,8 @@ extension DelegateHub {
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
-    inbox.terminate(identifiedBy: Identity(id))
+    let identity = Identity(id)
+    for topic in topics.all { topic.terminate(identifiedBy: identity) }
   }
 
   /// Ends all subscriptions to a protocol.
@@ -91,6 +124,73 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    inbox.terminateAll(of: ObjectIdentifier(`protocol`))
+    topics.find(ObjectIdentifier(`protocol`))?.terminateAll()
+  }
+}
+
+extension DelegateHub.Subscription {
+  /// Ends the subscription and waits until none of its handlers is running.
+  ///
+  /// When it returns, no handler of the subscription is running, and none will. Nor is one of an ended subscription
+  /// of the same object to the same protocol. An incident may still read an error that a handler threw:
+  /// ``DelegateHub/drain()`` waits for that.
+  ///
+  /// **Order.** No call starts from the moment at which it is called.
+  ///
+  /// **Isolation.** Works from everywhere, from every handler too.
+  ///
+  /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler, nor for
+  /// handlers that wait for it in turn. A `Task` that the handler has started counts as the handler, which
+  /// might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
+  /// handler of a notification, or of a question that is asked in a loop, has started. A handler may ask a voter that
+  /// waits for it, as by `drain`: later waits in that handler and in its other voters do not wait for that voter.
+  ///
+  /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
+  /// freed when it returns.
+  ///
+  /// **Errors.** It does not throw.
+  ///
+  /// - Complexity: as ``cancel()``.
+  public func cancelAndWait() async {
+    cancel()
+    for node in node.endedOnes + [node] { await WaitGoal.end(of: node).wait() }
+  }
+
+  /// Ends the subscription and waits until none of its handlers is running, or a deadline comes.
+  ///
+  /// As ``cancelAndWait()``, for a subscriber whose handlers may hang. At the deadline it returns who it waited for,
+  /// with how many handlers: what these use must not be freed.
+  ///
+  /// **Order**, **Isolation**, **Re-entrancy** and **Errors.** As with ``cancelAndWait()``.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
+  ///
+  /// ```swift
+  /// let left = await subscription.cancelAndWait(within: .seconds(5))
+  /// if !left.isEmpty { logger.error("still running: \(left)") }
+  /// ```
+  ///
+  /// - Parameter duration: how long to wait at most, by the hub's clock. With zero or less it does not wait.
+  /// - Returns: the subscription, if handlers of it run, and others of the same object of which that is true.
+  /// - Complexity: as ``cancel()``.
+  public func cancelAndWait(within duration: Duration) async -> DelegateHub.Leftovers {
+    let deadline = node.topic.owner.activity.deadlines?.deadline(after: duration)
+    // Once it has ended it has none.
+    let id = node.id
+    cancel()
+    return await DelegateHub.Leftovers(of: node.endedOnes + [node], at: deadline, named: id)
+  }
+}
+
+extension DelegateHub.Leftovers {
+  /// Waits for the handlers of subscriptions that have ended.
+  ///
+  /// - Parameters:
+  ///   - nodes: the subscriptions.
+  ///   - deadline: how long to wait at most; `nil` for as long as it takes.
+  ///   - id: the subscriber's id, if it is known.
+  init(of nodes: [SubscriptionNode], at deadline: Deadline?, named id: Identity? = nil) async {
+    for node in nodes { _ = await WaitGoal.end(of: node).wait(until: deadline) }
+    self.init(subscribers: nodes.compactMap { Subscriber($0, named: id) })
   }
 }

@@ -96,7 +96,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(_ subscriber: P) {
-    hub.inbox.terminate(DelegateHub.object(of: subscriber), of: ObjectIdentifier(base))
+    hub.topics.find(ObjectIdentifier(base))?.terminate(DelegateHub.object(of: subscriber))
   }
 
   /// Ends an object's subscription and waits until none of its handlers is running.
@@ -104,9 +104,44 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// As ``DelegateHub/unsubscribeAndWait(_:)``, for this protocol alone.
   ///
   /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*n*) in the hub's *n* subscriptions.
+  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
   public func unsubscribeAndWait(_ subscriber: P) async {
+    let nodes = hub.end(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
+    for node in nodes { await WaitGoal.end(of: node).wait() }
+  }
+
+  /// Ends an object's subscription and waits until none of its handlers is running, or a deadline comes.
+  ///
+  /// As ``DelegateHub/unsubscribeAndWait(_:within:)``, for this protocol alone.
+  ///
+  /// - Parameters:
+  ///   - subscriber: the object that subscribed.
+  ///   - duration: how long to wait at most.
+  /// - Returns: its subscription, if handlers of it run.
+  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  public func unsubscribeAndWait(
+    _ subscriber: P, within duration: Duration
+  ) async -> DelegateHub.Leftovers {
     await hub.unsubscribeAndWait(
-      DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
+      DelegateHub.object(of: subscriber), from: ObjectIdentifier(base), within: duration)
+  }
+
+  /// Ends the subscription that was made with an id.
+  ///
+  /// As ``DelegateHub/unsubscribe(id:)``, for this protocol alone.
+  ///
+  /// - Parameter id: the id that was given to `subscribe`.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
+  public func unsubscribe(id: some Hashable & Sendable) {
+    hub.topics.find(ObjectIdentifier(base))?.terminate(identifiedBy: Identity(id))
+  }
+
+  /// Ends all subscriptions to the protocol.
+  ///
+  /// As ``DelegateHub/unsubscribeAll(from:)``.
+  ///
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
+  public func unsubscribeAll() {
+    hub.topics.find(ObjectIdentifier(base))?.terminateAll()
   }
 }

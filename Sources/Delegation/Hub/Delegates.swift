@@ -16,18 +16,13 @@
 ///
 /// Each call is the hub's call of the same name, and costs the same. What the hub's call says about
 /// order, isolation, re-entrancy, cancellation and errors holds here too. All copies share the hub.
-public struct Delegates<P: Sendable>: Sendable {
+public struct Delegates<P>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
   /// The subscribers that the calls are for.
   @usableFromInline
   let audience: Audience<P>
-
-  /// What to give away: it can subscribe and unsubscribe, and nothing else.
-  public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: audience.base)
-  }
 
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
@@ -58,34 +53,22 @@ public struct Delegates<P: Sendable>: Sendable {
     Delegates<Narrower>(hub: hub, audience: audience.conforming(to: `protocol`))
   }
 
-  /// Whether nobody is subscribed, or nobody that conforms.
-  ///
-  /// As ``DelegateHub/hasSubscribers(of:)``: synchronous, and it may be out of date when it is read.
-  ///
-  /// - Complexity: O(1); after ``conforming(to:)`` O(*n*) in the subscriptions up to the first
-  ///   that conforms.
+  /// As ``DelegateHub/hasSubscribers(of:)``, the other way round; among those that conform, in O(*n*).
   public var isEmpty: Bool { !hub.hasSubscribers(among: audience) }
 
-  /// How many live subscribers there are, or how many that conform.
-  ///
-  /// As ``DelegateHub/subscriberCount(of:)``.
-  ///
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public var count: Int {
-    get async { await hub.subscriberCount(among: audience) }
-  }
+  /// As ``DelegateHub/subscriberCount(of:)``, of those that conform.
+  public var count: Int { hub.subscriberCount(among: audience) }
 
-  /// The live subscribers in the order in which they are served, or those that conform.
-  ///
-  /// As ``DelegateHub/subscribers(of:)``.
-  ///
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public var subscribers: [P] {
-    get async { await hub.subscribers(among: audience) }
+  /// As ``DelegateHub/subscribers(of:)``, those that conform.
+  public var subscribers: [P] { hub.subscribers(among: audience) }
+
+  /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
+  public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
+    get async { await hub.statistics(of: audience.key) }
   }
 }
 
-extension Delegates {
+extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
   /// - Parameters:
@@ -95,23 +78,49 @@ extension Delegates {
     self.init(hub: hub, audience: Audience(`protocol`))
   }
 
-  /// Calls a synchronous handler on every subscriber, without waiting for any.
-  ///
-  /// As ``DelegateHub/notify(_:_:)-9yydi``.
-  ///
-  /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1) in the number of subscribers.
+  /// What to give away: it can subscribe and unsubscribe, and nothing else.
+  public var registry: DelegateRegistry<P> {
+    DelegateRegistry(hub: hub, base: audience.base)
+  }
+
+  /// As ``DelegateHub/notify(_:_:)-7ude3``.
+  @inlinable
+  public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
+    hub.post(.calling(isolated: body), to: audience)
+  }
+
+  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
+  @inlinable
+  @discardableResult
+  public func notifyAndWait(
+    within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
+  ) async -> DelegateHub.Leftovers {
+    await hub.postAndWait(.calling(isolated: body), to: audience, within: duration)
+  }
+}
+
+extension Delegates {
+  /// As ``DelegateHub/forEach(_:reversed:_:)-9lg5v``.
+  @inlinable
+  public func forEach<E>(reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void) throws(E)
+  {
+    try hub.callEach(audience, reversed: isReversed, body)
+  }
+
+  /// As ``DelegateHub/forEach(_:reversed:_:)-319uy``.
+  public nonisolated(nonsending) func forEach<E>(
+    reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async throws(E) {
+    try await hub.callEach(audience, reversed: isReversed, body)
+  }
+
+  /// As ``DelegateHub/notify(_:_:)-63fbd``.
   @inlinable
   public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
     hub.post(.calling(body), to: audience)
   }
 
-  /// Calls an asynchronous handler on every subscriber, without waiting for any.
-  ///
   /// As ``DelegateHub/notify(_:_:)-2z5cx``.
-  ///
-  /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1) in the number of subscribers.
   @inlinable
   public func notify(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
@@ -119,26 +128,7 @@ extension Delegates {
     hub.post(.awaiting(body), to: audience)
   }
 
-  /// Calls a handler on every subscriber on the main actor, without waiting for any.
-  ///
-  /// As ``DelegateHub/notify(_:_:)-2mdiv``.
-  ///
-  /// - Parameter body: what to do with each subscriber.
-  /// - Complexity: O(1) in the number of subscribers.
-  @inlinable
-  public func notify<E>(_ body: @escaping @MainActor @Sendable (P) throws(E) -> Void) {
-    hub.post(.callingOnMainActor(body), to: audience)
-  }
-
-  /// Calls a handler on every subscriber, and waits until all have handled it.
-  ///
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
-  ///
-  /// - Parameters:
-  ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - body: what to do with each subscriber.
-  /// - Returns: the subscribers that had not passed the notification when it returned.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @inlinable
   @discardableResult
   public func notifyAndWait(
@@ -148,38 +138,13 @@ extension Delegates {
     await hub.postAndWait(.awaiting(body), to: audience, within: duration)
   }
 
-  /// Calls a synchronous handler on every subscriber, and waits until all have handled it.
-  ///
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-v9d4``.
-  ///
-  /// - Parameters:
-  ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - body: what to do with each subscriber.
-  /// - Returns: the subscribers that had not passed the notification when it returned.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
   @inlinable
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
   ) async -> DelegateHub.Leftovers {
     await hub.postAndWait(.calling(body), to: audience, within: duration)
-  }
-
-  /// Calls a handler on every subscriber on the main actor, and waits until all have handled it.
-  ///
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-2o0qo``.
-  ///
-  /// - Parameters:
-  ///   - duration: how long to wait at most; `nil` for as long as it takes.
-  ///   - body: what to do with each subscriber.
-  /// - Returns: the subscribers that had not passed the notification when it returned.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
-  @discardableResult
-  public func notifyAndWait<E>(
-    within duration: Duration? = nil, _ body: @escaping @MainActor @Sendable (P) throws(E) -> Void
-  ) async -> DelegateHub.Leftovers {
-    await hub.postAndWait(.callingOnMainActor(body), to: audience, within: duration)
   }
 }
 

@@ -39,10 +39,10 @@ extension Interception {
       }
       // An interceptor may have bound another context, by `delayingDrain`.
       if HandlerContext.binding.wrappedValue?.worker === worker {
-        answer = await asking.answer(of: node)
+        answer = await asking.answer(of: node, in: round)
       } else {
         answer = await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-          await asking.answer(of: node)
+          await asking.answer(of: node, in: round)
         }
       }
       if worker.hasAnswered { return .returned }

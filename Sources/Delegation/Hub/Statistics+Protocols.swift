@@ -49,10 +49,28 @@ extension DelegateHub.Statistics: CustomStringConvertible {
   public var questions: Questions { protocols.reduce(into: Questions()) { $0 += $1.questions } }
 
   /// A line for each protocol that was called, and below it one for each subscriber.
+  ///
+  /// Of more than twenty subscribers it lists those with the most that waits, runs, or has failed, come late or been
+  /// dropped, and says how many more there are.
   public var description: String {
     if protocols.isEmpty { return "no subscriptions" }
-    let lines = protocols.map(\.description).filter { !$0.isEmpty }
+    let lines = Self.lines(of: protocols)
     return lines.isEmpty ? "no calls" : lines.joined(separator: "\n")
+  }
+
+  /// The protocols that were called, each followed by those of its subscribers that are listed.
+  fileprivate static func lines(of protocols: [ProtocolStatistics]) -> [String] {
+    let called = protocols.filter { !$0.summary.isEmpty }
+    let all = called.flatMap(\.subscribers)
+    let listed =
+      all.count <= 20 ? all : Array(all.sorted { $0.attention > $1.attention }.prefix(20))
+    let chosen = Set(listed.map(\.subscription))
+    let lines = called.flatMap { item in
+      [item.summary]
+        + item.subscribers.filter { chosen.contains($0.subscription) }.map { "  \($0)" }
+    }
+    let more = all.count - listed.count
+    return more > 0 ? lines + ["and \(more) more subscribers"] : lines
   }
 }
 
@@ -76,9 +94,14 @@ extension DelegateHub.Statistics.Questions: CustomStringConvertible {
 extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
   /// The subscriber, how many of its handlers run, and its counts, if there are any.
   public var description: String {
-    let told = counts.total > 0 ? ", \(counts)" : ""
+    let told = counts.addressed > 0 ? ", \(counts)" : ""
     let asked = questions.asked > 0 ? "; \(questions)" : ""
     return "\(subscriber), subscribed at \(site): running \(running)\(told)\(asked)"
+  }
+
+  /// How much an operator would look into.
+  fileprivate var attention: Int {
+    running + counts.waiting + counts.failed + counts.dropped + questions.failed + questions.late
   }
 
   init(_ node: SubscriptionNode) {
@@ -89,28 +112,34 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 }
 
 extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
-  /// The protocol and its counts, then a line for each subscriber; empty if it was never called.
+  /// The protocol and its counts, then a line for each subscriber, as in ``DelegateHub/Statistics/description``; empty
+  /// if it was never called.
   public var description: String {
+    DelegateHub.Statistics.lines(of: [self]).joined(separator: "\n")
+  }
+
+  /// The protocol and its counts; empty if it was never called.
+  fileprivate var summary: String {
     var parts: [String] = []
     if addressed > 0 { parts.append("posted \(posted), addressed \(addressed), \(counts)") }
     if questions.asked > 0 { parts.append("\(questions)") }
     if parts.isEmpty { return "" }
-    let head = "\(name): " + parts.joined(separator: "; ")
-    return ([head] + subscribers.map { "  \($0)" }).joined(separator: "\n")
+    return "\(name): " + parts.joined(separator: "; ")
   }
 
-  init(_ overview: Roster, in inbox: Inbox) {
+  init(_ topic: Topic, listing isListing: Bool = true) {
+    let overview = topic.overview()
     let all = overview.nodes.map(DelegateHub.Statistics.SubscriberStatistics.init)
     // Read last, so that it includes all that has been accounted for.
-    let (posted, addressed) = inbox.totals(of: overview.topic)
-    var counts = all.reduce(into: overview.finished) { $0 += $1.counts }
+    let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
+    var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
     // Notifications that were posted after the accounts were taken are waiting.
     counts.waiting = 0
-    counts.waiting = addressed - counts.total
+    counts.waiting = addressed - counts.addressed
     self.init(
-      name: overview.topic.name, posted: posted, addressed: addressed, counts: counts,
-      questions: all.reduce(into: overview.finishedQuestions) { $0 += $1.questions },
-      subscribers: all.filter { $0.subscription.node.isOpen || $0.running > 0 })
+      name: topic.name, posted: posted, addressed: addressed, counts: counts,
+      questions: all.reduce(into: overview.questions) { $0 += $1.questions },
+      subscribers: isListing ? all.filter { $0.subscription.node.isOpen || $0.running > 0 } : [])
   }
 }
 

@@ -109,6 +109,13 @@ extension Mailbox {
     return isHandling
   }
 
+  /// Whether notifications were addressed to a subscriber that has died.
+  ///
+  /// One that is being handled reaches nobody any more, or has been noted to be heard.
+  func hasMissed(_ published: Int) -> Bool {
+    isHandling || account(published: published).expired > 0
+  }
+
   /// Whether a worker has to be requested for what is pending.
   ///
   /// - Parameter published: as with ``attend(published:)``.

@@ -13,7 +13,6 @@ extension DelegateHub {
     /// How many may wait; `nil` for any number.
     let limit: Int?
     private(set) var dropsOldest = true
-    private var isLatest = false
 
     /// All of them wait.
     public static let unbounded = MailboxPolicy(limit: nil)
@@ -34,12 +33,13 @@ extension DelegateHub {
       MailboxPolicy(limit: limit, dropsOldest: false)
     }
 
-    /// Only the latest one waits, as with ``dropOldest(limit:)`` and a limit of 1.
-    public static let latest = MailboxPolicy(limit: 1, isLatest: true)
+    /// Only the latest one waits: ``dropOldest(limit:)`` with a limit of 1.
+    public static let latest = dropOldest(limit: 1)
 
     /// The policy, as one writes it.
     public var description: String {
-      guard let limit, !isLatest else { return isLatest ? "latest" : "unbounded" }
+      if self == .latest { return "latest" }
+      guard let limit else { return "unbounded" }
       return "drop\(dropsOldest ? "Oldest" : "Newest")(limit: \(limit))"
     }
   }

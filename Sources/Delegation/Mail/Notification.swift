@@ -8,14 +8,23 @@ internal import Synchronization
 /// that lags costs the others nothing, and when the last one moves on, the notification and its handler's
 /// captures are released.
 ///
-/// `@unchecked Sendable`: `content` and `next` are written once, under the inbox's lock and before the
+/// `@unchecked Sendable`: `content` and `next` are written once, under the topic's lock and before the
 /// topic's `published` counts the notification. They are read only after a load of `published` that
 /// includes the notification, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
+  /// What came of a handler that did not throw.
+  @usableFromInline
+  enum Delivery: Sendable {
+    /// It was called.
+    case handled
+    /// It was not: the subscriber was found dead, or its subscription has ended.
+    case expired
+    /// It was not: an interceptor has kept it away.
+    case passedOver
+  }
+
   /// The closure that is called with each subscriber.
-  ///
-  /// Both return `false` if the subscriber was found dead.
   @usableFromInline
   enum Handler: Sendable {
     case synchronous(Synchronous)
@@ -52,12 +61,12 @@ final class Notification: @unchecked Sendable {
   }
 
   @usableFromInline
-  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Bool
+  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Delivery
 
   /// Runs in the worker's task without an executor hop.
   @usableFromInline
   typealias Asynchronous =
-    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Bool
+    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Delivery
 
   /// What a notification carries.
   struct Content: Sendable {
@@ -71,7 +80,7 @@ final class Notification: @unchecked Sendable {
 
   /// Turns the placeholder into a notification.
   ///
-  /// Called under the inbox's lock.
+  /// Called under the topic's lock.
   func fill(with content: Content, followedBy placeholder: Notification) {
     self.content = content
     next = placeholder
@@ -142,7 +151,7 @@ final class Receipt: Sendable {
 
   /// Sets what to wait for.
   ///
-  /// Called under the inbox's lock, before a subscription can pass.
+  /// Called under the topic's lock, before a subscription can pass.
   func open(number: Int, to topic: Int, addressees: Int) {
     postedAt.withLock { $0 = (topic, number) }
     outstanding.rise(by: addressees)

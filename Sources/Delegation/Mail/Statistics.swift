@@ -20,18 +20,20 @@ extension DelegateHub {
       public internal(set) var dropped = 0
       /// The subscription was ended before it got to them.
       public internal(set) var cancelled = 0
-      /// They were for subscribers that conform to a further protocol, and theirs does not.
+      /// An interceptor did not call their handlers, or they were for subscribers that conform to a further protocol,
+      /// and theirs does not.
       ///
-      /// See ``Delegates/conforming(to:)``. A mailbox with a limit passes over them at once, except those that it has
-      /// taken over by `id:`. These, and those in a mailbox without a limit, wait for their turn.
+      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. A mailbox with a limit passes over the latter
+      /// at once, except those that it has taken over by `id:`. These, and those in a mailbox without a limit, wait for
+      /// their turn.
       public internal(set) var passedOver = 0
       /// They wait.
       public internal(set) var waiting = 0
       /// They are being handled.
       public internal(set) var handling = 0
 
-      /// All of them.
-      public var total: Int {
+      /// All of them: how many were addressed.
+      public var addressed: Int {
         handled + failed + expired + dropped + cancelled + passedOver + waiting + handling
       }
 
@@ -66,7 +68,7 @@ extension DelegateHub {
       /// They are being answered.
       public internal(set) var answering = 0
 
-      /// All of them.
+      /// All of them: how many were asked.
       public var asked: Int { answered + failed + late + abandoned + answering }
 
       static func += (questions: inout Self, other: Self) {

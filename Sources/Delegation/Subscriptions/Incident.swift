@@ -115,11 +115,13 @@ extension DelegateHub.Incident {
   public struct Call: Sendable, Hashable, CustomStringConvertible {
     @usableFromInline
     enum Code: Sendable {
-      case notify, notifyAndWait, vote, ask, collect, askInTurn, pass
+      case forEach, notify, notifyAndWait, vote, ask, collect, askInTurn, pass
     }
 
     let code: Code
 
+    /// `forEach`.
+    public static let forEach = Call(code: .forEach)
     /// `notify`.
     public static let notify = Call(code: .notify)
     /// `notifyAndWait`.

@@ -44,7 +44,7 @@ extension DelegateHub {
     /// Runs in place of a handler, which it calls with `next`.
     ///
     /// If it does not call `next`, the handler does not run. A question counts what `absent:` says; without `absent:`,
-    /// and in `collect`, it counts the subscriber as not there. A notification counts as handled. A second
+    /// and in `collect`, it counts the subscriber as not there. A notification counts as passed over. A second
     /// call of `next` runs nothing, and returns what the first one did. When `next` is called, it looks again whether
     /// the subscription has ended or the outcome is fixed: then the handler is not called either.
     ///

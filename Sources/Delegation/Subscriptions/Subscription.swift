@@ -21,7 +21,7 @@ extension DelegateHub {
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///
-    /// - Complexity: O(1), and O(*n*) once for the *n* notifications that only this subscriber had
+    /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had
     ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
     ///   notifications before that one.
     public func cancel() {

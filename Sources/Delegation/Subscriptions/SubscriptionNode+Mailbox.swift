@@ -142,14 +142,13 @@ extension SubscriptionNode {
   /// - Returns: whether a successor has not taken the notification over, with its receipt.
   func settle() -> Bool { contents.withLock { $0.mailbox.settle() } }
 
-  /// Begins a deferred handler.
+  /// Begins a deferred handler, which calls the subscriber now if that is alive.
   ///
   /// - Returns: whether it may.
-  func beginHandling() -> Bool { settle() && mayHandle }
-
-  /// Notes that another worker is to go on with the mailbox, instead of the one that attends it.
-  func relocate() {
-    contents.withLock { $0.mailbox.relocate() }
+  func beginHandling() -> Bool {
+    guard settle(), mayHandle else { return false }
+    noteHeard(by: reference)
+    return true
   }
 
   /// Clears `attended` if the step says that the mailbox is no longer attended.
@@ -193,7 +192,7 @@ extension SubscriptionNode {
   /// to call it with: it would be lost with the subscriber.
   func keep(_ subscriber: AnyObject) {
     let isBeginning = contents.withLock { $0.mailbox.hasEnded && $0.mailbox.isHandling }
-    if isBeginning { topic.succession.withLock { $0.keep(subscriber, of: self) } }
+    if isBeginning { topic.state.withLock { $0.endings.keep(subscriber, of: self) } }
   }
 
   /// Requests a worker, unless nothing is pending or the mailbox is shut.
@@ -202,22 +201,14 @@ extension SubscriptionNode {
     if touch({ $0.mailbox.needsWorker($1) }) { topic.owner.requestWorker(for: self) }
   }
 
-  /// Opens the subscription that is held for this one's worker, if that has left.
-  func releaseHeld() {
-    guard let left = topic.succession.withLock({ $0.release(self) }) else { return }
-    left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
-    left.held?.resume()
-  }
-
   /// The other subscriptions of the same object that have ended and whose handlers may run.
   var endedOnes: [SubscriptionNode] {
     guard let object = reference.object else { return [] }
-    return topic.succession.withLock { $0.ended(at: address) }
-      .filter { $0 !== self && $0.reference.refers(to: object) }
+    return topic.ended(of: object).filter { $0 !== self }
   }
 
   /// The subscription that is held for this one.
   var heldSubscription: SubscriptionNode? {
-    isOpen ? nil : topic.succession.withLock { $0.held(for: self) }
+    isOpen ? nil : topic.state.withLock { $0.endings.held(for: self) }
   }
 }

@@ -38,15 +38,16 @@ final class CallFailure: Sendable {
 /// the lock of the contents, where it is counted off as well. So who reads all under that lock finds each question once.
 extension SubscriptionNode {
   /// What became of the questions so far.
-  var questions: QuestionAccount {
-    contents.withLock { contents in
-      let word = state.load(ordering: .sequentiallyConsistent)
-      var account = contents.corrections.first ?? QuestionAccount()
-      let running = Int(word / Bits.call)
-      account.answering += running
-      account.answered += Int((word % Bits.call) / Bits.asked) - running
-      return account
-    }
+  var questions: QuestionAccount { contents.withLock(questions) }
+
+  /// Called under the lock of the contents.
+  func questions(_ contents: inout Contents) -> QuestionAccount {
+    let word = state.load(ordering: .sequentiallyConsistent)
+    var account = contents.corrections.first ?? QuestionAccount()
+    let running = Int(word / Bits.call)
+    account.answering += running
+    account.answered += Int((word % Bits.call) / Bits.asked) - running
+    return account
   }
 
   /// Goes on with a call that was counted, when there is something to be done about it.

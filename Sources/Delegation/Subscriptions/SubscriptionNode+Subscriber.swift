@@ -5,7 +5,7 @@ extension SubscriptionNode {
   /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
   /// expired.
   ///
-  /// Must not be called under a lock or on the hub's actor.
+  /// Must not be called under a lock.
   ///
   /// - Parameter call: the call that looks, if one does.
   /// - Returns: whether they may.
@@ -13,13 +13,13 @@ extension SubscriptionNode {
 
   /// The subscriber.
   ///
-  /// Must not be called under a lock or on the hub's actor.
+  /// Must not be called under a lock.
   ///
   /// - Parameter call: the call that looks, if one does.
   /// - Returns: `nil` if it has died, which terminates the subscription.
   @usableFromInline
   func object(for call: CallKind?) -> AnyObject? {
-    let object = reference.object
+    let object = reference.living
     if object == nil { terminate(as: .expired, in: call) }
     return object
   }
@@ -55,7 +55,7 @@ extension SubscriptionNode {
 
   /// A reference to the subscriber as a further protocol.
   ///
-  /// Must not be called under a lock or on the hub's actor.
+  /// Must not be called under a lock.
   ///
   /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
   func reference(as narrowing: Narrowing, for call: CallKind? = nil) -> WeakReference? {
@@ -64,7 +64,7 @@ extension SubscriptionNode {
 
   /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.
   ///
-  /// If it has died, the subscription ends as expired. Must not be called under a lock or on the hub's actor.
+  /// If it has died, the subscription ends as expired. Must not be called under a lock.
   ///
   /// - Parameters:
   ///   - narrowing: the further protocols that it must conform to; `nil` for none.
@@ -104,9 +104,11 @@ extension SubscriptionNode {
     report(.failed, in: call, error: failure.error, lasting: failure.duration)
   }
 
-  /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive.
+  /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
+  /// deferred is not, until it begins.
   func noteHeard(by reference: borrowing WeakReference) {
-    if state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive { noteHeard() }
+    guard state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive else { return }
+    if !contents.withLock({ $0.mailbox.flags.contains(.poised) }) { noteHeard() }
   }
 
   /// Notes that the subscriber is called.
@@ -125,19 +127,15 @@ extension SubscriptionNode {
     origin.isCalled.store(true, ordering: .relaxed)
   }
 
-  /// Reports a subscriber that was found dead, if calls were made and none reached it, nor any other one that the
-  /// same line of the source has subscribed.
+  /// Reports a subscriber that was found dead, if no call reached it, nor any other one that the same line of the
+  /// source has subscribed.
   ///
   /// - Parameters:
-  ///   - account: what became of its notifications.
-  ///   - call: the call that found it; `nil` if none did.
+  ///   - call: a call that was made.
   ///   - id: its id, if one was given.
-  func reportIfUnheard(_ account: Account, in call: CallKind?, id: Identity?) {
-    guard state.load(ordering: .relaxed) & Bits.heard == 0,
-      // One that is being handled is a call's that has found it dead, or the first that reached it.
-      call != nil || account.handling == 0 && account.expired > 0,
-      !origin.isCalled.load(ordering: .relaxed)
-    else { return }
-    report(.unheard, in: call ?? .notify, with: id)
+  func reportIfUnheard(in call: CallKind, id: Identity?) {
+    if state.load(ordering: .relaxed) & Bits.heard == 0, !origin.isCalled.load(ordering: .relaxed) {
+      report(.unheard, in: call, with: id)
+    }
   }
 }

@@ -39,8 +39,8 @@ final class Origin: Sendable {
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
 /// how many questions were asked, and how many are being answered. `contents` is under a lock of its own, and has the
-/// mailbox and the options. Neither this lock nor the inbox's is ever taken under the other: posters wait for the
-/// inbox's, and changes of a mailbox may take long.
+/// mailbox and the options. Neither this lock nor the topic's is ever taken under the other: posters wait for the
+/// topic's, and changes of a mailbox may take long.
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -50,7 +50,7 @@ final class SubscriptionNode: Sendable {
   enum Bits {
     /// No further call may start: the termination has begun.
     ///
-    /// Set once, under the inbox's lock; never cleared.
+    /// Set once, under the topic's lock; never cleared.
     @inlinable
     static var terminated: UInt64 { 1 }
     /// A task waits for this subscription's handlers to end.
@@ -90,7 +90,7 @@ final class SubscriptionNode: Sendable {
   let contents: Lock<Contents>
   let origin: Origin
   private let priority: Atomic<Int>
-  /// The order of subscription, a running number of the inbox.
+  /// The order of subscription, a running number of the topic.
   let serial: Int
 
   /// The state under the lock.
@@ -132,7 +132,7 @@ final class SubscriptionNode: Sendable {
 
   /// Whether calls may still start, and the subscriber is alive.
   ///
-  /// Must not be called under a lock or on the hub's actor: see ``WeakReference/isAlive``.
+  /// Must not be called under a lock: see ``WeakReference/isAlive``.
   @usableFromInline
   var isActive: Bool { isOpen && reference.isAlive }
 
@@ -142,7 +142,7 @@ final class SubscriptionNode: Sendable {
 
   /// Terminates the subscription, unless that has been done.
   ///
-  /// Must not be called under a lock or on the hub's actor.
+  /// Must not be called under a lock.
   ///
   /// - Parameters:
   ///   - termination: how it is terminated.
@@ -153,62 +153,79 @@ final class SubscriptionNode: Sendable {
     if termination == .cancelled {
       state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
     }
-    topic.owner.terminate(self, as: termination, in: call)
+    topic.terminate(self, as: termination, in: call)
   }
 
   /// The first half of a termination: no further call may start.
   ///
-  /// Called under the inbox's lock and the succession's.
+  /// Called under the topic's lock.
   ///
   /// - Parameter isSucceeded: whether another subscription takes its id.
-  /// - Returns: whether a worker attends the mailbox or a question is answered; if so, ``releaseHeld()`` is called when
-  ///   that ends.
-  func beginTermination(isSucceeded: Bool = false) -> Bool {
+  func beginTermination(isSucceeded: Bool = false) {
     let bits = isSucceeded ? Bits.terminated | Bits.succeeded : Bits.terminated
-    let word = state.bitwiseOr(bits, ordering: .sequentiallyConsistent).oldValue
-    return Self.isBusy(word)
+    state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
   }
 
   /// Whether a worker attends the mailbox, or a question is answered.
-  var isBusy: Bool { Self.isBusy(state.load(ordering: .sequentiallyConsistent)) }
-
-  private static func isBusy(_ word: UInt64) -> Bool {
-    word & Bits.attended != 0 || word >= Bits.call
+  var isBusy: Bool {
+    let word = state.load(ordering: .sequentiallyConsistent)
+    return word & Bits.attended != 0 || word >= Bits.call
   }
-
-  /// Whether none of its handlers runs and its account is final, once it is terminated.
-  var isIdle: Bool { !isBusy && contents.withLock { $0.mailbox.isAccountedFor } }
 
   /// Higher is served first.
   ///
-  /// Only the hub's actor writes and reads it, so it does not change while the actor sorts.
+  /// Written under the topic's lock.
   var rank: Int {
     get { priority.load(ordering: .relaxed) }
     set { priority.store(newValue, ordering: .relaxed) }
   }
+
+  /// Where it is served: by rank, then by serial.
+  var order: (rank: Int, serial: Int) { (rank, serial) }
 
   /// Whether a worker attends the mailbox.
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
 
   /// The second half of a termination: accounts for the pending notifications, and passes their receipts.
   ///
-  /// - Returns: what is to be released, which may run user code: not under a lock, nor on the hub's actor.
+  /// - Returns: what is to be released, which may run user code: not under a lock.
   @discardableResult
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox?, options: SubscriptionOptions?) {
-    let (pending, options, account, wasQueued) = contents.withLock { contents in
+    let (pending, options, isMissed, wasQueued) = contents.withLock { contents in
       if termination != .succeeded { inherit(&contents) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      let account = contents.mailbox.account(published: end)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
-      return (pending, contents.options.take(), account, wasQueued)
+      return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued)
     }
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner.activity.end() }
-    if termination == .expired { reportIfUnheard(account, in: call, id: options?.id) }
+    if termination == .expired, call != nil || isMissed {
+      reportIfUnheard(in: call ?? .notify, id: options?.id)
+    }
     pending?.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring), before: end)
+    finish()
     return (pending, options)
+  }
+
+  /// Adds its account to its protocol's sums if it has ended and nothing of it runs, and opens the subscription that is
+  /// held for its worker if that has left.
+  ///
+  /// Called when it has ended, and by each end of a handler that finds that it has.
+  func finish() {
+    let account = contents.withLock { contents -> (counts: Account, questions: QuestionAccount)? in
+      guard !isBusy, contents.mailbox.isAccountedFor else { return nil }
+      var questions = questions(&contents)
+      // A call that has just begun finds that it must not.
+      questions.answering = 0
+      return (contents.mailbox.account(published: 0), questions)
+    }
+    guard let left = topic.state.withLock({ $0.endings.finish(self, with: account) }) else {
+      return
+    }
+    left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
+    left.held?.resume()
   }
 
   /// Applies options, unless the subscription was terminated, or newer ones have been applied before.
@@ -275,7 +292,7 @@ final class SubscriptionNode: Sendable {
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
-    if word & Bits.terminated != 0 { releaseHeld() }
+    if word & Bits.terminated != 0 { finish() }
     if word & Bits.awaited != 0 { topic.updateWaiters(for: self) }
   }
 

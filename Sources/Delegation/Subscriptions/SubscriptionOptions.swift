@@ -36,7 +36,7 @@ package struct RemoteID: Hashable, Sendable {
 /// The `id:` that a user gave for a subscriber.
 ///
 /// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
-/// identity is made, and the inbox's index uses the hash alone.
+/// identity is made, and the topic's index uses the hash alone.
 ///
 /// It is an object, so that the index can tell whether a subscription has the very identity that was
 /// compared.
@@ -75,7 +75,7 @@ final class Identity: Sendable, CustomStringConvertible {
 /// The options of a subscription; `nil` for those that were not named.
 ///
 /// An object that does not change: most subscriptions have none. If the subscriber subscribes again, a new one has
-/// all that holds from then on. The inbox makes it, under its lock, so the order of the calls is that of the numbers.
+/// all that holds from then on. The topic makes it, under its lock, so the order of the calls is that of the numbers.
 final class SubscriptionOptions: Sendable {
   /// The subscriber, if the hub keeps it alive.
   let held: (any Sendable)?

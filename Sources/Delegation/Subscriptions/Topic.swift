@@ -1,30 +1,31 @@
 internal import Synchronization
 
-/// The inbox, as subscriptions know it.
+/// What a topic needs of its hub, which it does not keep.
 protocol SubscriptionOwner: AnyObject, Sendable {
-  /// Terminates a subscription, unless that has been done.
-  ///
-  /// It releases what the user gave: must not be called under a lock or on the hub's actor.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - termination: how it is terminated.
-  ///   - call: the call that found the subscriber dead, if one did.
-  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?)
-
   /// Reports an incident to the user, without waiting.
   ///
   /// Must not be called under a lock.
   func report(_ incident: DelegateHub.Incident)
 
-  /// Requests a worker for a subscription that has pending notifications.
+  /// Requests a worker for a subscription that has pending notifications, if the hub exists.
   func requestWorker(for node: SubscriptionNode)
+
+  /// Has those counted anew who wait for notifications that a subscription has taken over.
+  func reconsiderWaits(for node: SubscriptionNode)
+
+  /// Looks for dead subscribers in a task of its own, and counts it off.
+  func sweep(_ topic: Topic)
 
   /// How many workers the hub has.
   var activity: Activity { get }
 }
 
-/// What the subscriptions of one protocol share, outside of the inbox's lock.
+/// One protocol of a hub: its chain of notifications, and its subscriptions.
+///
+/// All that is told and changed has one order, that of the sections of one lock: a notification is addressed to the
+/// subscriptions that are open in the section that posts it. A section takes constant time, because posters wait for
+/// it. What takes longer, or runs user code, is done after it (``Effect``).
+@usableFromInline
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
@@ -37,29 +38,24 @@ final class Topic: Sendable {
 
   /// How many notifications have been posted so far, which is also the number of the next one.
   ///
-  /// It is raised under the inbox's lock only, after the notification was filled: after a load of a count
-  /// the notifications with lower numbers may be read.
+  /// It is raised under the lock only, after the notification was filled: after a load of a count the notifications
+  /// with lower numbers may be read.
   let published = Atomic<Int>(0)
   /// The number of the notification that was posted last with a receipt; -1 if none was.
   ///
-  /// Grows under the inbox's lock only, before the notification is counted in `published`: whoever knows of
-  /// a notification knows of its receipt.
+  /// Grows under the lock only, before the notification is counted in `published`: whoever knows of a notification
+  /// knows of its receipt.
   let lastReceipt = Atomic<Int>(-1)
-  /// The number of the last change of the protocol's subscriptions: one was added, replaced, ranked or
-  /// terminated.
+  /// Whether anybody is subscribed: posting to nobody takes no lock.
   ///
-  /// It is raised under the inbox's lock only, before the call that made the change returns. So a snapshot as of
-  /// that number is the present one for a caller that reads the number, whoever else changes something meanwhile.
-  let lastChange = Atomic<Int>(0)
-  /// The hub's inbox.
-  ///
-  /// Inbox and topic refer to each other until the hub is released.
+  /// Written under the lock.
+  let isHeard = Atomic<Bool>(false)
   let owner: any SubscriptionOwner
+  let state = Lock(TopicIndex())
 
-  /// Which subscriptions succeed others.
-  ///
-  /// No other lock is taken under its lock, so it may be taken under any other.
-  let succession = Lock(Succession())
+  /// The topics below this one in the hub's tree.
+  private let left = SetOnce<Topic>()
+  private let right = SetOnce<Topic>()
 
   /// The waiters for the handlers of a subscription to end, by the subscription.
   ///
@@ -76,6 +72,61 @@ final class Topic: Sendable {
 
   /// The protocol's name.
   var name: String { String(reflecting: type) }
+
+  /// The topic below this one, by the first bit of what is left of a key's hash.
+  func next(_ bits: UInt64) -> Topic? { bits >> 63 == 0 ? left.load() : right.load() }
+
+  /// The same; puts one there if there is none.
+  func next(_ bits: UInt64, orAdding new: Topic) -> Topic {
+    bits >> 63 == 0 ? left.set(new) : right.set(new)
+  }
+
+  // MARK: Who is subscribed
+
+  /// The open subscriptions in order: those of one moment during the call.
+  ///
+  /// - Complexity: O(1) if nothing has changed since the last call; otherwise O(*n*), or O(*n* log *n*) if the order
+  ///   may have changed.
+  func snapshot() -> [SubscriptionNode] { state.withLock { $0.members.snapshot } ?? merge() }
+
+  /// Merges the list of members, outside the lock.
+  @inline(never)
+  @discardableResult
+  func merge() -> [SubscriptionNode] {
+    for _ in 0..<3 {
+      var draft = state.withLock { $0.members.take() }
+      draft.merge()
+      if state.withLock({ $0.members.put(&draft) }) { return draft.nodes }
+    }
+    // Priorities change all the time: this once they have to wait.
+    let draft = state.withLock { index in
+      var draft = index.members.take()
+      draft.merge()
+      _ = index.members.put(&draft)
+      return draft
+    }
+    return draft.nodes
+  }
+
+  /// What is to be seen of a topic at one moment.
+  struct Overview: Sendable {
+    let topic: Topic
+    /// The open ones in order, then those that have ended and are not accounted for.
+    let nodes: [SubscriptionNode]
+    /// What became of the notifications and questions of all others.
+    let counts: Account
+    let questions: QuestionAccount
+  }
+
+  /// Looks at the topic at one moment.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  func overview() -> Overview {
+    let (open, endings) = state.withLock { ($0.open, $0.endings) }
+    let nodes = MemberList.sorted(open.values) + MemberList.sorted(endings.nodes)
+    return Overview(
+      topic: self, nodes: nodes, counts: endings.counts, questions: endings.questions)
+  }
 
   // MARK: Waiting for a subscription's handlers
 
@@ -99,53 +150,5 @@ final class Topic: Sendable {
       return fulfilled
     }
     for waiter in fulfilled { waiter.resume(true) }
-  }
-}
-
-/// The latest snapshots that the hub's actor has taken, for callers that need not enter it.
-///
-/// Only the actor publishes and withdraws. Each snapshot has the number of the change that it is of. It is the
-/// present one as long as the protocol's last change has that number, which the reader compares. That the actor
-/// has no changes left to take would not do: it takes them before it has applied them.
-struct PublishedSnapshots: Sendable {
-  /// What a protocol is known by; the hash that it would have costs more than the rest of a look-up.
-  private struct Key: Hashable, Sendable {
-    let id: ObjectIdentifier
-
-    func hash(into hasher: inout Hasher) { hasher.combine(id) }
-
-    /// Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
-    func _rawHashValue(seed: Int) -> Int {
-      Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: id)) &* 0x9E37_79B9_7F4A_7C15) >> 32)
-    }
-  }
-
-  private struct Snapshot: Sendable {
-    let topic: Topic
-    /// The number of the change that it is of.
-    let number: Int
-    let nodes: [SubscriptionNode]
-  }
-
-  private var snapshots: [Key: Snapshot] = [:]
-
-  /// The present subscriptions of a protocol, in order, if they are published.
-  func present(of key: ObjectIdentifier) -> [SubscriptionNode]? {
-    guard let snapshot = snapshots[Key(id: key)],
-      snapshot.number == snapshot.topic.lastChange.load(ordering: .acquiring)
-    else { return nil }
-    return snapshot.nodes
-  }
-
-  /// Publishes a protocol's subscriptions as of a change.
-  mutating func publish(_ nodes: [SubscriptionNode], of topic: Topic, asOf number: Int) {
-    snapshots[Key(id: topic.key)] = Snapshot(topic: topic, number: number, nodes: nodes)
-  }
-
-  /// Withdraws a protocol's snapshot: a roster that is changed would be copied while it is shared.
-  ///
-  /// - Returns: what it had, to be released outside the lock.
-  mutating func withdraw(_ topic: Topic) -> [SubscriptionNode] {
-    snapshots.removeValue(forKey: Key(id: topic.key))?.nodes ?? []
   }
 }

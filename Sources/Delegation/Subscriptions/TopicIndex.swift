@@ -1,106 +1,72 @@
-internal import Synchronization
-
-/// One protocol's part of the inbox: the end of its chain, and its open subscriptions.
+/// What a topic keeps under its lock: the end of its chain, and its subscriptions.
 ///
-/// Everything in here is done under the inbox's lock and takes constant time.
+/// Everything in here takes constant time.
 ///
-/// Invariant: `members` has exactly the open subscriptions, and no two of one address. So `population` is
-/// the number of subscriptions that a notification posted now is addressed to.
+/// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `population` is the number of
+/// subscriptions that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
-  /// The changes of one protocol that the hub's actor has to apply, in this order.
-  struct Changes: Sendable {
-    var topic: Topic
-    /// The number of the last of them.
-    var number = 0
-    var added: [SubscriptionNode] = []
-    /// Subscriptions whose places successors have taken.
-    var replaced: [(former: SubscriptionNode, successor: SubscriptionNode)] = []
-    var ranked: [(node: SubscriptionNode, rank: Int)] = []
-    var terminated = 0
-
-    /// How many changes there are.
-    var count: Int { added.count + replaced.count + ranked.count + terminated }
-  }
-
   /// A subscription with an id.
   ///
   /// Two are the same only if the `Identity` is the same object: each call of `subscribe` makes one.
   typealias Named = (node: SubscriptionNode, identity: Identity)
 
-  let topic: Topic
   /// The empty end of the chain.
   private var placeholder = Notification()
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
-  private(set) var members = Shards<SubscriptionNode>()
+  private(set) var open = Shards<SubscriptionNode>()
+  /// The same in order.
+  var members = MemberList()
+  var endings = Endings()
   /// The options of the subscriptions that have some, by the subscriber's address.
   private var options = Shards<SubscriptionOptions>()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
   /// Where the subscriptions come from; at most ``mostOrigins``.
   private var origins: [Origin] = []
+  private var lastSerial = 0
   private(set) var posted = 0
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
-  private(set) var changes: Changes
-  /// Whether the inbox has noted that there are changes.
-  private var isChanged = false
-  /// The number of the wake that is to fan out what was posted.
-  private var pendingWake = -1
+  /// Whether a lane has been requested that will see what is posted now.
+  var isLaneDue = false
 
-  /// From how many on terminated or dead subscriptions are worth a task that frees their memory.
+  /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
   /// How many origins are remembered; later ones are each subscription's own.
   static let mostOrigins = 64
 
-  init(topic: Topic) {
-    self.topic = topic
-    changes = Changes(topic: topic)
-  }
-
-  var population: Int { members.count }
+  var population: Int { open.count }
 
   // MARK: Telling
 
-  /// Appends a notification, unless nobody is subscribed.
+  /// Appends a notification.
   ///
   /// The caller keeps the content until after the lock: nobody else may keep it that long.
   ///
   /// - Returns: the notification, which refers to all that is posted after it.
-  mutating func postIfHeard(
-    _ content: Notification.Content, followedBy next: Notification
-  ) -> Notification? {
-    population > 0 ? post(content, followedBy: next) : nil
-  }
-
-  /// Appends a notification.
   mutating func post(
-    _ content: Notification.Content, followedBy next: Notification
+    _ content: Notification.Content, to topic: Int, followedBy next: Notification
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    if let receipt = content.receipt {
-      receipt.open(number: posted, to: topic.number, addressees: population)
-      topic.lastReceipt.store(posted, ordering: .releasing)
-    }
+    content.receipt?.open(number: posted, to: topic, addressees: population)
     placeholder = next
     posted += 1
     addressed += population
-    topic.published.wrappingAdd(1, ordering: .releasing)
     return notification
   }
 
-  /// Notes that a wake is to fan out what was posted.
+  /// Notes that a lane is requested.
   ///
-  /// - Parameter wake: the wake's number.
-  /// - Returns: whether that was not noted before.
-  mutating func markPending(for wake: Int) -> Bool {
-    defer { pendingWake = wake }
-    return pendingWake != wake
+  /// - Returns: whether none was due.
+  mutating func requestLane() -> Bool {
+    defer { isLaneDue = true }
+    return !isLaneDue
   }
 
   // MARK: Subscriptions
@@ -118,9 +84,15 @@ struct TopicIndex: Sendable {
     return origin
   }
 
+  /// The place of a new subscription in the order.
+  mutating func nextSerial() -> Int {
+    lastSerial += 1
+    return lastSerial
+  }
+
   /// The subscription of the object at an address, which may be dead.
   func subscription(at address: ObjectIdentifier) -> SubscriptionNode? {
-    members[Int(bitPattern: address)]
+    open[Int(bitPattern: address)]
   }
 
   /// The subscriptions with an id of that hash.
@@ -130,23 +102,10 @@ struct TopicIndex: Sendable {
   func identity(of node: SubscriptionNode) -> Identity? { options[node.address]?.id }
 
   /// Adds a subscription, at whose address there must be none.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - options: its options, if it has any.
-  ///   - former: the subscription that was just terminated and whose place it takes.
-  mutating func insert(
-    _ node: SubscriptionNode, with options: SubscriptionOptions?,
-    inPlaceOf former: SubscriptionNode? = nil
-  ) {
-    members[node.address] = node
+  mutating func insert(_ node: SubscriptionNode, with options: SubscriptionOptions?) {
+    open[node.address] = node
+    members.add(node)
     if let options { set(options, of: node) }
-    if let former {
-      changes.terminated -= 1
-      changes.replaced.append((former, node))
-    } else {
-      changes.added.append(node)
-    }
   }
 
   /// Changes the options of an open subscription.
@@ -164,11 +123,6 @@ struct TopicIndex: Sendable {
     return (present, former)
   }
 
-  /// Notes that a subscription has another priority.
-  mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
-    changes.ranked.append((node, rank))
-  }
-
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
   /// starts on it.
   ///
@@ -181,13 +135,11 @@ struct TopicIndex: Sendable {
     _ node: SubscriptionNode, isSucceeded: Bool = false
   ) -> (end: Int, options: SubscriptionOptions?)? {
     guard node.isOpen else { return nil }
-    if members[node.address] === node { members[node.address] = nil }
+    if open[node.address] === node { open[node.address] = nil }
     let options = removeOptions(of: node)
-    // In one lock section: who leaves the mailbox looks for the entry.
-    topic.succession.withLock {
-      if node.beginTermination(isSucceeded: isSucceeded) { $0.remember(node) }
-    }
-    changes.terminated += 1
+    node.beginTermination(isSucceeded: isSucceeded)
+    members.noteEnd()
+    endings.add(node)
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -211,27 +163,15 @@ struct TopicIndex: Sendable {
     return former
   }
 
-  // MARK: For the hub's actor
+  // MARK: Memory
 
-  /// Notes that there are changes, and numbers them.
+  /// Whether so many have ended since the last merge that their memory is worth another one.
   ///
-  /// - Returns: whether that was not noted before.
-  mutating func markChanged() -> Bool {
-    defer { isChanged = true }
-    changes.number = topic.lastChange.wrappingAdd(1, ordering: .releasing).newValue
-    return !isChanged
+  /// So it is when nobody is left: nobody asks for the list then, and when the hub is released, topic and subscriptions
+  /// refer to each other no longer.
+  var isHeavy: Bool {
+    members.endedCount >= (population == 0 ? 1 : Swift.max(Self.smallestSweep, population))
   }
-
-  mutating func takeChanges() -> Changes {
-    defer {
-      changes = Changes(topic: topic)
-      isChanged = false
-    }
-    return changes
-  }
-
-  /// Whether there are so many changes that the actor should be woken to free their memory.
-  var isHeavy: Bool { changes.count >= Self.smallestSweep }
 
   /// Whether it is time to look for dead subscribers; true once until ``didSweep()``.
   mutating func takeSweep() -> Bool {

@@ -9,8 +9,14 @@ internal import Synchronization
 @usableFromInline
 final class Activity: Sendable {
   let workers = AwaitedCount()
+  /// The hub's deadlines, for those who wait without the hub; `nil` only in tests.
+  let deadlines: DeadlineQueue?
   /// How many of these are not workers but the user's own closures, which delay a drain.
   let delays = Atomic<Int>(0)
+
+  init(_ deadlines: DeadlineQueue? = nil) {
+    self.deadlines = deadlines
+  }
 
   /// Counts a worker.
   func begin() {

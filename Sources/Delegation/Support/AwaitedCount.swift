@@ -50,27 +50,34 @@ struct AwaitedCount: ~Copyable, Sendable {
 
 /// The waiters for one count to fall.
 ///
-/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
+/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses, and each waiter has its
+/// place, which only its list writes.
 struct WaitList: Sendable {
   private var waiters: [(waiter: Waiter, limit: Int)] = []
 
-  /// The highest count at which one of them may be resumed; -1 if there is none.
+  /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
   private(set) var limit = -1
 
   var isEmpty: Bool { waiters.isEmpty }
 
   mutating func add(_ waiter: Waiter) {
     let excused = waiter.countExcused()
+    waiter.place = waiters.count
     waiters.append((waiter, excused))
     limit = max(limit, excused)
   }
 
   /// Removes a waiter, if it is there.
   ///
-  /// - Complexity: O(*n*) in the number of waiters.
+  /// - Complexity: O(1).
   mutating func remove(_ waiter: Waiter) {
-    waiters.removeAll { $0.waiter === waiter }
-    updateLimit()
+    guard let place = waiter.place.take() else { return }
+    let last = waiters.removeLast()
+    if last.waiter !== waiter {
+      waiters[place] = last
+      last.waiter.place = place
+    }
+    if isEmpty { limit = -1 }
   }
 
   /// Has what each excuses counted anew when the list is next looked at.
@@ -78,7 +85,7 @@ struct WaitList: Sendable {
   /// Otherwise it only falls: the excused handlers are chosen when the wait begins, and after that they end.
   mutating func reconsider() {
     for index in waiters.indices { waiters[index].limit = .max }
-    updateLimit()
+    if !isEmpty { limit = .max }
   }
 
   /// Takes out the waiters that need not wait at a count.
@@ -95,12 +102,10 @@ struct WaitList: Sendable {
     let first = waiters.partition { count <= $0.limit }
     let fulfilled = waiters[first...].map(\.waiter)
     waiters.removeSubrange(first...)
-    updateLimit()
-    return fulfilled
-  }
-
-  private mutating func updateLimit() {
     limit = waiters.lazy.map(\.limit).max() ?? -1
+    for waiter in fulfilled { waiter.place = nil }
+    for (place, one) in waiters.enumerated() { one.waiter.place = place }
+    return fulfilled
   }
 }
 
@@ -115,6 +120,7 @@ final class Waiter: Sendable {
   private struct State: Sendable {
     var outcome: Bool?
     var continuation: CheckedContinuation<Bool, Never>?
+    var place: Int?
   }
 
   private let state = Lock(State())
@@ -123,6 +129,12 @@ final class Waiter: Sendable {
 
   init(excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
     self.countExcused = countExcused
+  }
+
+  /// Where it is in the list that it is in, which sees to that; `nil` if it is in none.
+  fileprivate var place: Int? {
+    get { state.withLock { $0.place } }
+    set { state.withLock { $0.place = newValue } }
   }
 
   /// The outcome that it was resumed with; `nil` as long as it waits.

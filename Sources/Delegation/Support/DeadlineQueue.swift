@@ -132,7 +132,7 @@ struct Alarms: Sendable {
   /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
   ///
   /// If they are shared, the earliest is last; no two wake at the same time.
-  private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, Never>?)] = []
+  private(set) var sleepers: [(number: Int, time: Duration, task: Task<Void, any Error>?)] = []
   /// Whether one sleeper serves several alarms; if not, each alarm has its own, which is cancelled with it.
   private let sharesSleepers: Bool
 
@@ -166,7 +166,7 @@ struct Alarms: Sendable {
   }
 
   /// Notes the task of a sleeper, unless it has ended already.
-  mutating func setTask(_ task: Task<Void, Never>, of number: Int) {
+  mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
     guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }
@@ -177,7 +177,7 @@ struct Alarms: Sendable {
   ///   lock.
   mutating func cancel(
     _ number: Int
-  ) -> (action: (@Sendable () -> Void)?, sleeper: Task<Void, Never>?) {
+  ) -> (action: (@Sendable () -> Void)?, sleeper: Task<Void, any Error>?) {
     let own = sharesSleepers ? nil : sleepers.firstIndex { $0.number == number }
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
     let action = actions.removeValue(forKey: number)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A weak reference to a subscriber that loads it as the protocol it subscribed to, for the price of the
 /// bare weak load.
 ///
@@ -12,7 +14,7 @@
 /// `any Error`) is cast, which is slower and always right. An image of one or two words, as nearly all
 /// protocols have, needs no memory of its own: the first word is the object's address.
 ///
-/// This is the one file of the library with unsafe memory code.
+/// This is the one file of the library with unsafe memory code; ``unisolated(_:)`` is the other part of it.
 ///
 /// `@unchecked Sendable`: everything is written in `init`, before the reference is shared. After that only
 /// the runtime writes: it clears `object`, atomically.
@@ -68,9 +70,19 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   /// Whether the subscriber is alive.
   ///
+  /// Must not be called under a lock: see ``living``.
+  @usableFromInline
+  var isAlive: Bool { living != nil }
+
+  /// The subscriber, if it is alive, and its owner too if it has one.
+  ///
   /// The load takes a strong reference for a moment, which may turn out to be the last: then the
-  /// subscriber's `deinit` runs here. Must not be called under a lock or on the hub's actor.
-  var isAlive: Bool { object != nil }
+  /// subscriber's `deinit` runs here. Must not be called under a lock.
+  var living: AnyObject? {
+    guard let object else { return nil }
+    if let bound = object as? BoundSubscriber, bound.owner == nil { return nil }
+    return object
+  }
 
   /// Whether this refers to that very object, and not to a dead one that had the same address.
   ///
@@ -83,8 +95,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   /// The subscriber, if it is alive.
   ///
-  /// The returned reference may turn out to be the last: must not be called under a lock or on the hub's
-  /// actor.
+  /// The returned reference may turn out to be the last: must not be called under a lock.
   ///
   /// - Parameter type: the type that the subscriber was subscribed as.
   /// - Returns: the subscriber, or `nil` if it has begun to die.
@@ -133,4 +144,53 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
       return (.image, image)
     }
   }
+}
+
+/// A reference that is set once and read by any thread without a lock.
+///
+/// It owns what it is set to until it is released itself, so what a reader finds is alive as long as the reader keeps
+/// the owner of this. It is `AtomicLazyReference`, whose generic code is not specialized: a load there takes 700
+/// instructions.
+struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
+  private let word = Atomic<Unmanaged<Object>?>(nil)
+
+  /// What it was set to, if it was.
+  func load() -> Object? { word.load(ordering: .acquiring)?.takeUnretainedValue() }
+
+  /// Sets it, unless another thread has done so.
+  ///
+  /// - Returns: what it is set to.
+  func set(_ object: Object) -> Object {
+    let new = Unmanaged.passRetained(object)
+    let former = word.compareExchange(
+      expected: nil, desired: new, ordering: .acquiringAndReleasing
+    ).original
+    guard let former else { return object }
+    new.release()
+    return former.takeUnretainedValue()
+  }
+
+  deinit { word.load(ordering: .acquiring)?.release() }
+}
+
+/// Takes the isolation off the type of a synchronous closure; to be called on the closure's actor, if it has one.
+///
+/// Otherwise it could be called by `await` only, and a task that prefers an executor would then leave the actor, and come
+/// back later, between a look at what has happened and the call.
+///
+/// As `MainActor.assumeIsolated` does it, and for the same reason it is sound: a function is a pointer to code and one to
+/// its context, and is called in the same way whatever its isolation, which only its context knows. All of the types are
+/// parameters here, so that the compiler passes the closure as it is.
+@inlinable
+func unisolated<P, R, E>(
+  _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R
+) -> @Sendable (P) throws(E) -> R {
+  unsafeBitCast(body, to: (@Sendable (P) throws(E) -> R).self)
+}
+
+@inlinable
+func unisolated<P, V, R, E>(
+  _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> R
+) -> @Sendable (P, V) throws(E) -> R {
+  unsafeBitCast(body, to: (@Sendable (P, V) throws(E) -> R).self)
 }

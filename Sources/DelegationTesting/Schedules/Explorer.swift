@@ -8,9 +8,12 @@ struct Explorer {
   let scenario: Scenario
 
   /// Plays schedules up to the first that fails.
+  ///
+  /// Several that have explored nothing fail as a whole.
   func explore(_ seeds: some Sequence<UInt64>) throws(ScheduleFailure) -> Exploration {
     var exploration = Exploration()
     var hashes: Set<UInt64> = []
+    var (first, hasChosen, headStart) = (UInt64?.none, false, HeadStart())
     for seed in seeds {
       if Task.isCancelled { throw ScheduleFailure(kind: .cancelled, seed: seed, by: self) }
       let schedule = try play(seed)
@@ -18,8 +21,18 @@ struct Explorer {
       exploration.steps += schedule.steps.count
       exploration.foreignJobs += schedule.foreignJobs
       hashes.insert(schedule.fingerprint)
+      first = first ?? seed
+      hasChosen = hasChosen || schedule.hasChosen
+      headStart.merge(schedule.headStart)
     }
     exploration.distinctSchedules = hashes.count
+    if let first, exploration.schedules > 1 {
+      // Jobs from other threads come when they like.
+      if !hasChosen, exploration.foreignJobs == 0 {
+        throw ScheduleFailure(kind: .uniform, seed: first, by: self)
+      }
+      if headStart.isSeen { throw ScheduleFailure(kind: .headStart, seed: first, by: self) }
+    }
     return exploration
   }
 

@@ -10,6 +10,8 @@ struct Schedule {
     let isForeign: Bool
     /// The runtime's number of the task; zero if the job is an actor's turn, or resumes a task that yielded.
     let id: UInt64
+    /// Whether it is an actor's turn.
+    let isTurn: Bool
     /// The task, by the order of the tasks' first jobs; for a job of no task, the task that was running when
     /// it came.
     var task: Int?
@@ -25,6 +27,8 @@ struct Schedule {
       self.executor = executor
       self.isForeign = isForeign
       id = jobTaskID(job)
+      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded.
+      isTurn = 192..<195 ~= jobFlags(job) & 0xFF
     }
   }
 
@@ -32,7 +36,11 @@ struct Schedule {
   private var ready = ReadyJobs()
   private var tasks: [UInt64: Int] = [:]
   private var chooser: Chooser
+  private var latest: Entry?
 
+  /// Whether two jobs could run at some step, so that there was a choice.
+  private(set) var hasChosen = false
+  private(set) var headStart = HeadStart()
   /// The tasks that have run, by step; `nil` for a job from another thread that belongs to no task.
   private(set) var steps: [Int?] = []
   /// How many jobs have come from other threads.
@@ -66,8 +74,10 @@ struct Schedule {
   mutating func next() -> Entry? {
     admit()
     if ready.isEmpty { return nil }
+    if ready.count > 1 { hasChosen = true }
     let entry = ready.remove(chooser.choose(among: ready, at: steps.count + 1))
     steps.append(entry.task)
+    latest = entry
     return entry
   }
 
@@ -81,11 +91,12 @@ struct Schedule {
   }
 
   private mutating func admit() {
-    var entries = executor.arrivals.takeAll()
+    var entries = Array(executor.arrivals.takeAll())
+    let known = tasks.count
     // Jobs that were resumed together may come in the order of a hash table, which differs between
     // processes. The runtime numbers tasks in the order in which they are made.
-    if entries.count > 1 { entries.sort { $0.id < $1.id } }
-    for var entry in entries {
+    for index in entries.indices.sorted(by: { entries[$0].id < entries[$1].id }) {
+      var entry = entries[index]
       if entry.isForeign { foreignJobs += 1 }
       if entry.id != 0 {
         entry.task = number(of: entry.id)
@@ -94,8 +105,11 @@ struct Schedule {
       }
       entry.arrival = steps.count
       entry.patience = Self.patience(among: ready.count + 1)
-      chooser.add(ready.add(entry))
+      entries[index] = ready.add(entry)
+      chooser.add(entries[index])
     }
+    guard let job = latest.take() else { return }
+    headStart.note(job, bringing: entries.filter { !$0.isForeign }, starting: known..<tasks.count)
   }
 
   /// A number for a task that is the same in each process.
@@ -109,3 +123,7 @@ struct Schedule {
 /// The runtime's number for the task that a job is a part of, or zero.
 @_silgen_name("swift_task_getJobTaskId")
 private func jobTaskID(_ job: UnownedJob) -> UInt64
+
+/// The runtime's flags of a job; the lowest eight bits are its kind.
+@_silgen_name("swift_task_getJobFlags")
+private func jobFlags(_ job: UnownedJob) -> UInt

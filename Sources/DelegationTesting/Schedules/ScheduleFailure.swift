@@ -3,8 +3,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
   CustomDebugStringConvertible
 {
   /// A way to fail.
-  public struct Kind: Hashable, Sendable {
-    private enum Code { case threw, stuck, endless, cancelled }
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
+    private enum Code: String { case threw, stuck, endless, cancelled, uniform, headStart }
 
     private let code: Code
 
@@ -16,11 +16,21 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
     public static let endless = Kind(code: .endless)
     /// The task that explores was cancelled before the schedule began.
     public static let cancelled = Kind(code: .cancelled)
+    /// In none of the schedules could one job run in place of another, so there was nothing to explore.
+    public static let uniform = Kind(code: .uniform)
+    /// In every schedule the scenario itself called an actor before tasks could that it had just started, and that
+    /// called the same actor: the other order was never played.
+    public static let headStart = Kind(code: .headStart)
+
+    /// The kind's name.
+    public var description: String { code.rawValue }
   }
 
   /// The way in which the schedule failed.
   public let kind: Kind
-  /// The schedule's seed: ``replaySchedule(seed:strategy:stepLimit:patience:_:)`` plays it again.
+  /// The schedule's seed, or the first if no schedule failed, but all have explored nothing.
+  ///
+  /// ``replaySchedule(seed:strategy:stepLimit:patience:_:)`` plays it again.
   public let seed: UInt64
   /// The error that the scenario threw, if the kind is ``Kind/threw``.
   public let error: (any Error)?
@@ -53,7 +63,23 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
 
   /// What happened, and how to see it again, in a few lines.
   public var description: String {
-    if kind == .cancelled { return "the exploration was cancelled before seed \(seed)" }
+    switch kind {
+    case .cancelled: return "the exploration was cancelled before seed \(seed)"
+    case .uniform:
+      return """
+        no schedule failed, but nothing was explored: whatever the seed, there was never more than one job \
+        that could run. What is to compete runs in child tasks (`async let`, a task group) or in tasks that \
+        prefer the executor (a plain `Task { }` does not), on a hub that has the executor. To play one \
+        schedule only, use `replaySchedule`.
+        """
+    case .headStart:
+      return """
+        no schedule failed, but one order was never played: right after it had started tasks, the scenario \
+        itself called an actor that one of them calls, and so came first in every schedule. If the call is to \
+        compete with them, make it in a child task too; if not, make it before they are started.
+        """
+    default: break
+    }
     let others =
       foreignJobs == 0
       ? ""

@@ -38,7 +38,7 @@ struct WordList: Sendable {
 
   /// The first word of a text that is on the list.
   func first(in text: String) -> String? {
-    text.split(whereSeparator: { !Self.isPartOfWord($0) })
+    text.visible.split(whereSeparator: { !Self.isPartOfWord($0) })
       .lazy.map { $0.lowercased() }.first(where: words.contains)
   }
 

@@ -48,7 +48,7 @@ struct Simulation: Sendable {
       asked: messages, tally: tally, figures: await statistics.figures,
       toldHistory: await history.told, toldWitness: await witness.told,
       outOfOrder: await witness.outOfOrder,
-      rulesAtStart: rules.count, rulesAtEnd: await room.rules().count,
+      rulesAtStart: rules.count, rulesAtEnd: room.rules().count,
       cameToRest: cameToRest, duration: duration)
   }
 

@@ -112,7 +112,7 @@ struct LostPeerTests {
       #expect(porter.entered == Array(0...5))
       #expect(reports.withLock { $0 } == Array(repeating: .connectionLost, count: 5))
       let counts = await hub.statistics().counts
-      #expect((counts.handled, counts.failed, counts.total) == (7, 5, 12))
+      #expect((counts.handled, counts.failed, counts.addressed) == (7, 5, 12))
     }
   }
 

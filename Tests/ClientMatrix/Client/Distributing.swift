@@ -26,7 +26,7 @@ nonisolated func distributing() async {
   ) { try await $0.mayPass("Alice") }
   Checks.expect(mayPass, is: true)
   hub.unsubscribe(id: first.id)
-  let count = await hub.subscriberCount(of: (any Gatekeeper).self)
+  let count = hub.subscriberCount(of: (any Gatekeeper).self)
   Checks.expect(count, is: 1)
   withExtendedLifetime((first, second)) {}
 }

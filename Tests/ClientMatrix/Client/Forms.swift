@@ -9,6 +9,8 @@ nonisolated enum Overload {
   case inPlace
   /// The closure awaits nothing and says `@MainActor`: there, in a task of the hub's.
   case onMain
+  /// The closure awaits nothing and is on another global actor: there, in a task of the hub's.
+  case onOther
   /// The closure awaits: in a task of the hub's, on the pool.
   case awaiting
   /// The closure awaits and says `@MainActor`, or awaits the main actor: where that of `onMain` runs.
@@ -21,6 +23,7 @@ nonisolated enum Overload {
     switch self {
     case .inPlace, .inTurn: ShopVisit(isInCallersTask: true, place: .pool)
     case .awaiting: ShopVisit(isInCallersTask: false, place: .pool)
+    case .onOther: ShopVisit(isInCallersTask: false, place: .other)
     case .onMain, .awaitingOnMain: ShopVisit(isInCallersTask: false, place: .mainActor)
     }
   }
@@ -90,6 +93,7 @@ nonisolated func forms() async {
   await formsOnMainActor(hub)
   await formsOfDelegates(hub.delegates((any Shop).self))
   await formsFromMainActor(hub)
+  await formsOfForEach(hub)
 }
 
 nonisolated protocol Shop: AnyObject, Sendable {

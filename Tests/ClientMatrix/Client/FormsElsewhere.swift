@@ -75,6 +75,7 @@ nonisolated func formsThatAwait(_ hub: DelegateHub) async {
 nonisolated func formsOnMainActor(_ hub: DelegateHub) async {
   let (shop, stall) = ((any Shop).self, (any Stall).self)
   let stored: @MainActor @Sendable (any Stall) -> Bool = { $0.isOpen }
+  let storedElsewhere: @Other @Sendable (any Shop) -> Bool = { $0.isOpen }
   let storedAwaiting: @MainActor @Sendable (any Stall) async -> Bool = { await $0.loads() }
   @MainActor func isLocal(_ stall: any Stall) -> Bool { stall.isOpen }
 
@@ -114,9 +115,22 @@ nonisolated func formsOnMainActor(_ hub: DelegateHub) async {
   await form("@MainActor, ask, optional", .onMain) {
     await hub.ask(shop, combining: .firstNonNil()) { @MainActor in $0.sign } == "bread"
   }
-  await form("on:", .onMain) { await hub.vote(stall, on: MainActor.self) { $0.isOpen } }
-  await form("ask, on:", .onMain) {
-    await hub.ask(stall, combining: .anyone, on: MainActor.self) { $0.isOpen }
+  await form("another global actor", .onOther) { await hub.vote(shop) { @Other in $0.isOpen } }
+  await form("another global actor, ask", .onOther) {
+    await hub.ask(shop, combining: .anyone) { @Other shop in
+      guard shop.isOpen else { return false }
+      return true
+    }
+  }
+  await form("another global actor, typed", throwing: .onOther) { () async throws(Refusal) in
+    try await hub.vote(shop) { @Other shop throws(Refusal) in try shop.refuses("Mallory") }
+  }
+  await form("another global actor, variable", .onOther) { await hub.vote(shop, storedElsewhere) }
+  await form("another global actor, within", .onOther) {
+    await hub.vote(shop, within: .seconds(60), absent: .abstains) { @Other in $0.isOpen }
+  }
+  await form("another global actor, collect", .onOther) {
+    await hub.collect(shop) { @Other in $0.isOpen }.count == 2
   }
   await form("@MainActor variable", .onMain) { await hub.vote(stall, stored) }
   #if hasFeature(InferSendableFromCaptures)
@@ -176,7 +190,12 @@ nonisolated func formsOfDelegates(_ shops: Delegates<any Shop>) async {
     try await shops.vote { shop throws(Refusal) in try shop.refuses("Mallory") }
   }
   await form("Delegates, @MainActor", .onMain) { await shops.vote { @MainActor in $0.isOpen } }
-  await form("Delegates, on:", .onMain) { await shops.vote(on: MainActor.self) { $0.isOpen } }
+  await form("Delegates, another global actor", .onOther) {
+    await shops.vote { @Other in $0.isOpen }
+  }
+  await form("Delegates, another global actor, ask", .onOther) {
+    await shops.ask(combining: .firstNonNil()) { @Other in $0.sign } == "bread"
+  }
   await form("Delegates, ask, @MainActor", .onMain) {
     await shops.ask(combining: .firstNonNil()) { @MainActor in $0.sign } == "bread"
   }
@@ -212,7 +231,8 @@ func formsFromMainActor(_ hub: DelegateHub) async {
   #if hasFeature(InferSendableFromCaptures)
     await form("from main, function", unannotated) { await hub.vote(shop, isUnannotated) }
   #endif
-  await form("from main, key path", .inPlace) { await hub.vote(shop, \.isOpen) }
+  // It is made on the main actor, and so belongs to it.
+  await form("from main, key path", .onMain) { await hub.vote(shop, \.isOpen) }
   await form("from main, ask", .inPlace) { await hub.ask(shop, combining: .anyone) { $0.isOpen } }
   await form("from main, typed", throwing: .inPlace) { () async throws(Refusal) in
     try await hub.vote(shop) { shop throws(Refusal) in try shop.refuses("Mallory") }

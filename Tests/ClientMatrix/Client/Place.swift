@@ -1,9 +1,11 @@
+import Delegation
 import Dispatch
 
 /// Where code runs.
 nonisolated enum Place: String, Sendable {
   case mainActor = "the main actor"
   case queue = "the queue"
+  case other = "another global actor"
   case pool = "the pool"
 
   private static let mark = DispatchSpecificKey<Place>()
@@ -15,9 +17,18 @@ nonisolated enum Place: String, Sendable {
   static func begin() { DispatchQueue.main.setSpecific(key: mark, value: .mainActor) }
 
   /// A serial queue whose handlers know that they run on it.
-  static func makeQueue() -> DispatchQueue {
+  static func makeQueue(for place: Place = .queue) -> DispatchQueue {
     let queue = DispatchQueue(label: "client")
-    queue.setSpecific(key: mark, value: .queue)
+    queue.setSpecific(key: mark, value: place)
     return queue
   }
+}
+
+/// A global actor beside the main one.
+@globalActor
+actor Other {
+  nonisolated static let shared = Other()
+
+  private nonisolated let executor = DispatchQueueExecutor(Place.makeQueue(for: .other))
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }

@@ -51,11 +51,9 @@ struct ExploringSamples {
     // end of sample
     let seed = try #require(failure?.seed)
     #expect(failure?.error is Overfull)
-    // sample: The fault is played again
     #expect(throws: ScheduleFailure.self) {
       try replaySchedule(seed: seed, onePlace)
     }
-    // end of sample
     for _ in 0..<10 {
       let again = #expect(throws: ScheduleFailure.self) {
         try replaySchedule(seed: seed, onePlace)
@@ -72,7 +70,6 @@ struct ExploringSamples {
       private let list = GuestList(["Alice", "Bob"])
       private var placesLeft = 1
 
-      // sample: The cure
       func mayEnter(_ guest: String) async -> Bool {
         guard placesLeft > 0 else { return false }
         placesLeft -= 1  // taken before anybody else can come
@@ -80,7 +77,6 @@ struct ExploringSamples {
         placesLeft += 1
         return false
       }
-      // end of sample
     }
   }
 

@@ -83,13 +83,13 @@ struct LaneTests {
         let gate = Gate()
         let most = Lock(0)
         stage.hub.notify(Listener.self) { [hub = stage.hub] probe in
-          most.withLock { $0 = max($0, hub.inbox.activity.workers.value) }
+          most.withLock { $0 = max($0, hub.activity.workers.value) }
           if let number = Int(probe.name), number < suspended { await gate.pass() }
         }
         stage.run()
         let usual = min(suspended + 2, count)
         #expect(most.withLock { $0 } <= max(1, usual), "\(suspended) of \(count) suspended")
-        #expect(stage.hub.inbox.activity.workers.value == suspended)
+        #expect(stage.hub.activity.workers.value == suspended)
         stage.open(gate)
         withExtendedLifetime(probes) {}
       }

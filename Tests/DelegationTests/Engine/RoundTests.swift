@@ -82,7 +82,7 @@ struct RoundTests {
     let (executor, own) = (ManualExecutor(), ManualExecutor())
     let cast = Cast(3)
     let subscriber = Nobody()
-    let elsewhere = Structures.subscribe(subscriber, in: cast.inbox, on: own)
+    let elsewhere = Structures.subscribe(subscriber, in: cast.board, on: own)
     let asked = Recorder<ObjectIdentifier>()
     let poll = begunPoll(asking: 4)
     let round = Round(
@@ -130,10 +130,10 @@ struct RoundTests {
   @Test("nothing keeps it when all have been asked on executors of their own")
   func released() throws {
     let (executor, own) = (ManualExecutor(), ManualExecutor())
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscribers = (0..<2).map { _ in Nobody() }
-    let nodes = subscribers.map { Structures.subscribe($0, in: inbox, on: own) }
+    let nodes = subscribers.map { Structures.subscribe($0, in: board, on: own) }
     let poll = begunPoll(asking: 2)
     var round: Round? = Round(asking: nodes, for: DelegateHub(on: executor), in: .ask) {
       round, worker, first in
@@ -166,7 +166,7 @@ struct RoundTests {
       }
       let isDecided = round.start(inPlace: true)
       #expect(isDecided)
-      #expect(hub.inbox.activity.workers.value == 0)
+      #expect(hub.activity.workers.value == 0)
     }
   }
 

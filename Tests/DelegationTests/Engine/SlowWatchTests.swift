@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SlowWatch: whom it reports, and when it stops")
 struct SlowWatchTests {
-  private let inbox: Inbox
+  private let board: Switchboard
   private let subscribers = [Nobody(), Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
   private let executor = ManualExecutor()
@@ -16,8 +16,8 @@ struct SlowWatchTests {
   init() {
     let reported = Recorder<ObjectIdentifier>()
     self.reported = reported
-    inbox = Inbox { reported.record(ObjectIdentifier($0.subscription.node)) }
-    nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
+    board = Switchboard { reported.record(ObjectIdentifier($0.subscription.node)) }
+    nodes = subscribers.map { [board] in Structures.subscribe($0, in: board) }
     deadlines = DeadlineQueue(clock: clock, executor: executor)
     watch = SlowWatch(after: .seconds(1), by: deadlines)
   }
@@ -29,7 +29,7 @@ struct SlowWatchTests {
 
   @Test("all that ran during the whole of its sleep are reported, in the order in which they began")
   func together() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     let tickets = nodes.reversed().map { watch.begin($0, in: .vote) }
     executor.run()
     pass(1)
@@ -41,7 +41,7 @@ struct SlowWatchTests {
 
   @Test("one that has ended is not reported, whoever else goes on")
   func ended() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     let tickets = nodes.map { watch.begin($0, in: .vote) }
     executor.run()
     watch.end(tickets[1])
@@ -51,7 +51,7 @@ struct SlowWatchTests {
 
   @Test("there is one watch for all, and another when handlers run again after a rest")
   func oneForAll() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     for round in 1...3 {
       let tickets = nodes.map { watch.begin($0, in: .vote) }
       executor.run()
@@ -67,7 +67,7 @@ struct SlowWatchTests {
 
   @Test("with a clock that fails it gives up until another handler begins")
   func failingClock() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     clock.isBroken.withLock { $0 = true }
     let first = watch.begin(nodes[0], in: .vote)
     executor.run()
@@ -84,9 +84,9 @@ struct SlowWatchTests {
 
   @Test("one that is refused, as its subscription has ended, is not watched")
   func refused() async {
-    defer { inbox.clear() }
+    defer { board.clear() }
     nodes[0].terminate(as: .cancelled)
-    let worker = Worker(activity: inbox.activity, caller: nil)
+    let worker = Worker(activity: board.activity, caller: nil)
     let isAsked = await worker.ask(nodes[0], in: .vote, watchedBy: watch, absence: false) { _ in
       true
     }

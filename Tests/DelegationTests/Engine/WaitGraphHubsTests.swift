@@ -69,7 +69,7 @@ struct WaitGraphHubsTests {
         switch goal {
         case .rest(let hub):
           waits.begin(
-            tickets, .rest(of: scenes[hub].inbox.activity), in: scene.contexts[name.handler])
+            tickets, .rest(of: scenes[hub].board.activity), in: scene.contexts[name.handler])
         case .end(let hub, let node):
           waits.begin(tickets, .end(of: scenes[hub].nodes[node]), in: scene.contexts[name.handler])
         }

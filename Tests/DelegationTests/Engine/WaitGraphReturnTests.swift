@@ -11,7 +11,7 @@ struct WaitGraphReturnTests {
     var graph = WaitGraph()
     var waits: [WaitGraph.Wait] = []
     for (scene, other) in [(scenes[0], scenes[1]), (scenes[1], scenes[0])] {
-      let goal = WaitGoal.rest(of: other.inbox.activity)
+      let goal = WaitGoal.rest(of: other.board.activity)
       waits += scene.contexts.compactMap { graph.add(goal, in: $0) }
     }
     // The later ones excuse the handlers of the earlier ones, in a circle, as long as these wait.
@@ -27,10 +27,10 @@ struct WaitGraphReturnTests {
 
   @Test("one that returns while its wait is added is not excused, however the two meet")
   func added() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let (subscriber, activity) = (Nobody(), inbox.activity)
-    let node = Structures.subscribe(subscriber, in: inbox)
+    let board = Switchboard()
+    defer { board.clear() }
+    let (subscriber, activity) = (Nobody(), board.activity)
+    let node = Structures.subscribe(subscriber, in: board)
     let number = rounds(5_000)
     let handlers = number.map { _ in
       let worker = Worker(activity: activity, caller: nil)

@@ -50,7 +50,7 @@ struct WaitGraphTests {
     scene.end(0)
     #expect(waits.takeFulfilled() == [0, 2])
     #expect(!waits.giveUp(0))
-    #expect(scene.inbox.activity.workers.isAwaited == false)
+    #expect(scene.board.activity.workers.isAwaited == false)
   }
 
   @Test("a wait within a handler that is given up holds up nobody, and leaves nothing")
@@ -100,10 +100,10 @@ struct WaitGraphTests {
   @Test("a handler that has returned is not taken for the one that its worker runs next")
   func nextCall() {
     let subscriber = Nobody()
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let node = Structures.subscribe(subscriber, in: inbox)
-    let worker = Worker(activity: inbox.activity, caller: nil)
+    let board = Switchboard()
+    defer { board.clear() }
+    let node = Structures.subscribe(subscriber, in: board)
+    let worker = Worker(activity: board.activity, caller: nil)
     let first = HandlerContext(worker: worker, call: worker.begin(), node: node)
     #expect(first.isRunning)
     #expect(first.call == 1)
@@ -117,10 +117,10 @@ struct WaitGraphTests {
   @Test("its calls are told apart after more than a word of 32 bits can count")
   func manyCalls() {
     let subscriber = Nobody()
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let node = Structures.subscribe(subscriber, in: inbox)
-    let worker = Worker(activity: inbox.activity, caller: nil)
+    let board = Switchboard()
+    defer { board.clear() }
+    let node = Structures.subscribe(subscriber, in: board)
+    let worker = Worker(activity: board.activity, caller: nil)
     let first = HandlerContext(worker: worker, call: worker.begin(), node: node)
     worker.end()
     for count in [UInt64(1) << 31, 1 << 32, 1 << 33] {
@@ -164,11 +164,11 @@ struct WaitGraphTests {
     let scenes = (0..<3).map { _ in HandlerScene([.init(node: 0)], subscribers: 1, waits: waits) }
     // Each one's handler waits for the next one's hub; the third one's for itself only.
     for (waiting, awaited) in [(0, 1), (2, 2), (1, 0)] {
-      let goal = WaitGoal.rest(of: scenes[awaited].inbox.activity)
+      let goal = WaitGoal.rest(of: scenes[awaited].board.activity)
       waits.begin(waiting, goal, in: scenes[waiting].contexts[0])
     }
     #expect(waits.takeFulfilled() == [1, 2])
-    #expect(scenes.map { $0.inbox.activity.workers.isAwaited } == [false, true, false])
+    #expect(scenes.map { $0.board.activity.workers.isAwaited } == [false, true, false])
     scenes[1].end(0)
     #expect(waits.takeFulfilled() == [0])
   }
@@ -217,7 +217,7 @@ struct WaitGraphTests {
   private func begin(_ want: Want, as ticket: Int, in scene: HandlerScene) {
     let goal: WaitGoal =
       switch want.goal {
-      case .rest: .rest(of: scene.inbox.activity)
+      case .rest: .rest(of: scene.board.activity)
       case .end(let node): .end(of: scene.nodes[node])
       }
     scene.waits.begin(ticket, goal, in: want.handler.map { scene.contexts[$0] })

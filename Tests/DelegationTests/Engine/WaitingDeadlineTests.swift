@@ -20,18 +20,18 @@ struct WaitingDeadlineTests {
 
   @Test("a goal that has been reached before the wait begins is seen, and nothing is left of it")
   func reached() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscriber = Nobody()
-    let node = Structures.subscribe(subscriber, in: inbox)
+    let node = Structures.subscribe(subscriber, in: board)
     let receipt = Receipt()
-    for goal in [WaitGoal.rest(of: inbox.activity), .end(of: node), .passing(of: receipt)] {
+    for goal in [WaitGoal.rest(of: board.activity), .end(of: node), .passing(of: receipt)] {
       let waiter = Waiter()
       goal.update { $0.add(waiter) }
       #expect(waiter.outcome == true)
       goal.update { $0.remove(waiter) }
     }
-    #expect(inbox.activity.workers.isAwaited == false)
+    #expect(board.activity.workers.isAwaited == false)
     let word = node.state.load(ordering: .relaxed)
     #expect(word & SubscriptionNode.Bits.awaited == 0)
     #expect(receipt.outstanding.isAwaited == false)

@@ -16,7 +16,7 @@ struct WaitingGivenUpTests {
     stage.run()
   }
 
-  private var isAwaited: Bool { stage.hub.inbox.activity.workers.isAwaited }
+  private var isAwaited: Bool { stage.hub.activity.workers.isAwaited }
 
   @Test("at its deadline, or with its task, a wait ends, and nobody tells of ends any more")
   func lastOne() {

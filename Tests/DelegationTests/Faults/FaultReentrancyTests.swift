@@ -152,7 +152,7 @@ struct FaultReentrancyTests {
     #expect(died.history == ["mortal", "died"])
     #expect(log.history == [0, 0, 1, 2, 3])
     #expect(stage.accounts == .init(handled: 5, expired: 3))
-    #expect(stage.perform { await $0.subscriberCount(of: Listener.self) } == 1)
+    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 1)
   }
 
   @Test("A handler releases its hub")

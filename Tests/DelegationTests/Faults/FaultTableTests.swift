@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Faults: the documentation's table", .inTurn)
 struct FaultTableTests {
-  @Test("each row is a test of the same name, and each test is a row")
+  @Test("each row is a test of the same name")
   func rowsAreTests() throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent()
     let sources = tests.appending(path: "../../../Sources/Delegation/Delegation.docc/Faults.md")
@@ -17,7 +17,7 @@ struct FaultTableTests {
       let source = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
       names += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.1) }
     }
-    #expect(rows.count > 15)
-    #expect(rows.sorted() == names.sorted())
+    #expect(rows.count > 10)
+    #expect(Set(rows).subtracting(names) == [])
   }
 }

@@ -229,7 +229,7 @@ struct Guarantee02CancelAndWaitTests {
     #expect(wait.result == nil)
     stage.open(gate)
     #expect(wait.result == true)
-    #expect(first.node.topic.succession.withLock { $0.count } == 0)
+    #expect(first.node.topic.state.withLock { $0.endings.nodes.isEmpty })
   }
 
   @Test("it does not wait for those of another object, nor of another protocol")

@@ -17,8 +17,8 @@ struct Guarantee02RemovalTests {
     hub.notify(Listener.self) { $0.log.record(3) }
     executor.run()
     #expect(probe.log.history == [])
-    #expect(await hub.subscriberCount(of: Listener.self) == 0)
-    #expect(await hub.subscribers(of: Listener.self).isEmpty)
+    #expect(hub.subscriberCount(of: Listener.self) == 0)
+    #expect(hub.subscribers(of: Listener.self).isEmpty)
   }
 
   @Test(
@@ -193,13 +193,13 @@ struct Guarantee02RemovalTests {
     hub.subscribe(stays, to: Listener.self)
     var leaver: Leaver? = Leaver(hub)
     let obituary = Obituary(of: leaver!)
-    #expect(await hub.subscriberCount(of: Listener.self) == 2)
+    #expect(hub.subscriberCount(of: Listener.self) == 2)
     hub.notify(Listener.self) { $0.log.record(1) }
     leaver = nil
     await hub.drain()
     #expect(obituary.isDead)
-    #expect(await hub.subscriberCount(of: Listener.self) == 1)
-    #expect(await hub.subscriberCount(of: Bystander.self) == 0)
+    #expect(hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub.subscriberCount(of: Bystander.self) == 0)
     #expect(stays.log.history == [1])
   }
 }

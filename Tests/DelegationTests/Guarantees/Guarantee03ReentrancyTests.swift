@@ -66,7 +66,7 @@ struct Guarantee03ReentrancyTests {
     #expect(await client.log.history(of: 1) == [1])
     let asked = await hub.ask(Listener.self, combining: .first()) { $0.name }
     #expect(asked != nil)
-    #expect(await hub.subscribers(of: Listener.self).first === client)
+    #expect(hub.subscribers(of: Listener.self).first === client)
     subscription.cancel()
   }
 

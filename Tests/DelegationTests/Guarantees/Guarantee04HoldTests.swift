@@ -14,7 +14,7 @@ struct Guarantee04HoldTests {
     #expect(subscription.isActive)
     #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["held"])
     if removal == .unsubscribeFromProtocol || removal == .unsubscribeFromEverything {
-      for probe in await hub.subscribers(of: Listener.self) {
+      for probe in hub.subscribers(of: Listener.self) {
         if removal == .unsubscribeFromProtocol {
           hub.unsubscribe(probe, from: Listener.self)
         } else {
@@ -60,7 +60,7 @@ struct Guarantee04HoldTests {
     // Nobody's place is taken by it.
     hub.notify(Listener.self) { $0.log.record(1) }
     #expect(await namesake.log.history(of: 1) == [1])
-    #expect(await hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub.subscriberCount(of: Listener.self) == 1)
     await hub.drain()
     #expect(await hub.accounts() == .init(handled: 1))
   }
@@ -86,7 +86,7 @@ struct Guarantee04HoldTests {
   func withTheHub() async {
     var hub: DelegateHub? = DelegateHub()
     let (obituary, subscription) = hold(by: hub!)
-    #expect(await hub?.subscriberCount(of: Listener.self) == 1)
+    #expect(hub?.subscriberCount(of: Listener.self) == 1)
     hub = nil
     await obituary.death()
     #expect(!subscription.isActive)
@@ -102,7 +102,7 @@ struct Guarantee04HoldTests {
     hub.subscribe(probe!, to: Listener.self, hold: .strongly)
     probe = nil
     #expect(!obituary.isDead)
-    probe = await hub.subscribers(of: Listener.self).first as? Probe
+    probe = hub.subscribers(of: Listener.self).first as? Probe
     hub.subscribe(probe!, to: Listener.self, hold: .weakly)
     probe = nil
     #expect(obituary.isDead)

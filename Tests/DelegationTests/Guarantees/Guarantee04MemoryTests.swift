@@ -91,7 +91,7 @@ struct Guarantee04MemoryTests {
         let before = residentKilobytes()
         await wake(90_000)
         let growth = residentKilobytes() - before
-        // A wrapped waker for each of them would cost some 64 bytes, and each call run through all.
+        // Some 64 bytes that each of them leaves would be 6 MB.
         #expect(growth < 3_000, "grew by \(growth) kB")
         withExtendedLifetime(probe) {}
       }

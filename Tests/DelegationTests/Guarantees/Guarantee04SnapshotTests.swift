@@ -33,7 +33,7 @@ struct Guarantee04SnapshotTests {
       case .handler:
         hub.notify(Listener.self) { if $0.name == name { await gate.pass() } }
         await gate.arrivals()
-        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+        while hub.activity.workers.value > 1 { await Task.yield() }
       case .taskLeftBehind:
         hub.notify(Listener.self) { probe in
           await Task.yield()
@@ -44,7 +44,7 @@ struct Guarantee04SnapshotTests {
         async let call: Void = ask(hub, name, gate)
         await gate.arrivals()
         _ = await clock.alarms()
-        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+        while hub.activity.workers.value > 1 { await Task.yield() }
         clock.advance(by: .seconds(1))
         await call
       case .needlessVoter:
@@ -54,7 +54,7 @@ struct Guarantee04SnapshotTests {
           if probe.name == decider { await gate.arrivals() }
           return probe.name != decider
         }
-        while hub.inbox.activity.workers.value > 1 { await Task.yield() }
+        while hub.activity.workers.value > 1 { await Task.yield() }
       case .taskLeftBehindByVoter:
         _ = await hub.vote(Listener.self) { probe in
           leaveBehind(probe)
@@ -95,9 +95,9 @@ struct Guarantee04SnapshotTests {
     let obituaries = subscribe(to: hub)
     await suspended.play(hub, clock, at: place, gate)
     hub.unsubscribeAll(from: Listener.self)
-    // The hub itself forgets those that are gone when it is next looked into.
-    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
-    // Whoever released the snapshot last may not have come to that yet.
+    // The next look at the list drops those that are gone.
+    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
+    // A thread that releases the snapshot last may not have come to that yet.
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     gate.open()
@@ -117,7 +117,7 @@ struct Guarantee04SnapshotTests {
     }
     await gate.arrivals()
     hub.unsubscribeAll(from: Listener.self)
-    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     gate.open()
@@ -158,7 +158,7 @@ struct Guarantee04SnapshotTests {
     }
     #expect(!outcome)
     hub.unsubscribeAll(from: Listener.self)
-    for _ in 0..<2 { _ = await hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     executor.run()

@@ -8,9 +8,7 @@ struct Guarantee04SweepTests {
   private let stage = Stage()
 
   private var population: Int? {
-    stage.hub.inbox.state.withLock {
-      $0.indexes[ObjectIdentifier(Listener.self)]?.population
-    }
+    stage.hub.topics.find(ObjectIdentifier(Listener.self))?.state.withLock { $0.population }
   }
 
   @Test("one that has died when its turn comes is expired, not handled", arguments: Reach.allCases)
@@ -47,7 +45,7 @@ struct Guarantee04SweepTests {
       #expect(stage.account == Account(handled: handled, expired: expired))
     }
     still.run()
-    #expect(stage.hub.inbox.activity.workers.value == 0)
+    #expect(stage.hub.activity.workers.value == 0)
     #expect(living.map(\.log.history.count) == Array(repeating: 3, count: 100) + [2, 1, 0])
   }
 
@@ -67,7 +65,7 @@ struct Guarantee04SweepTests {
       for mortal in mortals { hub.subscribe(mortal, to: Listener.self) }
       made += mortals.count
     }
-    while await hub.subscriberCount(of: Listener.self) > 0 { await Task.yield() }
+    while hub.subscriberCount(of: Listener.self) > 0 { await Task.yield() }
     await hub.drain()
     #expect(deaths.load(ordering: .relaxed) == made)
   }

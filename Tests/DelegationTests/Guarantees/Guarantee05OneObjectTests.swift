@@ -30,7 +30,7 @@ struct Guarantee05OneObjectTests {
     #expect(other.log.history == [1, 2, 3])
     stage.open(gate)
     #expect(probe.log.history == [1, 2, 3])
-    #expect(stage.hub.inbox.activity.workers.value == 0)
+    #expect(stage.hub.activity.workers.value == 0)
     #expect(stage.accounts == .init(handled: 6))
   }
 
@@ -130,14 +130,15 @@ struct Guarantee05OneObjectTests {
     let probes = stage.cast(20)
     stage.hub.notify(Listener.self) { _ in await gate.pass() }
     stage.run()
-    let topic = try #require(stage.hub.inbox.index(of: ObjectIdentifier(Listener.self))?.topic)
+    let found = stage.hub.topics.find(ObjectIdentifier(Listener.self))
+    let topic = try #require(found)
     for round in 1...3 {
       stage.hub.unsubscribeAll(from: Listener.self)
       for probe in probes { stage.hub.subscribe(probe, to: Listener.self, id: round) }
-      #expect(topic.succession.withLock { $0.count } == 20)
+      #expect(topic.state.withLock { $0.endings.nodes.count } == 20)
     }
     stage.open(gate)
-    #expect(topic.succession.withLock { $0.count } == 0)
+    #expect(topic.state.withLock { $0.endings.nodes.count } == 0)
   }
 
   @Test("amid a storm of ends and new beginnings no object is called twice at once")

@@ -39,8 +39,8 @@ struct Guarantee13AddressTests {
     let hub = DelegateHub()
     let (tenant, earlier) = try moveIn { hub.subscribe($0, to: Listener.self) }
     #expect(!earlier.isActive)
-    #expect(await hub.subscriberCount(of: Listener.self) == 0)
-    #expect(await hub.subscribers(of: Listener.self).isEmpty)
+    #expect(hub.subscriberCount(of: Listener.self) == 0)
+    #expect(hub.subscribers(of: Listener.self).isEmpty)
     hub.notify(Listener.self) { $0.log.record(1) }
     #expect(await hub.ask(Listener.self, combining: .sum()) { _ in 1 } == 0)
     await hub.drain()
@@ -90,7 +90,7 @@ struct Guarantee13AddressTests {
     #expect([earlier.isActive, subscription.isActive] == [false, true])
     hub.unsubscribe(id: 1)
     #expect(subscription.isActive)
-    #expect(await hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub.subscriberCount(of: Listener.self) == 1)
   }
 
   @Test("one who lives and dies ten thousand times at few addresses is told all it lived for")

@@ -19,7 +19,7 @@ struct Guarantee13IdentityTests {
     await hub.drain()
     #expect(probes.map(\.log.history) == [[1], [1], [1]])
     #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["0", "1", "2"])
-    #expect(await hub.subscriberCount(of: Listener.self) == 3)
+    #expect(hub.subscriberCount(of: Listener.self) == 3)
   }
 
   @Test("subscribing again changes the priority, and the place among equals is kept")

@@ -33,7 +33,7 @@ struct Guarantee14ManyTests {
     await call.value
     #expect(await hub.drain().isEmpty)
     #expect(done.history.count == Self.many)
-    #expect(hub.inbox.activity.workers.value == 0)
+    #expect(hub.activity.workers.value == 0)
     withExtendedLifetime(probes) {}
   }
 
@@ -108,12 +108,12 @@ struct Guarantee14ManyTests {
         }
       }
       group.addTask {
-        while !hub.inbox.activity.workers.isAwaited { await Task.yield() }
+        while !hub.activity.workers.isAwaited { await Task.yield() }
         gate.open()
       }
     }
     #expect(await hub.drain().isEmpty)
-    #expect(hub.inbox.activity.workers.isAwaited == false)
+    #expect(hub.activity.workers.isAwaited == false)
   }
 }
 

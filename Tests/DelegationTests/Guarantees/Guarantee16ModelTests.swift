@@ -151,7 +151,7 @@ private final class Twins {
       + "failed \(counts.failed), expired \(counts.expired), dropped \(counts.dropped), "
       + "cancelled \(counts.cancelled), waiting \(counts.waiting), handling \(counts.handling)"
     #expect(description == model.description, "at step \(step)")
-    #expect(counts.total == statistics.addressed, "at step \(step)")
+    #expect(counts.addressed == statistics.addressed, "at step \(step)")
     for part in statistics.subscribers {
       #expect(part.counts == part.subscription.statistics.counts, "at step \(step)")
       #expect(part.counts.handling == part.running, "at step \(step)")

@@ -163,7 +163,7 @@ extension DelegateHub.Statistics {
   fileprivate var problems: [String] {
     protocols.flatMap { item in
       var problems: [String] = []
-      if item.counts.total != item.addressed || item.addressed < item.posted {
+      if item.counts.addressed != item.addressed || item.addressed < item.posted {
         problems.append("posted \(item.posted), addressed \(item.addressed), \(item.counts)")
       }
       if item.subscribers.reduce(0, { $0 + $1.counts.handled }) > item.counts.handled {

@@ -87,15 +87,15 @@ struct AskedFromHandlersTests {
 
   @Test("how deep a question is asked is counted from the outermost handler")
   func depth() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscriber = Nobody()
-    let nodes = [Structures.subscribe(subscriber, in: inbox)]
+    let nodes = [Structures.subscribe(subscriber, in: board)]
     var caller = Caller.present
     #expect(caller.awaiting == nil)
     let outermost = caller.depth
     for level in 1...3 {
-      let worker = Worker(activity: inbox.activity, caller: caller)
+      let worker = Worker(activity: board.activity, caller: caller)
       let context = HandlerContext(worker: worker, call: worker.begin(), node: nodes[0])
       caller = HandlerContext.binding.withValue(context) { Caller.present }
       #expect(caller.awaiting?.node === nodes[0])

@@ -42,7 +42,7 @@ struct ChangedExecutorTests {
     scene.lanes[1].run()
     #expect(scene.probe.log.history == [1, 2, 3])
     scene.lanes[0].run()
-    #expect(scene.hub.inbox.activity.workers.value == 0)
+    #expect(scene.hub.activity.workers.value == 0)
   }
 
   /// Does something when it is known who is asked, and before they are.
@@ -125,7 +125,7 @@ struct ChangedExecutorTests {
     async let vote = hub.vote(Listener.self) { _ in true }
     while lane.pending == 0 { await Task.yield() }
     // The one who is sent there, and the question itself.
-    #expect(hub.inbox.activity.workers.value >= 2)
+    #expect(hub.activity.workers.value >= 2)
     lane.run()
     #expect(await vote)
     #expect(await hub.drain().isEmpty)

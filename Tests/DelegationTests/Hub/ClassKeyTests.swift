@@ -13,7 +13,7 @@ private func subscribeByAnyType<P: Sendable>(_ subscriber: P, in hub: DelegateHu
   hub.subscribe(subscriber, to: P.self)
 }
 
-@Suite("Keys are protocols (L20)", .inTurn)
+@Suite("Keys are protocols", .inTurn)
 struct ClassKeyTests {
   @Test("subscribing to a class stops the program with a message that says what to write")
   @available(*, deprecated)

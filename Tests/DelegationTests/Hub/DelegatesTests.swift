@@ -87,11 +87,11 @@ struct DelegatesTests {
   @Test("isEmpty, count and subscribers say who is there, alive")
   func looking() async {
     #expect(!delegates.isEmpty)
-    #expect(await delegates.count == 3)
-    #expect(await delegates.subscribers.map(\.name) == ["0", "1", "2"])
+    #expect(delegates.count == 3)
+    #expect(delegates.subscribers.map(\.name) == ["0", "1", "2"])
     for probe in probes { delegates.registry.unsubscribe(probe) }
     #expect(delegates.isEmpty)
-    #expect(await delegates.count == 0)
+    #expect(delegates.count == 0)
     delegates.registry.subscribe(Probe())
     #expect(delegates.isEmpty)
   }
@@ -101,8 +101,8 @@ struct DelegatesTests {
     let hub = delegates.hub
     #expect(hub.hasSubscribers(of: Listener.self))
     #expect(!hub.hasSubscribers(of: Bystander.self))
-    #expect(await hub.delegates(Listener.self).count == 3)
-    #expect(await Delegates(Listener.self, of: hub).count == 3)
+    #expect(hub.delegates(Listener.self).count == 3)
+    #expect(Delegates(Listener.self, of: hub).count == 3)
     #expect(hub.delegates(Bystander.self).isEmpty)
     hub.subscribe(probes[0], to: Bystander.self)
     hub.delegates(Bystander.self).notify { $0.log.record(1) }
@@ -117,7 +117,7 @@ struct DelegatesTests {
     let queue = MarkedQueue.make("registry")
     registry.subscribe(first, priority: 1, id: "id", hold: .weakly, mailbox: .latest, on: queue)
     let line = UInt(#line - 1)
-    #expect(await delegates.subscribers.map(\.name) == ["first", "0", "1", "2"])
+    #expect(delegates.subscribers.map(\.name) == ["first", "0", "1", "2"])
     let places = await delegates.collect { _ in MarkedQueue.current }
     #expect(
       places.map { try? $0.result.get() } == ["registry", "elsewhere", "elsewhere", "elsewhere"])
@@ -139,7 +139,7 @@ struct DelegatesTests {
       await delegates.registry.unsubscribeAndWait(probe)
       events.record("returned")
     }
-    while await delegates.count == 3 { await Task.yield() }
+    while delegates.count == 3 { await Task.yield() }
     events.record("opened")
     gate.open()
     await waiting.value

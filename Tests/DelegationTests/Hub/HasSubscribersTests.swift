@@ -24,7 +24,7 @@ struct HasSubscribersTests {
     let alive = Probe()
     for _ in 0..<300 { hub.subscribe(Probe(), to: Listener.self) }
     #expect(!hub.hasSubscribers(of: Listener.self))
-    #expect(hub.inbox.index(of: ObjectIdentifier((any Listener).self))?.population == 0)
+    #expect(hub.snapshot(of: ObjectIdentifier((any Listener).self)).isEmpty)
     for _ in 0..<300 { hub.subscribe(Probe(), to: Listener.self) }
     hub.subscribe(alive, to: Listener.self)
     #expect(hub.hasSubscribers(of: Listener.self))
@@ -47,9 +47,8 @@ struct HasSubscribersTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     var looks = 0
-    let isFound = hub.inbox.hasSubscription(
-      of: ObjectIdentifier((any Listener).self), lookingAtMost: most
-    ) { _ in
+    let topic = hub.topics.find(ObjectIdentifier((any Listener).self))
+    let isFound = topic?.hasSubscription(lookingAtMost: most) { _ in
       looks += 1
       return false
     }

@@ -421,21 +421,6 @@ struct InTurnDeadlineTests {
     withExtendedLifetime(probe) {}
   }
 
-  @Test("a handler that cancels its own task does not end the call")
-  func cancelsItself() {
-    let probes = stage.cast(3)
-    let passed = stage.perform { hub in
-      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .abstains) {
-        probe, text in
-        let wasCancelled = Task.isCancelled
-        withUnsafeCurrentTask { $0?.cancel() }
-        return text + probe.name + (wasCancelled ? "!" : "")
-      }
-    }
-    #expect(passed == "012")
-    withExtendedLifetime(probes) {}
-  }
-
   @Test(
     "cancelling the caller cancels the handler, and those after it; the call ends when they have answered"
   )

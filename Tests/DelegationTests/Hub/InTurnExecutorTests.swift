@@ -49,7 +49,7 @@ struct InTurnExecutorTests {
       Listener.self, within: .milliseconds(10), absent: .counts(as: false)
     ) { _ in true }
     #expect(!isPassed)
-    #expect(await hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub.subscriberCount(of: Listener.self) == 1)
     gate.open()
     let answer = await executor.run(until: call)
     #expect(answer == 1)

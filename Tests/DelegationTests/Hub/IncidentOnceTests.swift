@@ -67,4 +67,26 @@ struct IncidentOnceTests {
     executor.run()
     #expect(incidents.history.map(\.kind) == [.dropped, .dropped])
   }
+
+  @Test("a voter that throws after the deadline was late, and has not failed")
+  func lateAndThrowing() {
+    let (scene, gate) = (IncidentScene(), Gate())
+    let probes = scene.cast(2)
+    let vote = scene.stage.start { hub in
+      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { probe in
+        if probe.name == "1" { return true }
+        await gate.pass()
+        throw Refusal()
+      }
+    }
+    // It goes on before anybody has cancelled it.
+    scene.stage.clock.advance(by: .seconds(1))
+    scene.stage.open(gate)
+    #expect(vote.result == false)
+    #expect(scene.told == ["late vote site:0"])
+    let counts = scene.stage.statistics?.questions
+    #expect(counts?.failed == 0)
+    #expect(counts?.late == 1)
+    withExtendedLifetime(probes) {}
+  }
 }

@@ -78,6 +78,60 @@ struct IncidentUnheardTests {
     #expect(scene.told.count == 1)
   }
 
+  @Test(
+    "nor is one called whose first notification waits for the main actor while it dies",
+    arguments: [false, true], [false, true])
+  func diesBeforeTheMainActor(isIntercepted: Bool, isFoundByAnother: Bool) async {
+    let told = Recorder<String>()
+    let hub = DelegateHub {
+      $0.onIncident = { told.record("\($0.kind) \($0.call) \($0.site)") }
+      if isIntercepted { $0.interceptors = [Hook { _, next in await next() }] }
+    }
+    await Task { @MainActor in
+      var probes = Probe.many(20)
+      let subscriptions = probes.map { hub.subscribe($0, to: Listener.self, fileID: "V", line: 1) }
+      hub.notify(Listener.self) { @MainActor _ in Issue.record("the dead are called") }
+      // The handlers wait for the main actor, which this keeps.
+      while subscriptions.contains(where: { $0.statistics.counts.handling == 0 }) {
+        Threads.pause()
+      }
+      probes = []
+      if isFoundByAnother {
+        hub.notify(Listener.self) { _ in Issue.record("the dead are called") }
+        while subscriptions.contains(where: \.isActive) { Threads.pause() }
+      }
+    }.value
+    await hub.drain()
+    #expect(told.history == Array(repeating: "unheard notify V:1", count: 20))
+  }
+
+  @Test(
+    "nor is one that dies while an interceptor takes its time", arguments: [false, true])
+  func diesInAnInterceptor(isAsynchronous: Bool) async {
+    let (told, gate) = (Recorder<String>(), Gate())
+    let hub = DelegateHub {
+      $0.onIncident = { told.record("\($0.kind) \($0.call) \($0.site)") }
+      $0.interceptors = [
+        Hook { _, next in
+          await gate.pass()
+          return await next()
+        }
+      ]
+    }
+    var probes = Probe.many(2)
+    for probe in probes { hub.subscribe(probe, to: Listener.self, fileID: "V", line: 1) }
+    if isAsynchronous {
+      hub.notify(Listener.self) { _ in await gate.pass() }
+    } else {
+      hub.notify(Listener.self) { _ in Issue.record("the dead are called") }
+    }
+    await gate.arrivals(2)
+    probes = []
+    gate.open()
+    await hub.drain()
+    #expect(told.history == ["unheard notify V:1", "unheard notify V:1"])
+  }
+
   /// Something else to subscribe.
   private final class Other: Listener {
     let name = "other"
@@ -111,7 +165,7 @@ struct IncidentUnheardTests {
 
   @Test("a few lines of the source are remembered for each protocol")
   func bounded() {
-    var index = TopicIndex(topic: Topic((any Listener).self, owner: scene.hub.inbox))
+    var index = TopicIndex()
     func origin(_ type: any AnyObject.Type, _ file: StaticString, _ line: UInt) -> Origin {
       index.origin(of: type, at: Site(file: file, line: line))
     }

@@ -102,7 +102,7 @@ struct InterceptorTests {
   }
 
   @Test(
-    "if next is not called the handler does not run, and counts as handled or absent",
+    "if next is not called the handler does not run, and counts as passed over or absent",
     arguments: CallForm.allCases, Surroundings.allCases)
   private func refusing(form: CallForm, surroundings: Surroundings) async {
     let outcomes = Recorder<DelegateHub.HandlerOutcome>()
@@ -119,13 +119,36 @@ struct InterceptorTests {
     #expect(probe.log.history == [])
     #expect(outcomes.history == [.notCalled])
     // What `absent:` counts is counted for it.
-    if ![.voteAbsent, .askAbsent, .askInTurnAbsent, .passAbsent, .passEachWithin].contains(form) {
+    let counting: [CallForm] = [
+      .voteAbsent, .askAbsent, .askInTurnAbsent, .passAbsent, .passEachWithin,
+      .voteAbsentOnMainActor, .askAbsentOnMainActor,
+    ]
+    if !counting.contains(form) {
       let empty = DelegateHub()
       #expect(await result == form(surroundings.delegates(of: empty)) { _ in })
     }
     let counts = await hub.statistics().counts
-    #expect(counts.handled == (form.isNotification ? 1 : 0))
-    #expect(counts.total == counts.handled)
+    #expect(counts.passedOver == (form.isNotification ? 1 : 0))
+    #expect(counts.addressed == counts.passedOver)
+  }
+
+  @Test("a vote whose only gate they keep from answering follows the rule's quorum")
+  func quorum() async {
+    let hub = DelegateHub(.init(interceptors: [Hook { _, _ in .notCalled }]))
+    let gate = Probe()
+    hub.subscribe(gate, to: Listener.self)
+    let all = hub.delegates(Listener.self)
+    #expect(await all.vote { _ in false })
+    #expect(await !all.vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
+    #expect(await !all.vote(by: .unanimous(ofAtLeast: 1), absent: .abstains) { _ in true })
+    #expect(await !all.vote(by: .unanimous(ofAtLeast: 1), absent: .counts(as: false)) { _ in true })
+    #expect(
+      await !all.vote(by: .unanimous(ofAtLeast: 1)) { _ in
+        await Task.yield()
+        return true
+      })
+    #expect(await !all.vote(by: .majority) { _ in true })
+    withExtendedLifetime(gate) {}
   }
 
   @Test("a second call of next runs nothing", arguments: CallForm.allCases)

@@ -238,4 +238,32 @@ struct LeftoversTests {
     still.run()
     #expect(probe.log.history == [0, 1, 2])
   }
+
+  @Test("an interceptor that hangs for one whose id was taken is named with that one")
+  func hangsAfterTakeOver() {
+    let gate = Gate()
+    let stage = Stage {
+      $0.interceptors = [
+        Hook { call, next in
+          if call.subscription.statistics.site == "old:1" { await gate.pass() }
+          return await next()
+        }
+      ]
+    }
+    let (old, new) = (Probe("old"), Probe("new"))
+    stage.hub.subscribe(old, to: Listener.self, id: "seat", fileID: "old", line: 1)
+    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.run()
+    stage.hub.subscribe(new, to: Listener.self, id: "seat", fileID: "new", line: 2)
+    stage.run()
+    #expect(new.log.history == [1])
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(
+      left?.description == "DelegationTests.Probe, subscribed at old:1: 1 running, 0 waiting")
+    #expect(left?.ownWork == 0)
+    stage.open(gate)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(old.log.history == [])
+    withExtendedLifetime(old) {}
+  }
 }

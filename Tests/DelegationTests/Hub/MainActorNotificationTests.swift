@@ -17,7 +17,7 @@ private final class Window: Screen {
   func load() async { lines.append("loaded") }
 }
 
-@Suite("Handlers on the main actor (C4)", .inTurn)
+@Suite("Handlers on the main actor", .inTurn)
 struct MainActorNotificationTests {
   @Test(
     "a closure that says @MainActor runs there, whether or not it awaits, in the order of posting")

@@ -63,10 +63,10 @@ struct OptionalMethodTests {
     hub.subscribe(screen, to: DownloadGatekeeper.self)
     #expect(await hub.vote(DownloadGatekeeper.self) { await $0.mayDownload("song") })
     #expect(await hub.vote(DownloadGatekeeper.self) { await $0.mayDownload("virus") } == false)
-    #expect(await hub.subscriberCount(of: DownloadGatekeeper.self) == 1)
-    #expect(await hub.subscriberCount(of: DownloadObserver.self) == 2)
+    #expect(hub.subscriberCount(of: DownloadGatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: DownloadObserver.self) == 2)
     hub.unsubscribe(screen)
-    #expect(await hub.subscriberCount(of: DownloadGatekeeper.self) == 0)
-    #expect(await hub.subscriberCount(of: DownloadObserver.self) == 1)
+    #expect(hub.subscriberCount(of: DownloadGatekeeper.self) == 0)
+    #expect(hub.subscriberCount(of: DownloadObserver.self) == 1)
   }
 }

@@ -94,10 +94,11 @@ struct PriorityEscalationTests {
     hub.subscribe(late, to: Listener.self, on: own)
     let low = Task.detached(priority: .low) {
       await hub.vote(Listener.self) { probe in
+        // A task is raised before its children are: the early one may notice before the late one is raised.
+        _ = await Self.priority(atLeast: .high, until: end)
         if probe.name == "late" {
           seen.record(Task.currentPriority)
         } else {
-          _ = await Self.priority(atLeast: .high, until: end)
           escalated.arrive()
         }
         return true
@@ -105,8 +106,10 @@ struct PriorityEscalationTests {
     }
     while own.pending == 0 { await Task.yield() }
     let high = Task.detached(priority: .high) { await low.value }
-    await ending(end) { await escalated.arrivals() }
-    own.run()
+    await ending(end) {
+      await escalated.arrivals()
+      own.run()
+    }
     #expect(await high.value)
     #expect(end.arrived == 0)
     #expect(seen.history == [.high])

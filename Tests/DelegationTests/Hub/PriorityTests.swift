@@ -20,7 +20,7 @@ struct PriorityTests {
   func listed() async {
     let hub = DelegateHub()
     let probes = subscribe(to: hub)
-    #expect(await hub.subscribers(of: Listener.self).map(\.name) == Self.order)
+    #expect(hub.subscribers(of: Listener.self).map(\.name) == Self.order)
     #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == Self.order)
     withExtendedLifetime(probes) {}
   }

@@ -60,4 +60,27 @@ struct ReleasedHubTests {
     #expect(lifetimes.alive == 0)
     withExtendedLifetime(probe) {}
   }
+
+  @Test("what was posted before the hub was released is handled, whoever cancels meanwhile")
+  func posted() async {
+    for _ in rounds(300) {
+      let (handled, probe, transient) = (Recorder<Int>(), Probe(), Probe())
+      let owner = Lock<DelegateHub?>(DelegateHub())
+      let scene = owner.withLock { hub in
+        _ = hub?.subscribe(probe, to: Listener.self)
+        return hub.map { ($0.activity, $0.subscribe(transient, to: Listener.self)) }
+      }
+      guard let (activity, last) = scene else { return }
+      Threads.run(2) { thread in
+        if thread == 0 {
+          last.cancel()
+        } else {
+          let hub = owner.withLock { $0.take() }
+          hub?.notify(Listener.self) { if $0 === probe { handled.record(1) } }
+        }
+      }
+      while activity.workers.value > 0 { await Task.yield() }
+      #expect(handled.history == [1])
+    }
+  }
 }

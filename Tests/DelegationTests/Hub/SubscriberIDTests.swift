@@ -119,7 +119,7 @@ struct SubscriberIDTests {
     #expect(first == second)
     #expect(first.isActive)
     #expect(
-      stage.perform { await $0.subscribers(of: Listener.self).map(\.name) } == ["1", "0"])
+      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == ["1", "0"])
   }
 
   @Test("one that the hub held is released when it is replaced")
@@ -144,14 +144,14 @@ struct SubscriberIDTests {
     stage.hub.subscribe(other, to: Bystander.self, id: 1)
     stage.hub.subscribe(third, to: Listener.self, id: "1")
     stage.hub.subscribe(third, to: Bystander.self, id: 2)
-    #expect(stage.perform { await $0.subscriberCount(of: Listener.self) } == 2)
-    #expect(stage.perform { await $0.subscriberCount(of: Bystander.self) } == 2)
+    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 2)
+    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 2)
     stage.hub.unsubscribe(id: 1)
     stage.hub.unsubscribe(id: 3)
     #expect(
-      stage.perform { await $0.subscribers(of: Listener.self).map(\.name) } == ["third"])
+      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == ["third"])
     #expect(
-      stage.perform { await $0.subscribers(of: Bystander.self).map(\.name) } == ["third"])
+      stage.perform { $0.subscribers(of: Bystander.self).map(\.name) } == ["third"])
     withExtendedLifetime((one, other)) {}
   }
 
@@ -162,10 +162,10 @@ struct SubscriberIDTests {
     stage.hub.subscribe(probe, to: Listener.self, id: 1)
     stage.hub.subscribe(probe, to: Bystander.self, id: 2)
     stage.hub.unsubscribe(probe as any Listener, from: Listener.self)
-    #expect(stage.perform { await $0.subscriberCount(of: Listener.self) } == 0)
-    #expect(stage.perform { await $0.subscriberCount(of: Bystander.self) } == 1)
+    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 0)
+    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 1)
     stage.hub.unsubscribe(probe)
-    #expect(stage.perform { await $0.subscriberCount(of: Bystander.self) } == 0)
+    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 0)
   }
 
   /// An id whose hash is that of all others, and which may call a hub when it is looked at.
@@ -207,7 +207,7 @@ struct SubscriberIDTests {
     expected[3] = "successor"
     expected.remove(at: 17)
     #expect(
-      stage.perform { await $0.subscribers(of: Listener.self).map(\.name) } == expected)
+      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == expected)
   }
 
   @Test("an id that calls the hub when it is hashed or compared blocks nothing")
@@ -222,7 +222,7 @@ struct SubscriberIDTests {
     stage.hub.subscribe(successor, to: Listener.self, id: Key(value: 1, hub: stage.hub))
     stage.hub.unsubscribe(id: Key(value: 4, hub: stage.hub))
     #expect(
-      stage.perform { await $0.subscribers(of: Listener.self).map(\.name) }
+      stage.perform { $0.subscribers(of: Listener.self).map(\.name) }
         == ["0", "successor", "2", "3"])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
     // Their ids hold the hub.
@@ -247,7 +247,7 @@ struct SubscriberIDTests {
         }
       }
       await hub.drain()
-      let names = await hub.subscribers(of: Listener.self).map(\.name)
+      let names = hub.subscribers(of: Listener.self).map(\.name)
       try #require(names.count == 2)
       #expect(names.last == "last")
       #expect(claimants.map(\.name).contains(names[0]))

@@ -3,7 +3,7 @@ import Testing
 @testable import Delegation
 
 @Suite(
-  "Subscribing again: options that are not named stay as they are (L18)", .inTurn)
+  "Subscribing again: options that are not named stay as they are", .inTurn)
 struct SubscribingAgainTests {
   private let hub = DelegateHub()
 

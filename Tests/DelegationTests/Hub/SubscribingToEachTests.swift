@@ -24,8 +24,8 @@ struct SubscribingToEachTests {
       ])
     #expect(subscriptions.map(\.isActive) == [true, true])
     #expect(hub.subscribe(partial, toEachOf: Listener.self, Bystander.self).count == 1)
-    #expect(await hub.subscriberCount(of: Listener.self) == 2)
-    #expect(await hub.subscriberCount(of: Bystander.self) == 1)
+    #expect(hub.subscriberCount(of: Listener.self) == 2)
+    #expect(hub.subscriberCount(of: Bystander.self) == 1)
     #expect(!hub.hasSubscribers(of: Third.self))
     hub.notify(Listener.self) { $0.log.record(1) }
     hub.notify(Bystander.self) { $0.log.record(2) }
@@ -42,7 +42,29 @@ struct SubscribingToEachTests {
     #expect(hub.subscribe(probe, toEachOf: Listener.self, Bystander.self).first == first)
     let other = Probe()
     hub.subscribe(other, to: Listener.self, priority: 2)
-    #expect(await hub.subscribers(of: Listener.self).first === probe)
+    #expect(hub.subscribers(of: Listener.self).first === probe)
+  }
+
+  @Test("each of the subscriptions has the options")
+  func options() async {
+    let hub = DelegateHub()
+    let queue = MarkedQueue.make("each")
+    let (early, places) = (Probe("early"), Recorder<String>())
+    hub.subscribe(early, toEachOf: Listener.self, Bystander.self)
+    func subscribe() {
+      hub.subscribe(
+        Probe("late"), toEachOf: Listener.self, Bystander.self, priority: 1, id: "late",
+        hold: .strongly, mailbox: .latest, on: DispatchQueueExecutor(queue))
+    }
+    subscribe()
+    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["late", "early"])
+    #expect(hub.subscribers(of: Bystander.self).map(\.name) == ["late", "early"])
+    hub.notify(Bystander.self) { if $0.name == "late" { places.record(MarkedQueue.current) } }
+    await hub.drain()
+    #expect(places.history == ["each"])
+    hub.unsubscribe(id: "late")
+    #expect(hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub.subscriberCount(of: Bystander.self) == 1)
   }
 
   @Test("an object that conforms to none of them stops the program")

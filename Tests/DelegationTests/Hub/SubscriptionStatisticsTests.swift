@@ -26,7 +26,7 @@ struct SubscriptionStatisticsTests {
     #expect(running.subscription == subscription)
     #expect(running.running == 1)
     #expect(running.counts == .init(handled: 1, failed: 1, waiting: 2, handling: 1))
-    #expect(running.counts.total == 5)
+    #expect(running.counts.addressed == 5)
     subscription.cancel()
     #expect(
       subscription.statistics.counts == .init(handled: 1, failed: 1, cancelled: 2, handling: 1))

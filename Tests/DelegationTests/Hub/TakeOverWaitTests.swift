@@ -54,14 +54,14 @@ struct TakeOverWaitTests {
   /// How often each of three waits was counted before a take-over, and after it.
   private func counts(isAwaited: Bool) -> [[Int]] {
     let scenes = (0..<3).map { _ in HandlerScene([.init(node: 0)], subscribers: 1) }
-    let (inbox, former, successor) = (Inbox(), Nobody(), Nobody())
-    defer { inbox.clear() }
-    _ = Structures.subscribe(former, in: inbox, identity: Identity("a"))
+    let (board, former, successor) = (Switchboard(), Nobody(), Nobody())
+    defer { board.clear() }
+    _ = Structures.subscribe(former, in: board, identity: Identity("a"))
     let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
-    inbox.post(content, to: Structures.key)
-    var goals = scenes.map { WaitGoal.rest(of: $0.inbox.activity) }
+    board.post(content, to: Structures.key)
+    var goals = scenes.map { WaitGoal.rest(of: $0.board.activity) }
     if isAwaited { goals[1] = .passing(of: receipt) }
     let counts = goals.map { _ in Count() }
     let waiters = counts.map { count in
@@ -75,7 +75,7 @@ struct TakeOverWaitTests {
     }
     for (goal, waiter) in zip(goals, waiters) { goal.update { $0.add(waiter) } }
     let before = counts.map(\.value)
-    _ = Structures.subscribe(successor, in: inbox, identity: Identity("a"))
+    _ = Structures.subscribe(successor, in: board, identity: Identity("a"))
     let after = counts.map(\.value)
     for (goal, waiter) in zip(goals, waiters) { goal.update { $0.remove(waiter) } }
     for wait in waits.compactMap(\.self) { WaitGraph.shared.withLock { $0.remove(wait) } }

@@ -121,6 +121,6 @@ struct UnsubscribeAndWaitTests {
     hub.subscribe(probe, to: Listener.self)
     hub.subscribe(other, to: Listener.self)
     await hub.unsubscribeAndWait(probe)
-    #expect(await hub.subscribers(of: Listener.self).map(\.name) == ["other"])
+    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["other"])
   }
 }

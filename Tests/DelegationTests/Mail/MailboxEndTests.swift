@@ -63,7 +63,7 @@ struct MailboxEndTests {
         let account = successor.account(published: 4)
         let dropped = taken.count + 1 - expected.count
         #expect(account == Account(handled: expected.count, dropped: dropped))
-        #expect(account.total + scene.mailbox.account(published: 4).total == 4)
+        #expect(account.addressed + scene.mailbox.account(published: 4).addressed == 4)
         #expect(successor.takeOverflow().count == 4 - expected.count)
       }
     }
@@ -77,20 +77,20 @@ struct MailboxEndTests {
       var successor = scene.mailbox.handOver(policy: policy, published: 3)
       successor?.end(at: 3, as: .cancelled)
       #expect(scene.lifetimes.alive == 0)
-      #expect(scene.mailbox.account(published: 3).total == 0)
+      #expect(scene.mailbox.account(published: 3).addressed == 0)
     }
   }
 }
 
 /// A mailbox for which notifications were posted that have receipts, and captures that are counted.
 private struct EndScene {
-  let inbox = Inbox()
   let lifetimes = Lifetimes()
   private(set) var receipts: [Receipt] = []
   var mailbox: Mailbox
 
   init(posts: Int, policy: DelegateHub.MailboxPolicy) {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let topic = Topic(Nobody.self)
+    var topicIndex = TopicIndex()
     mailbox = topicIndex.makeMailbox(policy)
     for _ in 0..<posts {
       let captured = lifetimes.make()
@@ -98,7 +98,7 @@ private struct EndScene {
       let receipt = Receipt()
       content.receipt = receipt
       receipts.append(receipt)
-      _ = topicIndex.post(content, followedBy: Notification())
+      topicIndex.post(content, to: topic, followedBy: Notification())
     }
   }
 

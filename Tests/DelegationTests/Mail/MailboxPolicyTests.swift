@@ -25,6 +25,15 @@ struct MailboxPolicyTests {
     ]
   }
 
+  @Test("the latest alone is the limit of one, and is written in one way")
+  func latest() {
+    #expect(DelegateHub.MailboxPolicy.latest == .dropOldest(limit: 1))
+    #expect("\(DelegateHub.MailboxPolicy.dropOldest(limit: 1))" == "latest")
+    #expect(DelegateHub.MailboxPolicy.latest != .dropNewest(limit: 1))
+    #expect("\(DelegateHub.MailboxPolicy.dropNewest(limit: 1))" == "dropNewest(limit: 1)")
+    #expect("\(DelegateHub.MailboxPolicy.unbounded)" == "unbounded")
+  }
+
   @Test(
     "what comes while one is being handled waits or is dropped as the policy says",
     arguments: Case.all)

@@ -8,9 +8,9 @@ struct MailboxRaceTests {
   @Test("whoever posts and comes by finds it handled, or somebody who will handle it")
   func nothingStranded() {
     let subscriber = Nobody()
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let node = Structures.subscribe(subscriber, in: inbox)
+    let board = Switchboard()
+    defer { board.clear() }
+    let node = Structures.subscribe(subscriber, in: board)
     let posters = 2
     let posted = Atomic<Int>(0)
     let stranded = Atomic<Int>(0)
@@ -33,14 +33,14 @@ struct MailboxRaceTests {
       for round in races(5000) {
         let post = round + 1
         posted.add(1, ordering: .relaxed)
-        inbox.post(Structures.content { handled.increment() }, to: Structures.key)
+        board.post(Structures.content { handled.increment() }, to: Structures.key)
         if node.attend() { visit() }
         while handled.value < post {
           // Whoever attends now finds nobody at work, though somebody has been called; unless who has left has
           // requested another worker, or is about to.
           guard node.attend() else { continue }
           let isComing = leaving.load(ordering: .sequentiallyConsistent) > 0
-          let due = inbox.takeUpdates(asWake: true).pendingWork.due
+          let due = board.takeRequested()
           if handled.value < post, !isComing, due.isEmpty { stranded.add(1, ordering: .relaxed) }
           visit()
         }
@@ -64,10 +64,10 @@ struct MailboxRaceTests {
     _ step: @escaping @Sendable (SubscriptionNode) -> Mailbox.Step
   ) {
     let subscriber = Nobody()
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let node = Structures.subscribe(subscriber, in: inbox)
-    inbox.post(Structures.content(), to: Structures.key)
+    let board = Switchboard()
+    defer { board.clear() }
+    let node = Structures.subscribe(subscriber, in: board)
+    board.post(Structures.content(), to: Structures.key)
     #expect(node.begin() != nil)
     let isHeld = Atomic<Bool>(false)
     let isComing = Atomic<Bool>(false)
@@ -82,14 +82,14 @@ struct MailboxRaceTests {
           isHeld.store(true, ordering: .releasing)
           while !isComing.load(ordering: .acquiring) { Threads.pause() }
           Threads.pause(2000)
-          inbox.post(Structures.content(), to: Structures.key)
+          board.post(Structures.content(), to: Structures.key)
           _ = contents.mailbox.attend(published: 2)
         }
       }
     }
     #expect(rested.load(ordering: .relaxed) == false)
     // An attended mailbox keeps what it has.
-    inbox.clear()
+    board.clear()
     _ = node.advance(after: .skipped)
     withExtendedLifetime(subscriber) {}
   }
@@ -97,9 +97,9 @@ struct MailboxRaceTests {
   @Test("one at a time, in order, whoever attends")
   func oneAtATime() {
     let subscriber = Nobody()
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let node = Structures.subscribe(subscriber, in: inbox)
+    let board = Switchboard()
+    defer { board.clear() }
+    let node = Structures.subscribe(subscriber, in: board)
     let threads = 3
     let posts = rounds(5000).count
     let inside = Atomic<Int>(0)
@@ -112,7 +112,7 @@ struct MailboxRaceTests {
           orders[thread].record(post)
           inside.subtract(1, ordering: .relaxed)
         }
-        inbox.post(content, to: Structures.key)
+        board.post(content, to: Structures.key)
         node.visit()
       }
     }
@@ -126,16 +126,16 @@ struct MailboxRaceTests {
   func endAddsUp() {
     for round in races(300) {
       let subscribers = [Nobody(), Nobody()]
-      let inbox = Inbox()
-      defer { inbox.clear() }
-      let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
+      let board = Switchboard()
+      defer { board.clear() }
+      let nodes = subscribers.map { Structures.subscribe($0, in: board) }
       let handled = Counter()
       Threads.run(3) { thread in
         for post in 0..<20 {
           if thread == 2 {
             if post == round % 20 { nodes[0].terminate(as: .cancelled) }
           } else {
-            inbox.post(Structures.content { handled.increment() }, to: Structures.key)
+            board.post(Structures.content { handled.increment() }, to: Structures.key)
           }
           for node in nodes { node.visit() }
         }
@@ -143,8 +143,8 @@ struct MailboxRaceTests {
       for node in nodes { node.visit() }
       var account = Account()
       for node in nodes { account += node.account }
-      let addressed = inbox.index(of: Structures.key)?.addressed
-      #expect(account.total == addressed)
+      let addressed = board.index(of: Structures.key)?.addressed
+      #expect(account.addressed == addressed)
       #expect(account.handled == handled.value)
       #expect(account.waiting == 0)
       #expect(nodes[1].account == Account(handled: 40))

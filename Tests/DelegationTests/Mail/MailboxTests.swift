@@ -30,7 +30,7 @@ struct MailboxTests {
     for _ in 0..<2 { first = first.next! }
     var mailbox = Mailbox(at: first, number: 2)
     #expect(mailbox.begin(published: 2) == nil)
-    #expect(mailbox.account(published: 2).total == 0)
+    #expect(mailbox.account(published: 2).addressed == 0)
     handleAll(in: &mailbox, published: 4)
     #expect(recorder.history == [2, 3])
     #expect(mailbox.account(published: 4) == Account(handled: 2))
@@ -236,7 +236,7 @@ struct MailboxTests {
       let content = Notification.Content(
         handler: .deferred { _ in
           withExtendedLifetime(cargo) {}
-          return true
+          return .handled
         })
       notification.fill(with: content, followedBy: chain)
       chain = notification

@@ -36,14 +36,16 @@ struct NotificationTests {
   @Test("what a notification captured is released when the last mailbox has passed it")
   func captures() {
     var probes: [Weak<Captive>] = []
-    var (topicIndex, end) = (TopicIndex(topic: Topic(Nobody.self)), 0)
+    let topic = Topic(Nobody.self)
+    var (topicIndex, end) = (TopicIndex(), 0)
     var one = topicIndex.makeMailbox(.unbounded)
     var other = topicIndex.makeMailbox(.unbounded)
     for _ in 0..<4 {
       let probe = Captive()
       probes.append(Weak(probe))
-      _ = topicIndex.post(
-        Structures.content { withExtendedLifetime(probe) {} }, followedBy: Notification())
+      topicIndex.post(
+        Structures.content { withExtendedLifetime(probe) {} }, to: topic,
+        followedBy: Notification())
       end += 1
     }
     pass(3, of: end, in: &one)
@@ -60,12 +62,13 @@ struct NotificationTests {
 
   @Test("what is posted when nobody has a mailbox is released with what posting returns")
   func nobody() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let topic = Topic(Nobody.self)
+    var topicIndex = TopicIndex()
     var captured: Captive? = Captive()
     let probe = Weak(captured!)
     var posted: [Notification] = [
       topicIndex.post(
-        Structures.content { [captured] in withExtendedLifetime(captured) {} },
+        Structures.content { [captured] in withExtendedLifetime(captured) {} }, to: topic,
         followedBy: Notification())
     ]
     captured = nil
@@ -87,12 +90,13 @@ struct NotificationTests {
 
   @Test("a mailbox that has been succeeded keeps nothing of what it had stored")
   func succeeded() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    let topic = Topic(Nobody.self)
+    var topicIndex = TopicIndex()
     var mailbox = topicIndex.makeMailbox(.dropOldest(limit: 4))
     var captured: Captive? = Captive()
     let probe = Weak(captured!)
-    _ = topicIndex.post(
-      Structures.content { [captured] in withExtendedLifetime(captured) {} },
+    topicIndex.post(
+      Structures.content { [captured] in withExtendedLifetime(captured) {} }, to: topic,
       followedBy: Notification())
     captured = nil
     mailbox.store(upTo: 1)
@@ -100,7 +104,7 @@ struct NotificationTests {
     #expect(probe.isAlive)
     successor?.end(at: 1, as: .cancelled)
     #expect(!probe.isAlive)
-    #expect(mailbox.account(published: 1).total == 0)
+    #expect(mailbox.account(published: 1).addressed == 0)
   }
 
   // MARK: Doing it

@@ -26,14 +26,14 @@ struct ReceiptTests {
 
   @Test("a wait for a receipt ends with the last one's passing, however it comes")
   func passing() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscribers = (0..<3).map { _ in Nobody() }
-    let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
+    let nodes = subscribers.map { Structures.subscribe($0, in: board) }
     let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
-    inbox.post(content, to: Structures.key)
+    board.post(content, to: Structures.key)
     let waiter = Waiter()
     receipt.outstanding.update { $0.add(waiter) }
     let taken = nodes[0].begin()
@@ -58,16 +58,16 @@ struct ReceiptTests {
 
   @Test("a protocol knows which of its notifications was the last with a receipt")
   func lastReceipt() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscriber = Nobody()
-    let topic = Structures.subscribe(subscriber, in: inbox).topic
+    let topic = Structures.subscribe(subscriber, in: board).topic
     var content = Structures.content()
-    for _ in 0..<3 { inbox.post(content, to: Structures.key) }
+    for _ in 0..<3 { board.post(content, to: Structures.key) }
     #expect(topic.lastReceipt.load(ordering: .relaxed) == -1)
     content.receipt = Receipt()
-    inbox.post(content, to: Structures.key)
-    inbox.post(Structures.content(), to: Structures.key)
+    board.post(content, to: Structures.key)
+    board.post(Structures.content(), to: Structures.key)
     #expect(topic.lastReceipt.load(ordering: .relaxed) == 3)
   }
 
@@ -90,21 +90,21 @@ struct ReceiptTests {
 
   @Test("before it is posted nobody has to pass it, and nobody of another protocol ever has")
   func others() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     let subscriber = Nobody()
-    let other = Structures.subscribe(subscriber, to: Gate.self, in: inbox)
-    let node = Structures.subscribe(subscriber, in: inbox)
+    let other = Structures.subscribe(subscriber, to: Gate.self, in: board)
+    let node = Structures.subscribe(subscriber, in: board)
     for key in [ObjectIdentifier(Gate.self), Structures.key] {
-      inbox.post(Structures.content(), to: key)
+      board.post(Structures.content(), to: key)
     }
     let receipt = Receipt()
     #expect(receipt.outstanding.value == 0)
     #expect([node, other].map { $0.hasPending(receipt) } == [false, false])
     var content = Structures.content()
     content.receipt = receipt
-    inbox.post(content, to: Structures.key)
-    inbox.post(Structures.content(), to: ObjectIdentifier(Gate.self))
+    board.post(content, to: Structures.key)
+    board.post(Structures.content(), to: ObjectIdentifier(Gate.self))
     #expect(other.hasPending(1))
     #expect([node, other].map { $0.hasPending(receipt) } == [true, false])
   }
@@ -112,7 +112,7 @@ struct ReceiptTests {
 
 /// Two subscribers, and what each of them has yet to pass.
 private struct ReceiptRun {
-  let inbox = Inbox()
+  let board = Switchboard()
   private let subscribers = [Nobody(), Nobody()]
   private let nodes: [SubscriptionNode]
   private let policy: DelegateHub.MailboxPolicy
@@ -125,8 +125,8 @@ private struct ReceiptRun {
   init(_ policy: DelegateHub.MailboxPolicy) {
     self.policy = policy
     nodes = [
-      Structures.subscribe(subscribers[0], in: inbox, policy: policy),
-      Structures.subscribe(subscribers[1], in: inbox),
+      Structures.subscribe(subscribers[0], in: board, policy: policy),
+      Structures.subscribe(subscribers[1], in: board),
     ]
   }
 
@@ -152,7 +152,7 @@ private struct ReceiptRun {
 
   /// A mailbox that is attended keeps what it has: whoever attends it leaves it first.
   mutating func end() {
-    inbox.clear()
+    board.clear()
     if handling != nil { _ = nodes[0].advance(after: .skipped) }
     handling = nil
   }
@@ -161,7 +161,7 @@ private struct ReceiptRun {
     var content = Structures.content()
     let receipt = Receipt()
     content.receipt = receipt
-    inbox.post(content, to: Structures.key)
+    board.post(content, to: Structures.key)
     if isOpen { waiting.append(receipts.count) }
     othersWaiting.append(receipts.count)
     receipts.append(receipt)

@@ -141,6 +141,22 @@ struct ChatroomTests {
     #expect(refused.status == 64)
   }
 
+  @Test(
+    "what nobody sees hides no word and turns no writing around; a list of words has an end")
+  func unseen() async throws {
+    let input = "eve: cheap sp\u{AD}am\neve: a\u{202E}b\neve: s\u{200B}cam\n"
+    let result = try await Chatroom.run(["--pace", "1"], input: input)
+    #expect(
+      result.output.hasPrefix(
+        """
+        vetoed     eve: cheap spam  [moderator: "spam" is not welcome here]
+        delivered  eve: ab
+        vetoed     eve: scam  [moderator: "scam" is not welcome here]
+        """))
+    let endless = try await Chatroom.run(["--words", "/dev/zero"], input: "")
+    #expect(endless.status == 66)
+  }
+
   @Test("an unknown option is refused with status 64")
   func unknownOption() async throws {
     let result = try await Chatroom.run(["--frob"], input: "")

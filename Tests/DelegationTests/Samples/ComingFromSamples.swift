@@ -14,7 +14,6 @@ extension TransferDelegate {  // for those that observed only some of the names
   func transferDidEnd(_ file: String) {}
 }
 
-// sample: A closure as an observer
 /// Calls a closure when a transfer ends.
 final class TransferEnd: TransferDelegate {
   private let body: @Sendable (String) -> Void
@@ -22,7 +21,6 @@ final class TransferEnd: TransferDelegate {
   init(_ body: @escaping @Sendable (String) -> Void) { self.body = body }
   func transferDidEnd(_ file: String) { body(file) }
 }
-// end of sample
 
 @Suite("Samples of coming from something else", .inTurn)
 struct ComingFromSamples {
@@ -39,11 +37,9 @@ struct ComingFromSamples {
     let (progress, ended) = (Progress(), Recorder<String>())
     let add = { @Sendable (file: String) in ended.record(file) }
     hub.subscribe(progress, to: TransferDelegate.self)
-    // sample: Observing by a closure
     let token = hub.subscribe(
       TransferEnd { add($0) },
       to: TransferDelegate.self, hold: .strongly)
-    // end of sample
     for file in ["one", "two"] {
       hub.notify(TransferDelegate.self) { $0.transferDidBegin(file) }
       hub.notify(TransferDelegate.self) { $0.transfer(file, didReach: 50) }

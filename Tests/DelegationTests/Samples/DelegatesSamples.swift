@@ -158,11 +158,13 @@ struct DelegatesSamples {
   private final class Flusher: ServerDelegate {
     let gate = Gate()
     func serverWillStop(_ server: Int) async { await gate.pass() }
+    func close() {}
   }
 
   private struct Logger: Sendable {
     let lines = Recorder<String>()
     func warning(_ line: String) { lines.record(line) }
+    func error(_ line: String) { lines.record(line) }
   }
 
   @Test("those that are not done in time are named")
@@ -182,6 +184,34 @@ struct DelegatesSamples {
     #expect(call.result != nil)
     #expect(logger.lines.history.first?.contains("Flusher") == true)
     stage.open(flusher.gate)
+  }
+
+  @Test("those that hang when they are removed are named")
+  func ending() async {
+    let stage = Stage()
+    let (module, other, logger) = (Flusher(), Flusher(), Logger())
+    stage.hub.subscribe(module, to: ServerDelegate.self)
+    let subscription = stage.hub.subscribe(other, to: ServerDelegate.self)
+    stage.hub.notify(ServerDelegate.self) { await $0.serverWillStop(1) }
+    stage.run()
+    let calls = [
+      stage.start { hub in
+        // sample: Unsubscribing, for a time
+        let left = await hub.unsubscribeAndWait(module, within: .seconds(5))
+        if left.isEmpty { module.close() } else { logger.error("not unloaded: \(left)") }
+        // end of sample
+      },
+      stage.start { _ in
+        // sample: Cancelling, for a time
+        let left = await subscription.cancelAndWait(within: .seconds(5))
+        if !left.isEmpty { logger.error("still running: \(left)") }
+        // end of sample
+      },
+    ]
+    stage.advance(by: .seconds(5))
+    for call in calls { #expect(call.result != nil) }
+    #expect(logger.lines.history.filter { $0.contains("Flusher") }.count == 2)
+    for flusher in [module, other] { stage.open(flusher.gate) }
   }
 
   protocol Authenticator: AnyObject, Sendable {

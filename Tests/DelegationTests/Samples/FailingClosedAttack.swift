@@ -28,9 +28,6 @@ struct FailingClosedAttack {
         await ClosedSamples.mayEnter("Alice", $0)
       },
       Sample(testDescription: "the payment") { await ClosedSamples.mayPay(7, $0) },
-      Sample(testDescription: "the payment, behind a pause") {
-        await ClosedSamples.mayPay(7, $0, ClosedSamples.Pause())
-      },
       Sample(testDescription: "the sample at Absence") {
         await ClosedSamples.isAllowed("Alice", $0)
       },

@@ -1,5 +1,4 @@
 import Delegation
-import Synchronization
 import Testing
 
 /// The samples that claim to fail closed, in one place; `FailingClosedAttack` tries to open them.
@@ -47,11 +46,9 @@ enum ClosedSamples {
     _ amount: Int, _ hub: DelegateHub, reportMissingGate: @Sendable () -> Void
   ) async -> Bool {
     let mayPay = await mayPay(amount, hub)
-    // sample: A missing gate
-    if !mayPay, await hub.subscriberCount(of: PaymentGate.self) < 2 {
+    if !mayPay, hub.subscriberCount(of: PaymentGate.self) < 2 {
       reportMissingGate()  // an error in the log, and a counter that has an alarm
     }
-    // end of sample
     return mayPay
   }
 
@@ -83,27 +80,6 @@ enum ClosedSamples {
     }
     // end of sample
   }
-
-  // sample: A pause
-  /// Denies for ten seconds after a gate was late.
-  final class Pause: Sendable {
-    private let end = Mutex(ContinuousClock.now)
-
-    var isDenying: Bool { end.withLock { ContinuousClock.now < $0 } }
-    func note(_ incident: DelegateHub.Incident) {
-      incident.writeToStandardError()
-      guard incident.kind == .late, incident.protocol.hasSuffix("PaymentGate") else { return }
-      end.withLock { $0 = .now + .seconds(10) }
-    }
-  }
-  // end of sample
-
-  static func mayPay(_ amount: Int, _ hub: DelegateHub, _ pause: Pause) async -> Bool {
-    // sample: Behind a pause
-    if pause.isDenying { return false }  // nobody is asked
-    // end of sample
-    return await mayPay(amount, hub)
-  }
 }
 
 @Suite("Samples of failing closed", .inTurn)
@@ -132,9 +108,7 @@ struct FailingClosedSamples {
     let hub = DelegateHub()
     struct MissingGate: Error {}
     func start() async throws {
-      // sample: No start without gates
-      guard await hub.subscriberCount(of: PaymentGate.self) == 2 else { throw MissingGate() }
-      // end of sample
+      guard hub.subscriberCount(of: PaymentGate.self) == 2 else { throw MissingGate() }
     }
     let keepers = [Keeper(), Keeper()]
     for keeper in keepers {
@@ -143,26 +117,6 @@ struct FailingClosedSamples {
     }
     await #expect(throws: Never.self) { try await start() }
     withExtendedLifetime(keepers) {}
-  }
-
-  @Test("the hub tells the pause of a gate that is late, and then nobody is asked")
-  func pause() async {
-    typealias Pause = ClosedSamples.Pause
-    // sample: A hub with a pause
-    let pause = Pause()
-    let hub = DelegateHub(.init(onIncident: { pause.note($0) }))
-    // end of sample
-    let gate = Gate()
-    let (sound, hung) = (Keeper(), Keeper(gate))
-    for keeper in [sound, hung] { hub.subscribe(keeper, to: PaymentGate.self) }
-    #expect(!(await ClosedSamples.mayPay(7, hub, pause)))
-    gate.open()
-    await hub.drain()
-    let asked = hung.asked.history.count
-    #expect(pause.isDenying)
-    #expect(!(await ClosedSamples.mayPay(7, hub, pause)))
-    #expect(hung.asked.history.count == asked)
-    #expect(await hub.subscriberCount(of: PaymentGate.self) == 2)
   }
 
   /// Why one of two gates has not answered.

@@ -4,7 +4,6 @@ import Testing
 
 @Suite("Samples of order and isolation", .inTurn)
 struct IsolationSamples {
-  // sample: Where they live
   protocol DownloadDelegate: AnyObject, Sendable {
     func didReceive(_ bytes: Int) async
   }
@@ -23,7 +22,6 @@ struct IsolationSamples {
   final class Disk: DownloadDelegate {
     func didReceive(_ bytes: Int) { write(bytes) }  // on its queue
   }
-  // end of sample
 
   private static let written = Recorder<String>()
 
@@ -32,13 +30,11 @@ struct IsolationSamples {
     let diskQueue = MarkedQueue.make("disk")
     let hub = DelegateHub()
     let (bar, tally, disk) = (ProgressBar(), Tally(), Disk())
-    // sample: Subscribing them
     hub.subscribe(bar, to: DownloadDelegate.self)
     hub.subscribe(tally, to: DownloadDelegate.self)
     hub.subscribe(disk, to: DownloadDelegate.self, on: diskQueue)
 
     hub.notify(DownloadDelegate.self) { await $0.didReceive(4096) }
-    // end of sample
     await hub.drain()
     #expect(await bar.total == 4096)
     #expect(await tally.total == 4096)

@@ -36,7 +36,7 @@ struct MemorySamples {
   @Test("who is kept by somebody is called")
   func keep() async {
     let server = Server()
-    #expect(await server.hub.subscriberCount(of: ServerDelegate.self) == 2)
+    #expect(server.hub.subscriberCount(of: ServerDelegate.self) == 2)
     server.hub.notify(ServerDelegate.self) { $0.didOpen(1) }
     await server.hub.drain()
     #expect(Metrics.opened.history == [1])
@@ -47,10 +47,10 @@ struct MemorySamples {
     let hub = DelegateHub()
     var audit: Audit? = Audit()
     if let audit { hub.subscribe(audit, to: ServerDelegate.self) }
-    #expect(await hub.subscriberCount(of: ServerDelegate.self) == 1)
+    #expect(hub.subscriberCount(of: ServerDelegate.self) == 1)
 
     audit = nil  // nothing to unsubscribe
-    #expect(await hub.subscriberCount(of: ServerDelegate.self) == 0)
+    #expect(hub.subscriberCount(of: ServerDelegate.self) == 0)
     _ = audit
   }
 

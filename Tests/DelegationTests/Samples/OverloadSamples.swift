@@ -54,13 +54,11 @@ struct OverloadSamples {
   }
 
   private func watch(_ hub: DelegateHub, limit: Int, _ logger: Logger) async {
-    // sample: Watching
     for telemetry in await hub.statistics().protocols {
       for subscriber in telemetry.subscribers where subscriber.counts.waiting > limit {
         logger.warning("\(subscriber.subscriber) is \(subscriber.counts.waiting) behind")
       }
     }
-    // end of sample
   }
 
   @Test("deliver slows the poster down to the slowest")
@@ -72,11 +70,9 @@ struct OverloadSamples {
     let (values, input) = AsyncStream.makeStream(of: Int.self)
     for value in 0..<3 { input.yield(value) }
     input.finish()
-    // sample: A brake
     for await value in values {
       await hub.notifyAndWait(Telemetry.self) { await $0.didMeasure(value) }
     }
-    // end of sample
     #expect(instrument.values.history == [0, 1, 2])
   }
 

@@ -4,6 +4,7 @@ import Testing
 @Suite("Samples of choosing a call", .inTurn)
 struct ShopSamples {
   private protocol ShopDelegate: AnyObject, Sendable {
+    func didOpen()
     func didSell(_ item: String)
     func willClose() async
     func mayClose() async -> Bool
@@ -24,6 +25,7 @@ struct ShopSamples {
       self.prices = prices
     }
 
+    nonisolated func didOpen() { sold.record("open") }
     nonisolated func didSell(_ item: String) { sold.record(item) }
     func willClose() { isClosing = true }
     func mayClose() -> Bool { isClosing }
@@ -36,13 +38,16 @@ struct ShopSamples {
     func label(_ text: String) -> String? { "\(text), \(name)" }
   }
 
-  @Test("the seven calls")
+  @Test("the eight calls")
   func calls() async {
     let hub = DelegateHub()
     let counters = [Counter("books", prices: ["atlas": 30]), Counter("toys", prices: ["kite": 9])]
     for counter in counters { hub.subscribe(counter, to: ShopDelegate.self) }
     let (item, text) = ("kite", "Thank you")
     // sample: Choosing a call
+    // Call all now, here, one after another.
+    hub.forEach(ShopDelegate.self) { $0.didOpen() }
+
     // Tell: something has happened, and nobody is waited for.
     hub.notify(ShopDelegate.self) { $0.didSell(item) }
 
@@ -64,7 +69,7 @@ struct ShopSamples {
     // Hand a value from one to the next; each may change it or stop it.
     let receipt = await hub.pass(text, through: ShopDelegate.self) { await $0.label($1) }
     // end of sample
-    #expect(counters.map(\.sold.history) == [["kite"], ["kite"]])
+    #expect(counters.map(\.sold.history) == [["open", "kite"], ["open", "kite"]])
     #expect(mayClose)
     #expect(stock == 7)
     #expect(reports.map { try? $0.result.get() } == ["books is fine", nil])

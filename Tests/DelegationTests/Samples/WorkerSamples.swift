@@ -88,7 +88,7 @@ struct WorkerSamples {
     hub.subscribe(audit, to: WorkerDelegate.self)
     hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
     // end of sample
-    let subscribers = await hub.subscribers(of: WorkerDelegate.self).map(ObjectIdentifier.init)
+    let subscribers = hub.subscribers(of: WorkerDelegate.self).map(ObjectIdentifier.init)
     #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
     // sample: notify
     hub.notify(WorkerDelegate.self) { $0.worker(worker, didPerform: subtask) }

@@ -21,10 +21,10 @@ struct SnapshotStormTests {
         await Self.play(dice.roll(4), for: "\(dice.roll(Self.members))", hub, gate, &group)
         hub.unsubscribeAll(from: Listener.self)
       }
-      // The hub forgets a few of those that are gone each time it is looked into. Whoever released a
-      // snapshot last may not have come to that yet.
+      // The next look at the list drops those that are gone. A thread that releases a snapshot last may not
+      // have come to that yet.
       for _ in 0..<2_000 where obituaries.count(where: { !$0.isDead }) > 2 * calls {
-        _ = await hub.subscriberCount(of: Listener.self)
+        _ = hub.subscriberCount(of: Listener.self)
         await Task.yield()
       }
       #expect(obituaries.count { !$0.isDead } <= 2 * calls, "of \(obituaries.count)")

@@ -5,28 +5,28 @@ import Testing
 
 @Suite("SubscriptionNode: what it lets happen, open and closed")
 struct SubscriptionNodeTests {
-  let inbox = Inbox()
+  let board = Switchboard()
   let subscriber = Nobody()
   let node: SubscriptionNode
 
   init() {
-    node = Structures.subscribe(subscriber, in: inbox)
-    inbox.post(Structures.content(), to: Structures.key)
+    node = Structures.subscribe(subscriber, in: board)
+    board.post(Structures.content(), to: Structures.key)
   }
 
   @Test("no worker attends it, though what waited is not accounted for yet")
   func attending() throws {
-    defer { inbox.clear() }
-    _ = try #require(inbox.beginTermination(on: node))
+    defer { board.clear() }
+    _ = try #require(board.beginTermination(on: node))
     #expect(!node.attend())
     #expect(node.attend(at: nil).isDone)
   }
 
   @Test("a worker that attends when it is closed is given nothing more")
   func attended() throws {
-    defer { inbox.clear() }
+    defer { board.clear() }
     #expect(node.attend())
-    let end = try #require(inbox.beginTermination(on: node))
+    let end = try #require(board.beginTermination(on: node))
     #expect(node.proceed().isDone)
     node.finishTermination(at: end, as: .cancelled)
     #expect(node.account == Account(cancelled: 1))
@@ -34,8 +34,8 @@ struct SubscriptionNodeTests {
 
   @Test("a worker that has seen what was posted before it was closed does not attend after that")
   func attendedTooLate() throws {
-    defer { inbox.clear() }
-    let end = try #require(inbox.beginTermination(on: node))
+    defer { board.clear() }
+    let end = try #require(board.beginTermination(on: node))
     // Its mailbox does not know yet.
     let isAttended = node.contents.withLock { node.attend(&$0.mailbox, end) }
     #expect(!isAttended)
@@ -46,7 +46,7 @@ struct SubscriptionNodeTests {
 
   @Test("no call begins, and a call that was refused is not counted")
   func refused() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     node.terminate(as: .cancelled)
     #expect(!node.beginCall())
     #expect(node.runningCalls == 0)
@@ -55,10 +55,10 @@ struct SubscriptionNodeTests {
 
   @Test("a call on one that has died is none, and ends the subscription as expired")
   func dead() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     var mortal: Nobody? = Nobody()
-    let node = Structures.subscribe(mortal!, in: inbox)
-    inbox.post(Structures.content(), to: Structures.key)
+    let node = Structures.subscribe(mortal!, in: board)
+    board.post(Structures.content(), to: Structures.key)
     mortal = nil
     #expect(node.subscriber(as: Nobody.self, for: .vote) == nil)
     #expect(node.runningCalls == 0)
@@ -70,11 +70,11 @@ struct SubscriptionNodeTests {
     "asked as a further protocol after its death it is absent, and has ended as expired",
     arguments: [false, true])
   func deadThoughItConformed(wasAsked: Bool) {
-    defer { inbox.clear() }
+    defer { board.clear() }
     let narrowing = Narrowing(to: Nobody.self, within: nil)
     var mortal: Nobody? = Nobody()
-    let node = Structures.subscribe(mortal!, in: inbox)
-    inbox.post(Structures.content(), to: Structures.key)
+    let node = Structures.subscribe(mortal!, in: board)
+    board.post(Structures.content(), to: Structures.key)
     if wasAsked {
       #expect(node.subscriber(as: Nobody.self, conformingTo: narrowing, for: .vote) != nil)
     }
@@ -86,7 +86,7 @@ struct SubscriptionNodeTests {
 
   @Test("one that has ended is not active, and nobody attends it")
   func inactive() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     #expect(node.isActive(endingIn: nil))
     node.terminate(as: .cancelled)
     #expect(!node.isActive(endingIn: nil))
@@ -94,7 +94,7 @@ struct SubscriptionNodeTests {
 
   @Test("nothing is left of who has waited for its handlers")
   func waiter() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     var waiter: Waiter? = Waiter()
     weak let trace = waiter
     if let waiter {
@@ -108,7 +108,7 @@ struct SubscriptionNodeTests {
 
   @Test("its handlers look for who waits for them until the last one has ended")
   func awaited() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     func isAwaited() -> Bool {
       node.state.load(ordering: .relaxed) & SubscriptionNode.Bits.awaited != 0
     }
@@ -127,10 +127,10 @@ struct SubscriptionNodeTests {
   @Test("who is told that it failed, or was late, finds that counted")
   func misses() {
     let seen = Recorder<QuestionAccount>()
-    let telling = Inbox { seen.record($0.subscription.node.questions) }
+    let telling = Switchboard { seen.record($0.subscription.node.questions) }
     defer {
       telling.clear()
-      inbox.clear()
+      board.clear()
     }
     let node = Structures.subscribe(subscriber, in: telling)
     let worker = Worker(activity: telling.activity, caller: nil)
@@ -144,7 +144,7 @@ struct SubscriptionNodeTests {
   @Test(
     "so many that its word cannot count them are counted all the same, and those that run as well")
   func full() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     typealias Bits = SubscriptionNode.Bits
     let most = Int(Bits.full / Bits.asked)
     #expect(node.beginCall())
@@ -163,7 +163,7 @@ struct SubscriptionNodeTests {
 
   @Test("who counts a call before it begins makes room as well, once, though several find it full")
   func fullForSeveral() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     typealias Bits = SubscriptionNode.Bits
     let most = Int(Bits.full / Bits.asked)
     node.state.wrappingAdd(Bits.full, ordering: .relaxed)
@@ -182,8 +182,8 @@ struct SubscriptionNodeTests {
     "one that has ended is remembered until its call ends, however that ends",
     arguments: [CallEnd.answered, .failed, .abandoned, .late, .unasked])
   func remembered(end: CallEnd) {
-    defer { inbox.clear() }
-    var remembered: Int { node.topic.succession.withLock { $0.count } }
+    defer { board.clear() }
+    var remembered: Int { node.topic.state.withLock { $0.endings.nodes.count } }
     #expect(node.beginCall())
     node.terminate(as: .cancelled)
     #expect(remembered == 1)
@@ -193,12 +193,12 @@ struct SubscriptionNodeTests {
 
   @Test("it is elsewhere from when it has an executor on, and takes no lock otherwise")
   func elsewhere() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     // `nil` is not named: the executor stays.
     var own: ManualExecutor?
     for executor in [nil, ManualExecutor(), nil, ManualExecutor(), ManualExecutor(), nil] {
       own = executor ?? own
-      let again = Structures.subscribe(subscriber, in: inbox, on: executor)
+      let again = Structures.subscribe(subscriber, in: board, on: executor)
       #expect(again === node)
       #expect(node.hasExecutor == (own != nil))
       #expect(node.executor === own)
@@ -207,7 +207,7 @@ struct SubscriptionNodeTests {
 
   @Test("options that are applied late replace no newer ones, which have all that was named")
   func lateOptions() throws {
-    defer { inbox.clear() }
+    defer { board.clear() }
     let (old, new) = (ManualExecutor(), ManualExecutor())
     let first = SubscriptionOptions(executor: old)
     let named = try #require(SubscriptionOptions(of: 0, id: Identity("a"), policy: .latest))
@@ -221,7 +221,7 @@ struct SubscriptionNodeTests {
 
   @Test("it is not idle as long as a call runs, however often somebody asks")
   func running() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     #expect(node.beginCall())
     #expect(node.beginCall())
     node.terminate(as: .cancelled)
@@ -236,10 +236,10 @@ struct SubscriptionNodeTests {
 
   @Test("what was dropped before a worker came by is accounted for when somebody looks")
   func dropping() {
-    defer { inbox.clear() }
+    defer { board.clear() }
     let other = Nobody()
-    let limited = Structures.subscribe(other, in: inbox, policy: .dropOldest(limit: 1))
-    for _ in 0..<3 { inbox.post(Structures.content(), to: Structures.key) }
+    let limited = Structures.subscribe(other, in: board, policy: .dropOldest(limit: 1))
+    for _ in 0..<3 { board.post(Structures.content(), to: Structures.key) }
     #expect(limited.account == Account(dropped: 2, waiting: 1))
   }
 
@@ -249,6 +249,6 @@ struct SubscriptionNodeTests {
     let probes = Probe.many(100)
     let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
     #expect(Set(subscriptions.map(\.hashValue)).count > 90)
-    inbox.clear()
+    board.clear()
   }
 }

@@ -22,54 +22,34 @@ struct TerminatingTogetherTests {
     executor.run()
   }
 
-  @Test(
-    "if the actor was told before they were accounted for, it is told again",
-    arguments: [TopicIndex.smallestSweep - 1, TopicIndex.smallestSweep])
-  func review(count: Int) {
-    let inbox = Inbox()
-    defer { inbox.clear() }
-    let subscribers = (0..<count).map { _ in Nobody() }
-    let nodes = subscribers.map { Structures.subscribe($0, in: inbox) }
-    // An actor that is there at once.
-    let finished = Recorder<Int>()
-    inbox.setWaker { [weak inbox] in
-      guard let inbox, inbox.wake.claim() else { return }
-      _ = inbox.takeUpdates(asWake: true)
-      finished.record(nodes.count(where: \.isIdle))
-    }
-    inbox.terminateAll()
-    // Fewer may wait until the next call.
-    #expect(finished.history == (count < TopicIndex.smallestSweep ? [0] : [0, count]))
-  }
-
   @Test("after a peak, the dead are looked for at as small a population as before it")
   func peak() {
-    let inbox = Inbox()
-    defer { inbox.clear() }
+    let board = Switchboard()
+    defer { board.clear() }
     var peak = (0..<10_000).map { _ in Nobody() }
     for subscriber in peak {
-      _ = Structures.subscribe(subscriber, in: inbox)
-      sweep(inbox)
+      _ = Structures.subscribe(subscriber, in: board)
+      sweep(board)
     }
-    inbox.terminateAll()
+    board.terminateAll()
     peak = []
-    #expect(!sweep(inbox))
+    #expect(!sweep(board))
     let few = (0..<TopicIndex.smallestSweep).map { _ in Nobody() }
     let sweeps = few.map { subscriber in
-      _ = Structures.subscribe(subscriber, in: inbox)
-      return sweep(inbox)
+      _ = Structures.subscribe(subscriber, in: board)
+      return sweep(board)
     }
     #expect(sweeps.last == true)
     #expect(sweeps.count { $0 } == 1)
   }
 
-  /// Does what the actor does for a sweep that is due.
+  /// Ends the sweep that is due.
   ///
   /// - Returns: whether one was.
   @discardableResult
-  private func sweep(_ inbox: Inbox) -> Bool {
-    let updates = inbox.takeUpdates(asWake: true)
-    for topic in updates.pendingWork.sweeps { inbox.didSweep(topic) }
-    return !updates.pendingWork.sweeps.isEmpty
+  private func sweep(_ board: Switchboard) -> Bool {
+    guard board.takeSweeps() > 0 else { return false }
+    board.topic().state.withLock { $0.didSweep() }
+    return true
   }
 }

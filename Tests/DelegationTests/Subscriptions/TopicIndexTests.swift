@@ -2,10 +2,10 @@ import Testing
 
 @testable import Delegation
 
-@Suite("TopicIndex: one protocol's part of the inbox", .inTurn(.heavy))
+@Suite("TopicIndex: what a topic keeps under its lock", .inTurn(.heavy))
 struct TopicIndexTests {
   enum Step: CaseIterable {
-    case insert, insertWithIdentity, removeFirst, removeLast, removeAll, post, takeChanges
+    case insert, insertWithIdentity, removeFirst, removeLast, removeAll, post, merge
   }
 
   @Test("after every history of five steps it agrees with a list of who is subscribed")
@@ -29,23 +29,24 @@ struct TopicIndexTests {
 
   @Test("a subscription is removed once")
   func removedOnce() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscriber = Nobody()
-    let node = Structures.node(of: subscriber, in: topicIndex.topic)
+    let node = Structures.node(of: subscriber)
     topicIndex.insert(node, as: nil)
-    _ = topicIndex.post(Structures.content(), followedBy: Notification())
+    topicIndex.post(Structures.content(), to: node.topic, followedBy: Notification())
     #expect(topicIndex.terminate(node)?.end == 1)
     #expect(topicIndex.terminate(node)?.end == nil)
     #expect(topicIndex.population == 0)
-    #expect(topicIndex.takeChanges().terminated == 1)
+    #expect(topicIndex.endings.nodes.map(ObjectIdentifier.init) == [ObjectIdentifier(node)])
+    #expect(topicIndex.members.endedCount == 1)
   }
 
   @Test("those of one hash are kept apart, and the last one takes its bucket with it")
   func buckets() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscribers = (0..<3).map { _ in Nobody() }
     let nodes = subscribers.map {
-      Structures.node(of: $0, in: topicIndex.topic, identity: Identity(1))
+      Structures.node(of: $0, identity: Identity(1))
     }
     for node in nodes { topicIndex.insert(node, as: Identity(1)) }
     let hash = Identity(1).hash
@@ -62,10 +63,10 @@ struct TopicIndexTests {
 
   @Test("an object's subscription is found by its address, whether it has an id or not")
   func byAddress() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscribers = [Nobody(), Nobody()]
     for (subscriber, identity) in zip(subscribers, [nil, Identity("a")]) {
-      let node = Structures.node(of: subscriber, in: topicIndex.topic, identity: identity)
+      let node = Structures.node(of: subscriber, identity: identity)
       topicIndex.insert(node, as: identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
       #expect(topicIndex.identity(of: node) === identity)
@@ -73,39 +74,36 @@ struct TopicIndexTests {
       #expect(topicIndex.terminate(node)?.options?.id === identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
     }
-    #expect(topicIndex.subscription(at: ObjectIdentifier(topicIndex.topic)) === nil)
+    #expect(topicIndex.subscription(at: ObjectIdentifier(Nobody.self)) === nil)
   }
 
   // MARK: Keeping memory bounded
 
-  @Test("changes that nobody takes are heavy from 512 on, of whatever kind")
+  @Test("a merge is due when as many have ended as are open, and no fewer than 512, or all")
   func heavy() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
-    let subscriber = Nobody()
-    for change in 1...255 {
-      let identity = Identity(change)
-      let node = Structures.node(of: subscriber, in: topicIndex.topic, identity: identity)
-      topicIndex.insert(node, as: identity)
+    var topicIndex = TopicIndex()
+    let subscribers = (0..<2000).map { _ in Nobody() }
+    for subscriber in subscribers { topicIndex.insert(Structures.node(of: subscriber), as: nil) }
+    var due: [Int] = []
+    for (number, node) in topicIndex.all.enumerated() {
       _ = topicIndex.terminate(node)
+      guard topicIndex.isHeavy else { continue }
+      due.append(number + 1)
+      topicIndex.merge()
     }
-    let node = Structures.node(of: subscriber, in: topicIndex.topic)
-    topicIndex.insert(node, as: nil)
-    #expect(!topicIndex.isHeavy)
-    topicIndex.rank(node, 1)
-    #expect(topicIndex.isHeavy)
-    _ = topicIndex.takeChanges()
-    #expect(!topicIndex.isHeavy)
+    #expect(due == [1000, 1512, 2000])
+    #expect(topicIndex.members.snapshot?.isEmpty == true)
   }
 
   @Test("a search for the dead is due at 512, once, then at twice what the last one left")
   func sweeps() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     var subscribers: [Nobody] = []
     var due: [Int] = []
     func insert(upTo population: Int) {
       while topicIndex.population < population {
         subscribers.append(Nobody())
-        let node = Structures.node(of: subscribers.last!, in: topicIndex.topic)
+        let node = Structures.node(of: subscribers.last!)
         topicIndex.insert(node, as: Identity(topicIndex.population))
         if topicIndex.takeSweep() { due.append(topicIndex.population) }
       }
@@ -123,12 +121,12 @@ struct TopicIndexTests {
 
   @Test("after a peak a search for the dead is due as early as before it")
   func sweepsAfterAPeak() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscribers = (0..<4000).map { _ in Nobody() }
     var due: [Int] = []
     func insert(_ subscribers: some Sequence<Nobody>) {
       for subscriber in subscribers {
-        topicIndex.insert(Structures.node(of: subscriber, in: topicIndex.topic), as: nil)
+        topicIndex.insert(Structures.node(of: subscriber), as: nil)
         if topicIndex.takeSweep() { due.append(topicIndex.population) }
       }
     }
@@ -141,11 +139,11 @@ struct TopicIndexTests {
 
   @Test("one that ends while a search is under way makes no other due")
   func endingDuringASweep() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscribers = (0..<3000).map { _ in Nobody() }
     var due: [Int] = []
     for subscriber in subscribers {
-      let node = Structures.node(of: subscriber, in: topicIndex.topic)
+      let node = Structures.node(of: subscriber)
       topicIndex.insert(node, as: nil)
       guard topicIndex.takeSweep() else { continue }
       due.append(topicIndex.population)
@@ -156,9 +154,9 @@ struct TopicIndexTests {
 
   @Test("one of many that ends brings no search forward")
   func endingOfOne() {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     let subscribers = (0..<600).map { _ in Nobody() }
-    let nodes = subscribers.map { Structures.node(of: $0, in: topicIndex.topic) }
+    let nodes = subscribers.map { Structures.node(of: $0) }
     for node in nodes {
       topicIndex.insert(node, as: nil)
       if topicIndex.takeSweep() { topicIndex.didSweep() }
@@ -171,7 +169,7 @@ struct TopicIndexTests {
     "searches look at few more than subscribed, and the dead are few more than the living",
     arguments: [0, 100, 700])
   func amortised(living: Int) {
-    var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+    var topicIndex = TopicIndex()
     var kept = 0
     var doomed: [SubscriptionNode] = []
     var looks = 0
@@ -180,7 +178,7 @@ struct TopicIndexTests {
     let subscribers = (0..<subscriptions).map { _ in Nobody() }
     for number in 0..<subscriptions {
       let identity = Identity(number)
-      let node = Structures.node(of: subscribers[number], in: topicIndex.topic, identity: identity)
+      let node = Structures.node(of: subscribers[number], identity: identity)
       topicIndex.insert(node, as: identity)
       if kept < living { kept += 1 } else { doomed.append(node) }
       most = max(most, doomed.count)
@@ -206,12 +204,11 @@ private struct LedgerRun {
     var end: Int?
   }
 
-  private var topicIndex = TopicIndex(topic: Topic(Nobody.self))
+  private let topic = Topic(Nobody.self)
+  private var topicIndex = TopicIndex()
   private var members: [Member] = []
   private var posted = 0
   private var addressed = 0
-  private var joined: [SubscriptionNode] = []
-  private var left = 0
 
   private var open: [Int] { members.indices.filter { members[$0].end == nil } }
 
@@ -223,10 +220,13 @@ private struct LedgerRun {
     case .removeLast: if let fault = remove(open.last) { return fault }
     case .removeAll: if let fault = removeAll() { return fault }
     case .post:
-      _ = topicIndex.post(Structures.content(), followedBy: Notification())
+      topicIndex.post(Structures.content(), to: topic, followedBy: Notification())
       posted += 1
       addressed += open.count
-    case .takeChanges: if let fault = takeChanges() { return fault }
+    case .merge:
+      topicIndex.merge()
+      let snapshot = topicIndex.members.snapshot?.map(\.serial)
+      if snapshot != open { return "snapshot \(String(describing: snapshot))" }
     }
     return check()
   }
@@ -234,43 +234,35 @@ private struct LedgerRun {
   private mutating func insert(_ identity: Identity?) {
     let subscriber = Nobody()
     let node = Structures.node(
-      of: subscriber, in: topicIndex.topic, mailbox: topicIndex.makeMailbox(.unbounded),
+      of: subscriber, in: topic, mailbox: topicIndex.makeMailbox(.unbounded),
       serial: members.count, identity: identity)
     topicIndex.insert(node, as: identity)
     members.append(Member(subscriber: subscriber, node: node, identity: identity))
-    joined.append(node)
   }
 
   private mutating func remove(_ index: Int?) -> String? {
     guard let index else { return nil }
     let end = topicIndex.terminate(members[index].node)?.end
     members[index].end = posted
-    left += 1
     return end == posted ? nil : "removed at \(String(describing: end)), expected \(posted)"
   }
 
   private mutating func removeAll() -> String? {
     topicIndex.terminateAll()
-    left += open.count
     for index in open { members[index].end = posted }
     return nil
   }
 
-  private mutating func takeChanges() -> String? {
-    let changes = topicIndex.takeChanges()
-    defer { (joined, left) = ([], 0) }
-    guard changes.added.elementsEqual(joined, by: ===), changes.terminated == left else {
-      return "changes \(changes.added.map(\.serial)), \(changes.terminated) left"
-    }
-    return nil
-  }
-
   private func check() -> String? {
-    let topic = topicIndex.topic.published.load(ordering: .relaxed)
-    guard topicIndex.posted == posted, topic == posted else { return "posted \(topicIndex.posted)" }
+    let published = topic.published.load(ordering: .relaxed)
+    guard topicIndex.posted == posted, published == posted else {
+      return "posted \(topicIndex.posted)"
+    }
     guard topicIndex.addressed == addressed else { return "addressed \(topicIndex.addressed)" }
     guard topicIndex.population == open.count else { return "population \(topicIndex.population)" }
     let all = topicIndex.all
+    let ended = topicIndex.endings.nodes.map(\.serial).sorted()
+    guard ended == members.indices.filter({ members[$0].end != nil }) else { return "ended" }
     guard all.map(\.serial).sorted() == open else { return "members \(all.map(\.serial))" }
     for (index, member) in members.enumerated() where member.node.isOpen != (member.end == nil) {
       return "member \(index) is open: \(member.node.isOpen)"
@@ -285,7 +277,7 @@ private struct LedgerRun {
     }
     var account = Account()
     for member in members { account += member.node.account }
-    guard account.total == addressed else { return "\(account), addressed \(addressed)" }
+    guard account.addressed == addressed else { return "\(account), addressed \(addressed)" }
     let waiting = open.reduce(0) { $0 + members[$1].node.account.waiting }
     return account.waiting == waiting ? nil : "\(account), of which \(waiting) wait"
   }

@@ -70,8 +70,8 @@ enum Call: CaseIterable {
     case .statistics: _ = await hub.statistics()
     case .vote: _ = await hub.vote(Listener.self) { _ in true }
     case .ask: _ = await hub.ask(Listener.self, combining: .all()) { $0.name }
-    case .count: _ = await hub.subscriberCount(of: Listener.self)
-    case .subscribers: _ = await hub.subscribers(of: Listener.self)
+    case .count: _ = hub.subscriberCount(of: Listener.self)
+    case .subscribers: _ = hub.subscribers(of: Listener.self)
     case .drain: _ = await hub.drain()
     case .cancelAndWait:
       await scene.owns?.cancelAndWait()

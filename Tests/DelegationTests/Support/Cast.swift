@@ -2,13 +2,13 @@
 
 /// Subscriptions that nobody ever calls.
 final class Cast {
-  let inbox = Inbox()
+  let board = Switchboard()
   let subscribers: [Nobody]
   let nodes: [SubscriptionNode]
 
   init(_ count: Int) {
     subscribers = (0..<count).map { _ in Nobody() }
-    nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
+    nodes = subscribers.map { [board] in Structures.subscribe($0, in: board) }
   }
 
   deinit {
@@ -16,6 +16,6 @@ final class Cast {
     for node in nodes {
       while node.runningCalls > 0 { node.endCall() }
     }
-    inbox.clear()
+    board.clear()
   }
 }

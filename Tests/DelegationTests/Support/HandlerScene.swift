@@ -20,7 +20,7 @@ final class HandlerScene {
   private(set) var isRunning: [Bool]
   private(set) var contexts: [HandlerContext] = []
   private var origins: [Caller?] = []
-  let inbox = Inbox()
+  let board = Switchboard()
   private let subscribers: [Nobody]
   /// Who waits, in this scene and in others.
   let waits: HandlerWaits
@@ -29,41 +29,42 @@ final class HandlerScene {
     self.parts = parts
     self.waits = waits
     subscribers = (0..<count).map { _ in Nobody() }
-    nodes = subscribers.map { [inbox] in Structures.subscribe($0, in: inbox) }
+    nodes = subscribers.map { [board] in Structures.subscribe($0, in: board) }
     isRunning = parts.map { _ in false }
-    // Nobody comes when the deliveries are posted: this scene begins them itself.
-    inbox.setWaker { [weak inbox] in
-      if let inbox, inbox.wake.claim() { inbox.activity.end() }
-    }
     for index in parts.indices { begin(index) }
   }
 
   deinit {
     // A mailbox that is attended keeps what it has.
     for index in parts.indices where isRunning[index] { end(index) }
-    inbox.clear()
+    board.clear()
   }
 
   /// How many handlers run: each has a worker to itself.
-  var workers: Int { inbox.activity.workers.value }
+  var workers: Int { board.activity.workers.value }
 
   /// Posts a notification that somebody waits for.
   func postWithReceipt() -> Receipt {
     let receipt = Receipt()
     var content = Structures.content()
     content.receipt = receipt
-    inbox.post(content, to: Structures.key)
+    post(content)
     return receipt
+  }
+
+  /// Nobody comes when something is posted: this scene begins the handlers itself.
+  private func post(_ content: Notification.Content) {
+    if board.post(content, to: Structures.key) { board.activity.end() }
   }
 
   private func begin(_ index: Int) {
     let part = parts[index]
     let parent = part.parent.map { contexts[$0] }
     let caller = HandlerContext.binding.withValue(parent) { part.isDelivery ? nil : Caller.present }
-    let worker = Worker(activity: inbox.activity, caller: caller)
-    inbox.activity.begin()
+    let worker = Worker(activity: board.activity, caller: caller)
+    board.activity.begin()
     if part.isDelivery {
-      inbox.post(Structures.content(), to: Structures.key)
+      post(Structures.content())
       guard nodes[part.node].begin() != nil else { fatalError("two deliveries at once") }
     } else {
       guard nodes[part.node].beginCall() else { fatalError("a subscription that is closed") }
@@ -96,7 +97,7 @@ final class HandlerScene {
     let worker = contexts[index].worker
     worker.end()
     isRunning[index] = false
-    inbox.activity.end()
+    board.activity.end()
     guard parts[index].isDelivery else { return node.endCall() }
     // What else was posted is handled at once, if need be by a worker that comes by for it.
     var next = content(of: node.advance(after: .handled)) ?? node.begin()
@@ -104,6 +105,7 @@ final class HandlerScene {
       next = content(of: node.advance(after: .handled)) ?? node.begin()
       handled.receipt?.pass()
     }
+    board.takeRequested()
   }
 
   private func content(of step: Mailbox.Step) -> Notification.Content? {

@@ -205,10 +205,10 @@ final class HeldScene: Sendable {
         Listener.self, by: .atLeast(5), within: Self.within, absent: .abstains
       ) { _ in true }
     case .look:
-      _ = await hub.subscriberCount(of: Listener.self)
-      _ = await hub.subscribers(of: Bystander.self)
+      _ = hub.subscriberCount(of: Listener.self)
+      _ = hub.subscribers(of: Bystander.self)
       _ = await hub.statistics()
-    case .drain: await hub.drain(within: Self.within)
+    case .drain: _ = await hub.drain(within: Self.within)
     case .otherHub:
       await otherHub.notifyAndWait(Bystander.self) { _ in }
       _ = await otherHub.vote(Bystander.self) { _ in true }

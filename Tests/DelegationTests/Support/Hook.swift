@@ -48,6 +48,9 @@ enum CallForm: String, CaseIterable, Sendable {
   case collect, collectWithin
   case askInTurn, askInTurnAbsent, askInTurnWithin, askInTurnEachWithin
   case pass, passAbsent, passWithin, passEachWithin
+  case voteAbsentOnMainActor, voteWithinOnMainActor, askAbsentOnMainActor, askWithinOnMainActor
+  case collectOnMainActor, collectWithinOnMainActor
+  case askInTurnOnMainActor, askInTurnWithinOnMainActor, passOnMainActor, passWithinOnMainActor
 
   /// What an interceptor is told.
   var call: String {
@@ -143,6 +146,34 @@ enum CallForm: String, CaseIterable, Sendable {
           text(
             await all.pass(1, eachWithin: hour, absent: .counts(as: nil)) { try $1 + one($0) }
               as Int?)
+      case .voteAbsentOnMainActor:
+        return text(await all.vote(absent: .counts(as: false)) { @MainActor in try yes($0) })
+      case .voteWithinOnMainActor:
+        return text(await all.vote(within: hour, absent: .abstains) { @MainActor in try yes($0) })
+      case .askAbsentOnMainActor:
+        return text(
+          await all.ask(combining: .sum(), absent: .counts(as: 10)) { @MainActor in try one($0) })
+      case .askWithinOnMainActor:
+        return text(
+          await all.ask(combining: .sum(), within: hour, absent: .abstains) { @MainActor in
+            try one($0)
+          })
+      case .collectOnMainActor:
+        return text(await all.collect { @MainActor in try one($0) }.map(\.result))
+      case .collectWithinOnMainActor:
+        return text(await all.collect(within: hour) { @MainActor in try one($0) }.map(\.result))
+      case .askInTurnOnMainActor:
+        return text(try await all.askInTurn { @MainActor in try one($0) } as Int?)
+      case .askInTurnWithinOnMainActor:
+        return text(
+          await all.askInTurn(within: hour, absent: .abstains) { @MainActor in try one($0) }
+            as Int?)
+      case .passOnMainActor:
+        return text(try await all.pass(1) { @MainActor in try $1 + one($0) } as Int?)
+      case .passWithinOnMainActor:
+        return text(
+          await all.pass(1, within: hour, absent: .abstains) { @MainActor in try $1 + one($0) }
+            as Int?)
       }
       return text(await all.hub.drain())
     } catch {

@@ -170,7 +170,7 @@ struct MailboxWorld: SmallWorld {
     case .elsewhere:
       return "goes elsewhere"
     case .more:
-      // A wake is requested.
+      // Another lane is requested.
       isPending = true
       if isClosed { return "more after the end" }
       defer { isRecheckDue = false }
@@ -290,7 +290,7 @@ struct MailboxWorld: SmallWorld {
     case (false, _): expected.waiting += lost.count
     }
     expected.cancelled += cancelled
-    if account.total != addressed { return "\(account) does not add up to \(addressed)" }
+    if account.addressed != addressed { return "\(account) does not add up to \(addressed)" }
     return account == expected ? nil : "\(account), expected \(expected)"
   }
 

@@ -5,27 +5,6 @@ import Synchronization
 /// A subscriber for tests of the pieces that need one and never call it.
 final class Nobody: Sendable {}
 
-/// How many wakes an inbox has sent.
-final class Wakes: Sendable {
-  private let sent = Atomic<Int>(0)
-  private let stuck = Atomic<Bool>(false)
-
-  init(of inbox: Inbox) {
-    inbox.setWaker { [weak self, weak inbox] in
-      guard let self, let inbox, !isStuck, inbox.wake.claim() else { return }
-      sent.add(1, ordering: .relaxed)
-    }
-  }
-
-  /// Whether those who are to send wakes do not get round to it, or have no hub to send them for.
-  var isStuck: Bool {
-    get { stuck.load(ordering: .relaxed) }
-    set { stuck.store(newValue, ordering: .relaxed) }
-  }
-
-  var count: Int { sent.load(ordering: .relaxed) }
-}
-
 /// What the pieces inside are built of in tests that have no hub.
 enum Structures {
   /// The key of the type that stands for a protocol.
@@ -45,18 +24,18 @@ enum Structures {
       serial: serial, inPlaceOf: predecessor)
   }
 
-  /// A subscription made through an inbox.
+  /// A subscription made through a switchboard.
   static func subscribe(
-    _ subscriber: Nobody, to type: Any.Type = Nobody.self, in inbox: Inbox,
+    _ subscriber: Nobody, to type: Any.Type = Nobody.self, in board: Switchboard,
     identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded,
     on executor: (any TaskExecutor)? = nil
   ) -> SubscriptionNode {
-    inbox.subscribe(
+    board.topic(of: type).subscribe(
       SubscriptionRequest(
         object: subscriber, type: Nobody.self,
         options: SubscriptionOptions(of: 0, id: identity, policy: policy, executor: executor),
         priority: priority, site: Site(file: #fileID, line: #line)),
-      reference: WeakReference(subscriber, object: subscriber), to: type)
+      reference: WeakReference(subscriber, object: subscriber))
   }
 
   /// A notification's content that does something when it is handled.
@@ -64,7 +43,7 @@ enum Structures {
     Notification.Content(
       handler: .synchronous { _ in
         body()
-        return true
+        return .handled
       })
   }
 
@@ -84,31 +63,9 @@ enum Structures {
   }
 }
 
-extension Inbox {
-  /// Begins the termination of a subscription, and leaves it to the test to finish it.
-  ///
-  /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
-  func beginTermination(
-    on node: SubscriptionNode, as termination: Termination = .cancelled
-  ) -> Int? {
-    state.withLock { state -> Int? in
-      guard let place = state.indexes.index(forKey: node.topic.key) else { return nil }
-      var effects: [Effect] = []
-      change(at: place, &state) {
-        terminate(node, as: termination, at: place, &$0, &effects)
-      }
-      for case .finish(_, let end, _, _) in effects { return end }
-      return nil
-    }
-  }
-
-  /// The index of a protocol.
-  func index(of key: ObjectIdentifier) -> TopicIndex? { state.withLock { $0.indexes[key] } }
-}
-
 extension TopicIndex {
   /// All subscriptions.
-  var all: [SubscriptionNode] { Array(members.values) }
+  var all: [SubscriptionNode] { Array(open.values) }
 
   /// For how many hashes of ids something is kept; `nil` if that cannot be seen.
   var buckets: Int? {
@@ -117,10 +74,23 @@ extension TopicIndex {
   }
 
   /// Adds a subscription with an id.
-  mutating func insert(
-    _ node: SubscriptionNode, as identity: Identity?, inPlaceOf former: SubscriptionNode? = nil
-  ) {
-    insert(node, with: SubscriptionOptions(id: identity), inPlaceOf: former)
+  mutating func insert(_ node: SubscriptionNode, as identity: Identity?) {
+    insert(node, with: SubscriptionOptions(id: identity))
+  }
+
+  /// Appends a notification, as a topic does.
+  @discardableResult
+  mutating func post(
+    _ content: Notification.Content, to topic: Topic, followedBy end: Notification
+  ) -> Notification {
+    topic.append(content, followedBy: end, &self)
+  }
+
+  /// Brings the list of members up to date.
+  mutating func merge() {
+    var draft = members.take()
+    draft.merge()
+    _ = members.put(&draft)
   }
 
   /// Ends all subscriptions.
@@ -130,9 +100,9 @@ extension TopicIndex {
 }
 
 extension Topic {
-  /// One of an inbox of its own.
+  /// One of a hub that does not exist.
   convenience init(_ type: Any.Type) {
-    self.init(type, owner: Inbox())
+    self.init(type, owner: Dispatcher())
   }
 }
 
@@ -143,7 +113,7 @@ extension Notification.Content {
   /// Runs a synchronous handler.
   func run() throws -> Bool {
     guard case .synchronous(let handle) = handler else { return false }
-    return try handle(Self.node.reference)
+    return try handle(Self.node.reference) == .handled
   }
 }
 
@@ -179,7 +149,7 @@ extension SubscriptionNode {
     let step = contents.withLock { $0.mailbox.proceed(published: publishedWhileOpen) }
     if case .done = step {
       state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent)
-      if !isOpen { releaseHeld() }
+      if !isOpen { finish() }
     }
     return step
   }
@@ -204,6 +174,9 @@ extension SubscriptionNode {
     guard attend(), case .handle(let content) = proceed() else { return nil }
     return content
   }
+
+  /// Whether none of its handlers runs and its account is final, once it is terminated.
+  var isIdle: Bool { !isBusy && contents.withLock { $0.mailbox.isAccountedFor } }
 }
 
 extension Mailbox.Step {

@@ -16,9 +16,12 @@ struct WaitListTests {
     list.add(low)
     #expect(list.limit == 3)
     list.remove(high)
+    // Not looked for: of very many each may be removed.
+    #expect(list.takeFulfilled(at: 2).isEmpty)
     #expect(list.limit == 1)
     list.remove(low)
     list.remove(high)
+    #expect(list.takeFulfilled(at: 1).isEmpty)
     #expect(list.limit == 0)
     list.remove(strict)
     #expect(list.limit == -1)

@@ -103,17 +103,17 @@ struct BeyondOneProcessSamples {
     // An `any Gatekeeper`, which may be one.
     hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)
     // end of sample
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 2)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 2)
     let isAllowed = try await hub.vote(Gatekeeper.self) { try await $0.mayEnter("Mallory") }
     #expect(!isAllowed)
     // sample: Subscribing here and there
     // By its id, so by any proxy.
     hub.unsubscribe(doorman)
     // end of sample
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
     hub.unsubscribeAll(from: Gatekeeper.self)
     add(gatekeeper)
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
   }
 
   @Test("on a queue and to several protocols a doorman is one subscriber as well")
@@ -123,12 +123,12 @@ struct BeyondOneProcessSamples {
     // sample: On a queue
     hub.subscribe(doorman, to: Gatekeeper.self, on: gateQueue)
     // end of sample
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
     // sample: To several protocols
     hub.subscribe(doorman, toEachOf: Gatekeeper.self, Janitor.self)
     // end of sample
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
-    #expect(await hub.subscriberCount(of: Janitor.self) == 0)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: Janitor.self) == 0)
   }
 
   // sample: Somebody who may live anywhere
@@ -143,9 +143,9 @@ struct BeyondOneProcessSamples {
     let doorman = Doorman(actorSystem: system)
     let running = Task { await doormen.whenLocal { await $0.run() } }
     await system.receptionist.checkIn(doorman, with: .doormen)
-    while await hub.subscriberCount(of: Gatekeeper.self) == 0 { await Task.yield() }
+    while hub.subscriberCount(of: Gatekeeper.self) == 0 { await Task.yield() }
     await doormen.whenLocal { $0.terminated(actor: doorman.id) }
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 0)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 0)
     running.cancel()
     _ = await running.value
   }
@@ -161,7 +161,7 @@ struct BeyondOneProcessSamples {
       hub.subscribe(doorman, to: Gatekeeper.self)
     }
     // end of sample
-    #expect(await hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
     withExtendedLifetime(doorman) {}
   }
 

@@ -23,7 +23,6 @@ import Delegation
   }
   // end of sample
 
-  // sample: Subscribers on the main actor
   protocol SongDisplay: AnyObject, Sendable {
     func show(_ song: String)
   }
@@ -32,7 +31,6 @@ import Delegation
     private(set) var text = ""
     func show(_ song: String) { text = song }  // on the main actor
   }
-  // end of sample
 
   private nonisolated let notes = Log()
 

@@ -4,7 +4,6 @@ import Testing
 
 @Suite("A program: a class with a multicast delegate, from Objective-C", .inTurn)
 struct DownloaderProgram {
-  // sample: A delegate with optional methods
   protocol DownloaderDelegate: AnyObject, Sendable {
     func downloader(_ downloader: Downloader, didBegin file: String)
     func downloader(_ downloader: Downloader, didFinish file: String)
@@ -20,13 +19,12 @@ struct DownloaderProgram {
   protocol DownloaderNaming: AnyObject, Sendable {
     func downloader(_ downloader: Downloader, nameFor file: String) async -> String?
   }
-  // end of sample
 
-  // sample: A class with a multicast delegate
   // It passes itself to its delegates, so it has to be `Sendable`.
   final class Downloader: Sendable {
     private let delegates = Delegates<any DownloaderDelegate>()
 
+    // sample: A class with a multicast delegate
     func addDelegate(_ delegate: any DownloaderDelegate, delegateQueue: DispatchQueue) {
       delegates.registry.subscribe(delegate, on: delegateQueue)
     }
@@ -36,6 +34,7 @@ struct DownloaderProgram {
 
     /// Whether anybody responds to `downloader:didReach:`.
     var showsProgress: Bool { !delegates.conforming(to: DownloaderProgress.self).isEmpty }
+    // end of sample
 
     /// The name under which a file is stored; `nil` if it has failed too often.
     func download(_ file: String, failures: Int = 0) async -> String? {
@@ -57,7 +56,6 @@ struct DownloaderProgram {
 
     func settle() async { await delegates.hub.drain() }
   }
-  // end of sample
 
   // Its state is used only on its serial queue, on which it is subscribed. The compiler cannot see that.
   final class Panel: DownloaderDelegate, DownloaderProgress, @unchecked Sendable {

@@ -44,7 +44,6 @@ struct OrderServiceProgram {
   }
   // end of sample
 
-  // sample: An order service
   actor OrderService {
     nonisolated let hub: DelegateHub
     private let gates: Int
@@ -73,7 +72,6 @@ struct OrderServiceProgram {
       return await hub.drain(within: patience)
     }
   }
-  // end of sample
 
   private final class Limit: OrderGate {
     func objection(to order: Order) async -> String? {

@@ -1,0 +1,127 @@
+/// What a call of `subscribe` asks for.
+struct SubscriptionRequest {
+  let object: AnyObject
+  let type: any AnyObject.Type
+  let options: SubscriptionOptions?
+  let priority: Int?
+  let site: Site
+}
+
+extension Topic {
+  /// Adds a subscription, or changes the object's existing one.
+  ///
+  /// - Returns: the subscription; a terminated one if the subscriber is dying.
+  func subscribe(
+    _ request: SubscriptionRequest, reference: consuming WeakReference
+  ) -> SubscriptionNode {
+    guard reference.refers(to: request.object) else {
+      return makeEnded(request, reference: reference)
+    }
+    let identity = request.options?.id
+    var reference: WeakReference? = consume reference
+    while true {
+      let bucket = identity.map { identity in state.withLock { $0.named(identity.hash) } }
+      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
+      let sameID = identity.flatMap { identity in
+        bucket?.first { $0.identity.matches(identity) }?.node
+      }
+      // From before the take-over, after which it may be released.
+      let subscriber = sameID?.reference.object
+      let node = update { index, effects -> SubscriptionNode? in
+        if let bucket, let identity {
+          let isSame = index.named(identity.hash).elementsEqual(bucket) {
+            $0.node === $1.node && $0.identity === $1.identity
+          }
+          if !isSame { return nil }
+        }
+        return subscribe(request, &reference, replacing: sameID, &index, &effects)
+      }
+      if let subscriber { sameID?.keep(subscriber) }
+      if let node { return node }
+    }
+  }
+
+  /// Adds a subscription, or changes the object's existing one.
+  ///
+  /// Called under the lock, as all functions below it.
+  ///
+  /// - Parameters:
+  ///   - request: what to subscribe.
+  ///   - reference: the reference to the object; taken if a subscription is added.
+  ///   - sameID: the subscription that has the same id, if there is one; it is replaced.
+  ///   - index: the state under the lock.
+  ///   - effects: what to do after the lock.
+  /// - Returns: the subscription.
+  private func subscribe(
+    _ request: SubscriptionRequest, _ reference: inout WeakReference?,
+    replacing sameID: SubscriptionNode?, _ index: inout TopicIndex, _ effects: inout [Effect]
+  ) -> SubscriptionNode {
+    let existing = index.subscription(at: ObjectIdentifier(request.object))
+    if let existing, existing.reference.refers(to: request.object) {
+      if let sameID, sameID !== existing {
+        Self.terminate(sameID, as: .cancelled, &index, &effects)
+      }
+      if let newer = request.options {
+        let (options, former) = index.change(existing, by: newer)
+        effects.append(.setOptions(existing, options))
+        if let former { effects.append(.release(former)) }
+      }
+      if let priority = request.priority { index.members.rank(existing, priority) }
+      return existing
+    }
+    // Another object with the address of a live one can only be dead.
+    if let existing, existing !== sameID {
+      Self.terminate(existing, as: .expired, &index, &effects)
+    }
+    return add(request, &reference, inPlaceOf: sameID, &index, &effects)
+  }
+
+  /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
+  private func add(
+    _ request: SubscriptionRequest, _ reference: inout WeakReference?,
+    inPlaceOf predecessor: SubscriptionNode?, _ index: inout TopicIndex,
+    _ effects: inout [Effect]
+  ) -> SubscriptionNode {
+    let former = predecessor?.isOpen == true ? predecessor : nil
+    if let former {
+      // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
+      // counted, and the hub is not at rest.
+      owner.activity.begin()
+      Self.terminate(former, as: .succeeded, &index, &effects)
+    }
+    var flags: Mailbox.Flags = former == nil ? [] : .awaitingHandOver
+    let origin = index.origin(of: request.type, at: request.site)
+    let serial = former?.serial ?? index.nextSerial()
+    // In one section with the look: a worker that leaves now finds who is held.
+    let attended = index.endings.attended(request.object)
+    if attended != nil { flags.insert(.held) }
+    guard let reference = reference.take() else {
+      fatalError("Delegation: a subscription was added twice")
+    }
+    let node = SubscriptionNode(
+      reference: reference, topic: self,
+      mailbox: index.makeMailbox(request.options?.policy ?? .unbounded, flags: flags),
+      options: request.options, origin: origin, priority: request.priority ?? 0, serial: serial,
+      inPlaceOf: former)
+    if let attended { index.endings.hold(node, for: attended) }
+    if let former { effects.append(.takeOver(node, from: former)) }
+    index.insert(node, with: request.options)
+    if index.takeSweep() {
+      owner.activity.begin()
+      effects.append(.sweep)
+    }
+    return node
+  }
+
+  /// Makes a terminated subscription, for an object that is dying; nobody else keeps it.
+  private func makeEnded(
+    _ request: SubscriptionRequest, reference: consuming WeakReference
+  ) -> SubscriptionNode {
+    let node = SubscriptionNode(
+      reference: reference, topic: self, mailbox: Mailbox(at: Notification(), number: 0),
+      options: nil, origin: Origin(request.type, at: request.site), priority: 0, serial: 0)
+    node.beginTermination()
+    node.finishTermination(at: 0, as: .expired)
+    return node
+  }
+}

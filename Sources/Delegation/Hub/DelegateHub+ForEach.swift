@@ -1,0 +1,184 @@
+/// Calls that are made now, where the caller runs.
+extension DelegateHub {
+  /// Calls every subscriber of a protocol, one after another, where the caller runs.
+  ///
+  /// When it returns, everybody who was subscribed has been called: of two calls made one after another, everybody has
+  /// had the first before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need
+  /// not be `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
+  ///
+  /// **Order.** By priority, then in order of subscription, or the other way round. It calls those that were
+  /// subscribed when it was called, and includes what the same thread has changed before. One whose subscription has
+  /// ended, or that has died, before its turn is not called. It overtakes what waits in mailboxes, as questions do.
+  ///
+  /// **Isolation.** Works from synchronous code, on any thread and actor; all handlers run there. ``Configuration/executor``
+  /// is for calls that the hub makes. ``Configuration/interceptors`` do not run, because they are asynchronous.
+  ///
+  /// **Re-entrancy.** A handler may call everything, `forEach` of the same protocol too.
+  ///
+  /// **Errors.** The first error ends the call, and is rethrown with its type: the subscribers after that one are not
+  /// called. A subscriber with an executor of its own (`on:`) stops the program with a message that says who it is:
+  /// the closure cannot leave the caller's thread.
+  ///
+  /// ```swift
+  /// hub.forEach(ConnectionDelegate.self) { $0.connection(self, didReceive: message) }
+  /// try hub.forEach(TransactionObserver.self) { observer throws(Veto) in
+  ///   try observer.willCommit(&transaction)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - isReversed: whether the last one is called first.
+  ///   - body: what to do with each subscriber.
+  /// - Throws: the first error that the closure threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @inlinable
+  public nonisolated func forEach<P, E>(
+    _ protocol: P.Type, reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    try callEach(Audience(`protocol`), reversed: isReversed, body)
+  }
+
+  /// Calls every subscriber of a protocol, and awaits each one before the next.
+  ///
+  /// As the synchronous form, for a closure that awaits. The closure runs on the caller's actor.
+  ///
+  /// **Order** and **Errors.** As in the synchronous form. One that is added while a handler is suspended is not called.
+  ///
+  /// **Isolation.** Handlers run where the caller runs, in its task, within ``Configuration/interceptors``; an `async`
+  /// method of an actor runs on that actor.
+  ///
+  /// **Re-entrancy.** As with questions: a handler may drain, and cancel its own subscription and wait.
+  ///
+  /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
+  ///
+  /// ```swift
+  /// await hub.forEach(Service.self, reversed: true) { await $0.shutdown() }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - protocol: the protocol whose subscribers to call.
+  ///   - isReversed: whether the last one is called first.
+  ///   - body: what to do with each subscriber.
+  /// - Throws: the first error that the closure threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated(nonsending) func forEach<P, E>(
+    _ protocol: P.Type, reversed isReversed: Bool = false,
+    _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async throws(E) {
+    try await callEach(Audience(`protocol`), reversed: isReversed, body)
+  }
+
+  @inlinable
+  nonisolated func callEach<P, E>(
+    _ audience: Audience<P>, reversed isReversed: Bool, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    let nodes = snapshot(of: audience.key)
+    if nodes.isEmpty { return }
+    let slowWatch = slowWatch
+    beginLoop()
+    defer { endLoop() }
+    for position in nodes.indices {
+      let node = nodes[isReversed ? nodes.count - 1 - position : position]
+      try node.call(in: audience, watchedBy: slowWatch, body)
+    }
+  }
+
+  nonisolated(nonsending) func callEach<P, E>(
+    _ audience: Audience<P>, reversed isReversed: Bool,
+    _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async throws(E) {
+    // No array of the subscriptions has a name here, so that the last handler does not keep all of them.
+    let nodes = snapshot(of: audience.key)
+    var cursor = Cursor(isReversed ? nodes.reversed() : consume nodes)
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    while let claim = cursor.claim() {
+      if claim.isLast { _ = cursor.release() }
+      try await call(claim.node, in: audience, as: worker, body).get()
+    }
+  }
+
+  /// Calls one subscriber in the caller's task.
+  private nonisolated(nonsending) func call<P, E>(
+    _ node: SubscriptionNode, in audience: Audience<P>, as worker: Worker,
+    _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async -> Result<Void, E> {
+    worker.ticket = slowWatch?.begin(node, in: .forEach)
+    guard node.beginCall() else {
+      if let ticket = worker.ticket { slowWatch?.end(ticket) }
+      return .success(())
+    }
+    if node.hasExecutor { node.stopAtExecutor() }
+    var result = Result<Void, E>.success(())
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
+    await HandlerContext.binding.withValue(context) {
+      guard let interception = surroundings?.interception else {
+        result = await node.answer(in: audience, body).result
+        return
+      }
+      var isPassedOn = false
+      await interception.run(HandlerCall(.forEach, on: node)) {
+        isPassedOn = true
+        let answer = await node.answer(in: audience, body)
+        result = answer.result
+        return answer.outcome
+      }
+      if !isPassedOn { node.noteUnasked() }
+    }
+    worker.end(node, in: .forEach, watchedBy: slowWatch, isCancelled: Task.isCancelled)
+    return result
+  }
+}
+
+extension SubscriptionNode {
+  /// Calls the subscriber on the current thread, if its subscription is open.
+  @inlinable
+  @inline(__always)
+  func call<P, E>(
+    in audience: Audience<P>, watchedBy slowWatch: SlowWatch?, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
+    let ticket = slowWatch?.begin(self, in: .forEach)
+    defer { if let ticket { slowWatch?.end(ticket) } }
+    guard beginCall() else { return }
+    if hasExecutor { stopAtExecutor() }
+    guard let subscriber = subscriber(in: audience, for: .forEach) else {
+      return endCall(as: .unasked)
+    }
+    do throws(E) {
+      try body(subscriber)
+    } catch {
+      endFailedCall()
+      throw error
+    }
+    endCall()
+  }
+
+  /// Calls the subscriber in the caller's task; what interceptors hear of it is the outcome.
+  fileprivate nonisolated(nonsending) func answer<P, E>(
+    in audience: Audience<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async -> (result: Result<Void, E>, outcome: DelegateHub.HandlerOutcome) {
+    guard isOpen, let subscriber = subscriber(in: audience, for: .forEach) else {
+      noteUnasked()
+      return (.success(()), .notCalled)
+    }
+    do throws(E) {
+      try await body(subscriber)
+      return (.success(()), .returned)
+    } catch {
+      noteFailure(error)
+      return (.failure(error), .threw(error))
+    }
+  }
+
+  /// Stops the program: a closure that stays with the caller cannot run on the subscription's executor.
+  @usableFromInline
+  func stopAtExecutor() -> Never {
+    fatalError(
+      """
+      DelegateHub.forEach(_:) on \(topic.name): \(name(with: id)), subscribed at \(site), has an executor of its own \
+      (`on:`), and forEach calls where the caller runs. Tell it by `notify`, or subscribe it without `on:`.
+      """)
+  }
+}

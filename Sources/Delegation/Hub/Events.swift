@@ -1,0 +1,150 @@
+/// Something that receives events: what ``Events`` calls.
+///
+/// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
+/// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)`` and
+/// ``DelegateRegistry/stream(buffering:fileID:line:)``.
+public protocol EventReceiver<Event>: AnyObject, Sendable {
+  /// What it receives.
+  associatedtype Event: Sendable
+
+  /// Receives an event.
+  ///
+  /// What it throws is reported to ``DelegateHub/Configuration/onIncident``.
+  ///
+  /// - Parameter event: the event.
+  /// - Throws: what the receiver has failed at.
+  func receive(_ event: Event) async throws
+}
+
+/// Events of one type, with closures, streams and objects as subscribers, where no protocol is needed.
+///
+/// It is ``Delegates`` like any other, with all of its calls.
+///
+/// ```swift
+/// let events = Events<RoomEvent>()
+/// let token = events.registry.observe { print($0) }
+/// events.post(.joined("Ann"))
+/// token.cancel()
+/// ```
+public typealias Events<Event: Sendable> = Delegates<any EventReceiver<Event>>
+
+extension Delegates {
+  /// Posts an event to everybody who observes, without waiting for any.
+  ///
+  /// As ``DelegateHub/notify(_:_:)-2z5cx``: each observer receives one event at a time, in the order of posting. There
+  /// is no order across observers.
+  ///
+  /// - Parameter event: the event.
+  /// - Complexity: O(1) in the number of observers.
+  @inlinable
+  public func post<Event: Sendable>(_ event: Event) where P == any EventReceiver<Event> {
+    let handler = Notification.Handler.asynchronous { reference in
+      guard reference.isAlive, let receiver = reference.load(as: P.self) else { return .expired }
+      try await receiver.receive(event)
+      return .handled
+    }
+    hub.post(handler, to: audience)
+  }
+}
+
+extension DelegateRegistry {
+  /// Calls a closure with each event, until the subscription is cancelled.
+  ///
+  /// The hub keeps the closure. The closure may belong to an actor, as one that says `@MainActor`: it runs there. If the
+  /// subscription has ended before the actor is free it is not called; with an executor, its own or the hub's, it may be.
+  ///
+  /// **Order.** One event at a time, in the order of posting.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. The closure runs as handlers do, on its own actor,
+  /// or on none.
+  ///
+  /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
+  ///
+  /// - Parameters:
+  ///   - priority: higher is served first; 0 by default.
+  ///   - id: identifies the observer: another one with an equal id takes its place.
+  ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
+  ///   - executor: where the closure runs; by default that is the hub's choice.
+  ///   - fileID: the source file that observes, for diagnostics.
+  ///   - line: the line that observes.
+  ///   - body: what to do with each event.
+  /// - Returns: the subscription, which ends if it is cancelled, not if it is released.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  @discardableResult
+  public func observe<Event: Sendable>(
+    priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
+    mailbox: DelegateHub.MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
+  ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
+    subscribe(
+      EventObserver(body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
+      on: executor, fileID: fileID, line: line)
+  }
+
+  /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
+  ///
+  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
+  /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
+  /// which it is given. Several closures can observe with the same object.
+  ///
+  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
+  ///
+  /// ```swift
+  /// events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - owner: the object.
+  ///   - priority: higher is served first; 0 by default.
+  ///   - id: identifies the observer: another one with an equal id takes its place.
+  ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
+  ///   - executor: where the closure runs; by default that is the hub's choice.
+  ///   - fileID: the source file that observes, for diagnostics.
+  ///   - line: the line that observes.
+  ///   - body: what to do with the object and each event.
+  /// - Returns: the subscription, which need not be kept.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  @discardableResult
+  public func observe<Owner: AnyObject & Sendable, Event: Sendable>(
+    with owner: Owner, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
+    mailbox: DelegateHub.MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @isolated(any) @Sendable (Owner, Event) async throws -> Void
+  ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
+    subscribe(
+      OwnedObserver(owner, body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
+      on: executor, fileID: fileID, line: line)
+  }
+
+  /// Observes, and gives the events that are posted from now on as a stream.
+  ///
+  /// The stream ends with the hub, or when its subscription is cancelled. The subscription ends when nobody
+  /// iterates any more: the loop has been left, its task is cancelled, or the stream has been released.
+  ///
+  /// **Order.** The order of posting. A stream is for one loop; for several, make several streams.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. A loop that is slow delays no one else: the events
+  /// wait in the stream's buffer. What a buffer with a limit drops is the stream's loss, which statistics do not count.
+  ///
+  /// ```swift
+  /// for await event in events.registry.stream(buffering: .bufferingNewest(100)) { show(event) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - policy: which events wait for the loop; by default all.
+  ///   - fileID: the source file that observes, for diagnostics.
+  ///   - line: the line that observes.
+  /// - Returns: the stream.
+  /// - Complexity: O(1), amortised.
+  public func stream<Event: Sendable>(
+    buffering policy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> AsyncStream<Event> where P == any EventReceiver<Event> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: policy)
+    let subscription = subscribe(
+      EventStream(continuation), hold: .strongly, fileID: fileID, line: line)
+    continuation.onTermination = { _ in subscription.cancel() }
+    return stream
+  }
+}

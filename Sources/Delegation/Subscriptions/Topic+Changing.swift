@@ -1,0 +1,216 @@
+/// How the subscriptions of a topic are changed, and what follows.
+extension Topic {
+  /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
+  enum Effect: Sendable {
+    /// Applies options to it.
+    case setOptions(SubscriptionNode, SubscriptionOptions)
+    /// Has it take over what is pending for its predecessor, and counts off what was counted for that.
+    case takeOver(SubscriptionNode, from: SubscriptionNode)
+    /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
+    /// found the subscriber dead, if one did.
+    case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
+    /// Releases options.
+    case release(SubscriptionOptions)
+    /// Looks for dead subscribers, which is counted.
+    case sweep
+  }
+
+  /// Runs a lock section, then carries out its effects, releases last.
+  ///
+  /// Must not be called under a lock.
+  ///
+  /// - Parameter section: runs under the lock. It takes constant time, takes no lock that a thread may hold
+  ///   for long, and releases nothing that the user gave: that goes into the effects.
+  /// - Returns: what the section returns.
+  @discardableResult
+  func update<Result: Sendable>(
+    _ section: (inout TopicIndex, inout [Effect]) -> Result
+  ) -> Result {
+    var effects: [Effect] = []
+    let result = change { section(&$0, &effects) }
+    carryOut(effects)
+    return result
+  }
+
+  private func change<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
+    let (result, isHeavy) = state.withLock { index in
+      let result = section(&index)
+      isHeard.store(index.population > 0, ordering: .releasing)
+      return (result, index.isHeavy)
+    }
+    if isHeavy { merge() }
+    return result
+  }
+
+  private func carryOut(_ effects: [Effect]) {
+    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
+    var remains: [(pending: Mailbox?, options: SubscriptionOptions?)] = []
+    for effect in effects {
+      switch effect {
+      case .setOptions(let node, let options): node.setOptions(options)
+      case .takeOver(let successor, let former):
+        successor.resume()
+        former.finish()
+        owner.reconsiderWaits(for: successor)
+        owner.activity.end()
+      case .finish(let node, let end, let termination, let call):
+        remains.append(node.finishTermination(at: end, as: termination, in: call))
+      case .sweep: owner.sweep(self)
+      case .release: break
+      }
+    }
+    remains.reverse()
+    while let next = remains.popLast() { withExtendedLifetime(next) {} }
+  }
+
+  // MARK: Terminating
+
+  /// Terminates a subscription, unless that has been done.
+  ///
+  /// It releases what the user gave: must not be called under a lock.
+  ///
+  /// - Parameters:
+  ///   - node: the subscription.
+  ///   - termination: how it is terminated.
+  ///   - call: the call that found the subscriber dead, if one did.
+  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?) {
+    update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
+  }
+
+  /// Cancels an object's subscription; that of a dead object that had the same address has expired.
+  ///
+  /// - Parameter object: the object, which may be dying.
+  func terminate(_ object: AnyObject) {
+    update { index, effects in
+      guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
+      // No weak reference refers to an object that is dying, and none to another has its address.
+      let isSame =
+        node.reference.refers(to: object)
+        || !WeakReference(object, object: object).refers(to: object)
+      Self.terminate(node, as: isSame ? .cancelled : .expired, &index, &effects)
+    }
+  }
+
+  /// Cancels all subscriptions with an id.
+  func terminate(identifiedBy identity: Identity) {
+    // Comparing identities is user code: outside the lock.
+    for named in state.withLock({ $0.named(identity.hash) })
+    where named.identity.isMeant(by: identity) {
+      update { index, effects in
+        // It may have been given another id meanwhile.
+        if index.identity(of: named.node) === named.identity {
+          Self.terminate(named.node, as: .cancelled, &index, &effects)
+        }
+      }
+    }
+  }
+
+  /// How many subscriptions are ended in one section.
+  private static var endedAtOnce: Int { 16 }
+
+  /// Cancels all subscriptions, one after another in order.
+  ///
+  /// In short sections, because others wait for each; and no user code runs before the last one.
+  func terminateAll() {
+    var effects: [Effect] = []
+    var nodes = snapshot()[...]
+    while !nodes.isEmpty {
+      change { index in
+        for node in nodes.prefix(Self.endedAtOnce) {
+          Self.terminate(node, as: .cancelled, &index, &effects)
+        }
+      }
+      nodes = nodes.dropFirst(Self.endedAtOnce)
+    }
+    carryOut(effects)
+  }
+
+  /// Begins the termination of a subscription; the effects finish it.
+  ///
+  /// Called under the lock. Does nothing if it is not open.
+  static func terminate(
+    _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
+    _ index: inout TopicIndex, _ effects: inout [Effect]
+  ) {
+    let entry = index.terminate(node, isSucceeded: termination == .succeeded)
+    guard let entry else { return }
+    effects.append(.finish(node, at: entry.end, as: termination, in: call))
+    if let options = entry.options { effects.append(.release(options)) }
+  }
+
+  // MARK: Looking
+
+  /// How many subscriptions are looked at for one that is alive.
+  static var mostLooks: Int { 384 }
+
+  /// Whether an open subscription meets a condition.
+  ///
+  /// It goes through those that are open when it begins, and leaves out those that are added meanwhile.
+  ///
+  /// - Parameters:
+  ///   - most: how many are looked at; the next one is taken to meet the condition.
+  ///   - condition: called outside the lock; it may terminate the subscription.
+  /// - Returns: whether there was one.
+  func hasSubscription(
+    lookingAtMost most: Int = .max, where condition: (SubscriptionNode) -> Bool
+  ) -> Bool {
+    guard isHeard.load(ordering: .acquiring) else { return false }
+    var looks = 0
+    // As long as somebody keeps them, a change copies the part that it is in.
+    for node in state.withLock({ $0.open }).values {
+      looks += 1
+      if looks > most || condition(node) { return true }
+    }
+    return false
+  }
+
+  /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
+  func ended(of object: AnyObject) -> [SubscriptionNode] {
+    let address = Int(bitPattern: ObjectIdentifier(object))
+    return state.withLock { $0.endings.nodes(at: address) }
+      .filter { $0.reference.refers(to: object) }
+  }
+
+  // MARK: Telling
+
+  /// Appends a notification, if anybody is subscribed.
+  ///
+  /// - Returns: whether the caller has to start a lane, which is counted.
+  func post(_ content: Notification.Content) -> Bool {
+    // Taken and released within the section, as is the notification itself: both refer to all that is posted
+    // after them, and what is done after the section may take long.
+    var spare: Notification? = Notification()
+    let isLaneDue = state.withLock { index in
+      guard index.population > 0, let placeholder = spare.take() else { return false }
+      _ = append(content, followedBy: placeholder, &index)
+      guard index.requestLane() else { return false }
+      owner.activity.begin()
+      return true
+    }
+    // What the user gave is not released under the lock.
+    withExtendedLifetime(content) {}
+    return isLaneDue
+  }
+
+  /// Appends a notification, and then tells of it those that take no lock.
+  ///
+  /// Called under the lock.
+  ///
+  /// - Returns: the notification.
+  func append(
+    _ content: Notification.Content, followedBy placeholder: Notification, _ index: inout TopicIndex
+  ) -> Notification {
+    let notification = index.post(content, to: number, followedBy: placeholder)
+    if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
+    published.wrappingAdd(1, ordering: .releasing)
+    return notification
+  }
+
+  /// The subscriptions that a lane which was requested serves: it sees all that was posted before.
+  func beginLane() -> [SubscriptionNode] {
+    state.withLock { index in
+      index.isLaneDue = false
+      return index.members.snapshot
+    } ?? merge()
+  }
+}

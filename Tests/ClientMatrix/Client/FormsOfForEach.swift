@@ -1,0 +1,84 @@
+import Delegation
+
+// `forEach` in every form: the closure stays where the caller runs, and need not be `Sendable`.
+
+nonisolated func formsOfForEach(_ hub: DelegateHub) async {
+  let shop = (any Shop).self
+  formsInSynchronousCode(hub, shop)
+  // In an asynchronous context, too, a closure that awaits nothing takes the synchronous form.
+  var open = 0
+  hub.forEach(shop) { if $0.isOpen { open += 1 } }
+  await hub.forEach(shop) { if await $0.delivers(to: "Alice") { open += 1 } }
+  await hub.forEach(shop, reversed: true) { shop in
+    let isDelivered = await shop.delivers(to: "Alice")
+    guard isDelivered else { return }
+    open += 1
+  }
+  Checks.expect(open, is: 6)
+  do throws(Refusal) {
+    try await hub.forEach(shop) { shop async throws(Refusal) in
+      _ = try await shop.fails("Mallory")
+    }
+    Checks.expect(false, "forEach should have thrown")
+  } catch {
+    Checks.expect(error, is: Refusal())
+  }
+  await Till().count(hub)
+  await formsOfForEachOnMainActor(hub)
+}
+
+private nonisolated func opens(_ shop: any Shop) { _ = shop.isOpen }
+
+private nonisolated func formsInSynchronousCode(_ hub: DelegateHub, _ shop: (any Shop).Type) {
+  let delegates = hub.delegates(shop)
+  var open = 0
+  func count(_ open: inout Int) { delegates.forEach { open += $0.isOpen ? 1 : 0 } }
+  hub.forEach(shop) { open += $0.isOpen ? 1 : 0 }
+  hub.forEach(shop, reversed: true, { open += $0.isOpen ? 1 : 0 })
+  hub.forEach(shop) { shop in
+    guard shop.isOpen else { return }
+    open += 1
+  }
+  hub.forEach(shop, opens)
+  count(&open)
+  Checks.expect(open, is: 8)
+  do throws(Refusal) {
+    try delegates.forEach { shop throws(Refusal) in _ = try shop.refuses("Mallory") }
+    Checks.expect(false, "forEach should have thrown")
+  } catch {
+    Checks.expect(error, is: Refusal())
+  }
+}
+
+private actor Till {
+  private var open = 0
+
+  func count(_ hub: DelegateHub) async {
+    hub.forEach((any Shop).self) { if $0.isOpen { open += 1 } }
+    await hub.forEach((any Shop).self) { if await $0.delivers(to: "Alice") { open += 1 } }
+    Checks.expect(open, is: 4)
+  }
+}
+
+@MainActor
+private protocol Window: AnyObject, Sendable {
+  var isShown: Bool { get set }
+}
+
+@MainActor
+private final class Pane: Window {
+  var isShown = false
+}
+
+@MainActor
+private func formsOfForEachOnMainActor(_ hub: DelegateHub) async {
+  let pane = Pane()
+  hub.subscribe(pane, to: (any Window).self)
+  hub.forEach((any Window).self) { $0.isShown = true }
+  Checks.expect(pane.isShown, is: true)
+  await hub.forEach((any Window).self) { window in
+    await Task.yield()
+    window.isShown = false
+  }
+  Checks.expect(pane.isShown, is: false)
+}

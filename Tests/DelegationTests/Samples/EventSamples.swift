@@ -1,0 +1,151 @@
+import Delegation
+import Testing
+
+// sample: A library that hides its hub
+/// What happens in a room.
+public enum RoomEvent: Equatable, Sendable {
+  case joined(String)
+  case left(String)
+}
+
+/// A room, whose users see no hub.
+public final class Room: Sendable {
+  private let happenings: Events<RoomEvent>
+
+  /// Ends what `observe` has begun.
+  public struct Token: Sendable {
+    let subscription: DelegateHub.Subscription
+    /// Ends it.
+    public func cancel() { subscription.cancel() }
+  }
+
+  /// Makes an empty room.
+  public convenience init() { self.init(hub: DelegateHub()) }
+
+  /// For tests.
+  init(hub: DelegateHub) { happenings = Events(of: hub) }
+
+  /// Calls a closure with all that happens from now on, where the closure belongs.
+  public func observe(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @isolated(any) @Sendable (RoomEvent) async -> Void
+  ) -> Token {
+    Token(subscription: happenings.registry.observe(fileID: fileID, line: line, body))
+  }
+
+  /// All that happens from now on; the newest hundred wait for a loop that is slow.
+  public var events: AsyncStream<RoomEvent> {
+    happenings.registry.stream(buffering: .bufferingNewest(100))
+  }
+
+  /// Lets a guest in.
+  public func join(_ guest: String) { happenings.post(.joined(guest)) }
+}
+// end of sample
+
+@Suite("Samples of events", .inTurn)
+struct EventSamples {
+  @Test("a library's users observe by closures and streams, and see no hub")
+  func hidden() async throws {
+    let hub = DelegateHub()
+    let room = Room(hub: hub)
+    let seen = Recorder<RoomEvent>()
+    let stream = room.events
+    let token = room.observe { seen.record($0) }
+    room.join("Ann")
+    await hub.drain()
+    token.cancel()
+    room.join("Bob")
+    await hub.drain()
+    #expect(seen.history == [.joined("Ann")])
+    var loop = stream.makeAsyncIterator()
+    #expect(await loop.next() == .joined("Ann"))
+    #expect(await loop.next() == .joined("Bob"))
+  }
+
+  @MainActor
+  private final class RoomView: Sendable {
+    private(set) var events: [RoomEvent] = []
+    func show(_ event: RoomEvent) { events.append(event) }
+  }
+
+  @Test("closures, objects and streams observe")
+  @MainActor
+  func observing() async {
+    let events = Events<RoomEvent>()
+    let view = RoomView()
+    let stored = Recorder<RoomEvent>()
+    let store = { @Sendable (event: RoomEvent) in stored.record(event) }
+    // sample: Observing events
+    // Kept until it is cancelled.
+    events.registry.observe { event in store(event) }
+    // Ends with the view.
+    events.registry.observe(with: view) { @MainActor view, event in view.show(event) }
+
+    events.post(.joined("Ann"))
+    // end of sample
+    await events.hub.drain()
+    #expect(stored.history == [.joined("Ann")])
+    #expect(view.events == [.joined("Ann")])
+  }
+
+  @Test("a token ends what a closure observes")
+  func token() async {
+    let printed = Recorder<RoomEvent>()
+    let print = { @Sendable (event: RoomEvent) in printed.record(event) }
+    // sample: Events
+    let events = Events<RoomEvent>()
+    let token = events.registry.observe { print($0) }
+    events.post(.joined("Ann"))
+    token.cancel()
+    // end of sample
+    events.post(.joined("Bob"))
+    await events.hub.drain()
+    // What waits when it ends is cancelled.
+    #expect(!printed.history.contains(.joined("Bob")))
+  }
+
+  @MainActor
+  private final class Board: Sendable {
+    private(set) var events: [RoomEvent] = []
+    func show(_ event: RoomEvent) { events.append(event) }
+
+    func observe(_ events: Events<RoomEvent>) {
+      // sample: Observing with an owner
+      events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
+      // end of sample
+    }
+  }
+
+  @Test("an object observes")
+  @MainActor
+  func owner() async {
+    let events = Events<RoomEvent>()
+    let board = Board()
+    board.observe(events)
+    events.post(.joined("Ann"))
+    await events.hub.drain()
+    #expect(board.events == [.joined("Ann")])
+  }
+
+  @Test("a loop over a stream gets what is posted until its task is cancelled")
+  func stream() async {
+    let events = Events<RoomEvent>()
+    let (shown, gate) = (Recorder<RoomEvent>(), Gate())
+    let show = { @Sendable (event: RoomEvent) in
+      shown.record(event)
+      gate.open()
+    }
+    let loop = Task {
+      // sample: A stream
+      for await event in events.registry.stream(buffering: .bufferingNewest(100)) { show(event) }
+      // end of sample
+    }
+    while events.isEmpty { await Task.yield() }
+    events.post(.joined("Ann"))
+    await gate.pass()
+    loop.cancel()
+    await loop.value
+    #expect(shown.history == [.joined("Ann")])
+  }
+}
