@@ -21,11 +21,12 @@ struct Run {
     let pagePort = page == .none ? nil : try await PageViewer.freePort()
     let server = try await ServerProcess.start(
       URL(filePath: CommandLine.arguments[0]),
-      ["serve", "--engine", engine, "--admin", "root:root"]
+      ["serve", "--engine", engine]
         + ["--flood-limit", plan.misbehaves ? "50" : "1000000", "--lines", "1000000"]
         + (plan.clients > 900 ? ["--connections", "\(plan.clients + 100)"] : [])
         + ["--drain-time", "1000", "--log-level", "error"]
-        + (pagePort.map { ["--page", "\($0)"] } ?? []))
+        + (pagePort.map { ["--page", "\($0)"] } ?? []),
+      accounts: ["admin root root"])
     defer { server.kill() }
     var plan = plan
     plan.port = server.port

@@ -31,16 +31,20 @@ package final class ServerProcess: Sendable {
   /// - Parameters:
   ///   - executable: the program.
   ///   - arguments: what to start it with, but for its port.
+  ///   - accounts: the lines of its file of accounts, which is there until it listens.
   /// - Returns: the server.
   /// - Throws: what keeps it from starting.
-  package static func start(_ executable: URL, _ arguments: [String]) async throws -> ServerProcess
-  {
+  package static func start(
+    _ executable: URL, _ arguments: [String], accounts: [String] = []
+  ) async throws -> ServerProcess {
     try await onThread {
+      let file = try AccountList(accounts)
+      defer { file.remove() }
       let process = Process()
       let input = Pipe()
       let output = Pipe()
       process.executableURL = executable
-      process.arguments = arguments + ["--port", "0", "--stop-with-input"]
+      process.arguments = arguments + file.arguments + ["--port", "0", "--stop-with-input"]
       process.standardInput = input
       process.standardOutput = output
       try process.run()

@@ -6,8 +6,8 @@ public import Delegation
 /// For each protocol there is a counter `NAME_notifications_total` for every outcome that has come up
 /// (`handled`, `failed`, `expired`, `dropped`, `cancelled`, `passedOver`), a counter `NAME_questions_total` for every
 /// outcome of questions that has (`answered`, `failed`, `late`, `abandoned`), and the meters
-/// `NAME_notifications_waiting`, `NAME_questions_answering` and `NAME_subscribers`, all with the dimension
-/// `protocol`. When no hub has a protocol any more, its meters show 0.
+/// `NAME_notifications_waiting`, `NAME_questions_answering`, `NAME_handlers_running` and `NAME_subscribers`, all with
+/// the dimension `protocol`. Handlers that hang are among those running, also of a subscriber that has been removed. When no hub has a protocol any more, its meters show 0.
 ///
 /// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
 /// there should be one.
@@ -25,6 +25,7 @@ public actor HubMetrics {
     var questions: [String: Int] = [:]
     var waiting = 0
     var answering = 0
+    var running = 0
     var subscribers = 0
 
     mutating func add(_ part: DelegateHub.Statistics.ProtocolStatistics) {
@@ -42,6 +43,7 @@ public actor HubMetrics {
         ], uniquingKeysWith: +)
       waiting += counts.waiting
       answering += asked.answering
+      running += part.subscribers.reduce(0) { $0 + $1.running }
       subscribers += part.subscribers.count
     }
   }
@@ -100,6 +102,7 @@ public actor HubMetrics {
       }
       set("notifications_waiting", of: name, to: sum.waiting)
       set("questions_answering", of: name, to: sum.answering)
+      set("handlers_running", of: name, to: sum.running)
       set("subscribers", of: name, to: sum.subscribers)
     }
     standing = Set(sums.keys)

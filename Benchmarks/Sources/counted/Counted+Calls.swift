@@ -16,6 +16,9 @@ extension Counted {
   }
 
   private static func notifications(of hub: DelegateHub, among number: Int) async {
+    await count("`forEach` among \(number)") {
+      hub.forEach((any Listener).self) { $0.didPass(7) }
+    }
     await count("`notify` among \(number), and `drain`") {
       hub.notify((any Listener).self) { $0.didPass(7) }
       await hub.drain()

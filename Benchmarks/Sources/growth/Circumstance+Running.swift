@@ -112,7 +112,7 @@ extension Circumstance {
     Circumstance("tasks that drain the hub within a time", unrest: [.hub]) { scene, size in
       let scenery = Scenery()
       await keepBusy(scene, scenery)
-      await scenery.start(size) { _ in await scene.hub.drain(within: .seconds(600)) }
+      await scenery.start(size) { _ in _ = await scene.hub.drain(within: .seconds(600)) }
       return scenery
     },
     Circumstance("tasks in notifyAndWait", unrest: [.hub, .listeners]) { scene, size in

@@ -4,6 +4,15 @@ private typealias L = any Listener
 
 extension Operation {
   static let telling: [Operation] = [
+    Operation(name: "forEach", linear: [.subscribers], isQuick: true) { scene in
+      scene.hub.forEach(L.self) { _ in }
+    },
+    Operation(name: "forEach, after a change", linear: [.subscribers]) { scene in
+      scene.current = scene.hub.subscribe(scene.visitor, to: L.self)
+      scene.hub.forEach(L.self) { _ in }
+    } restore: {
+      await cancelCurrent($0)
+    },
     Operation(name: "notify", isQuick: true) { $0.hub.notify(L.self) { _ in } },
     Operation(name: "notify, conforming(to:)") { scene in
       scene.delegates.conforming(to: (any Narrower).self).notify { _ in }
@@ -95,13 +104,13 @@ extension Operation {
       _ = scene.delegates.conforming(to: (any Narrower).self).isEmpty
     },
     Operation(name: "subscriberCount", linear: [.subscribers]) { scene in
-      _ = await scene.hub.subscriberCount(of: L.self)
+      _ = scene.hub.subscriberCount(of: L.self)
     },
     Operation(name: "count, conforming(to:)", linear: [.subscribers]) { scene in
-      _ = await scene.delegates.conforming(to: (any Narrower).self).count
+      _ = scene.delegates.conforming(to: (any Narrower).self).count
     },
     Operation(name: "subscribers", linear: [.subscribers]) { scene in
-      _ = await scene.hub.subscribers(of: L.self)
+      _ = scene.hub.subscribers(of: L.self)
     },
     Operation(name: "Subscription.isActive") { _ = $0.subscription.isActive },
     Operation(name: "Subscription.statistics", isQuick: true) { scene in

@@ -51,7 +51,7 @@ enum Factor {
 private typealias L = any Listener
 
 extension Operation {
-  fileprivate static let cancelCurrent: @Sendable (Scene) async -> Void = { scene in
+  static let cancelCurrent: @Sendable (Scene) async -> Void = { scene in
     scene.current?.cancel()
     scene.current = nil
   }
@@ -68,7 +68,7 @@ extension Operation {
     },
     Operation(name: "subscribe, and the next call on another protocol") { scene in
       scene.current = scene.hub.subscribe(scene.visitor, to: L.self)
-      _ = await scene.hub.subscriberCount(of: (any Unheard).self)
+      _ = scene.hub.subscriberCount(of: (any Unheard).self)
     } restore: {
       await cancelCurrent($0)
     },
@@ -141,7 +141,7 @@ extension Operation {
     },
     Operation(name: "cancel, and the next call on another protocol") { scene in
       scene.current?.cancel()
-      _ = await scene.hub.subscriberCount(of: (any Unheard).self)
+      _ = scene.hub.subscriberCount(of: (any Unheard).self)
     } prepare: {
       await subscribeVisitor($0)
     },

@@ -38,7 +38,11 @@ struct Row: Sendable {
     }
   }
 
-  static let all = withBacklog + manyTimes
+  static let all =
+    withBacklog + manyTimes + [
+      givenUp("that many drains end at their deadline", within: .seconds(2)) { _ in },
+      givenUp("that many drains are cancelled", within: nil) { task in task.cancel() },
+    ]
 }
 
 private typealias L = any Listener
@@ -67,6 +71,27 @@ extension Row {
     }
   }
 
+  /// Tasks that wait for a handler that does not end meanwhile.
+  private static func givenUp(
+    _ operation: String, within duration: Duration?,
+    _ giveUp: @escaping @Sendable (Task<Void, Never>) -> Void
+  ) -> Row {
+    Row(operation, "their number", .linear, size: 4_000) { size, count in
+      let scene = await Scene()
+      let gate = Gate()
+      scene.hub.notify(L.self) { _ in await gate.pass() }
+      await gate.waitForArrivals(1)
+      await count {
+        let tasks = (0..<size).map { _ in Task { _ = await scene.hub.drain(within: duration) } }
+        for _ in 0..<4 { await Task.yield() }
+        for task in tasks { giveUp(task) }
+        for task in tasks { await task.value }
+      }
+      gate.open()
+      await scene.end()
+    }
+  }
+
   fileprivate static let withBacklog: [Row] = [
     backlog("cancel", .linear) { $1.cancel() },
     backlog("cancel", .linear, mailbox: .dropOldest(limit: 1 << 20)) { $1.cancel() },
@@ -84,7 +109,7 @@ extension Row {
       _ = $1.statistics
     },
     backlog("drain(within:), too late", .level) { scene, _ in
-      await scene.hub.drain(within: .zero)
+      _ = await scene.hub.drain(within: .zero)
     },
     backlog("notifyAndWait(within:), too late", .level) { scene, _ in
       await scene.hub.notifyAndWait(L.self, within: .zero) { _ in }

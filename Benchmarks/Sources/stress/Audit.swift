@@ -38,7 +38,8 @@ struct Audit: Sendable {
   func checkSums(_ statistics: DelegateHub.Statistics) {
     for item in statistics.protocols {
       violations.check(
-        item.counts.total == item.addressed, "\(item.name): the counts do not add up to addressed")
+        item.counts.addressed == item.addressed,
+        "\(item.name): the counts do not add up to addressed")
       violations.check(!item.counts.isAnyNegative, "\(item.name): a count is negative")
       violations.check(
         item.addressed >= item.posted * (item.posted == 0 ? 1 : residents.count),
@@ -71,7 +72,7 @@ struct Audit: Sendable {
             + "\(world.tally.posted); the statistics say \(counts)")
       }
       check(counts.failed == own.failed && counts.handled == own.handled - own.failed)
-      check(counts.total == world.tally.posted)
+      check(counts.addressed == world.tally.posted)
       check(counts.dropped == world.tally.posted - own.handled)
       check(!resident.isComplete || counts.dropped == 0)
     }
@@ -86,7 +87,7 @@ struct Audit: Sendable {
     world.calmDown()
     let before = await world.hub.statistics()
     let visitors = visits.count(where: \.isListening)
-    let count = await world.hub.subscriberCount(of: (any Listener).self)
+    let count = world.hub.subscriberCount(of: (any Listener).self)
     violations.check(
       count == residents.count + visitors,
       "the hub counts \(count) listeners, not \(residents.count) residents and \(visitors) visitors"
@@ -97,7 +98,7 @@ struct Audit: Sendable {
       world.tally.count(.postedByProducers)
       world.hub.notify((any Listener).self) { try $0.saw(event) }
     }
-    await world.hub.drain(within: .seconds(30))
+    _ = await world.hub.drain(within: .seconds(30))
     let after = await world.hub.statistics()
     // A subscription whose subscriber has died is there until the hub notices: by these, among others.
     let expired = after.counts.expired - before.counts.expired

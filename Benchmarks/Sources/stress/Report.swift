@@ -51,7 +51,7 @@ struct Report: Sendable {
         "\(counts.handled.grouped) handled + \(counts.failed.grouped) failed + "
           + "\(counts.expired.grouped) expired + \(counts.dropped.grouped) dropped + "
           + "\(counts.cancelled.grouped) cancelled + \((counts.waiting + counts.handling).grouped) waiting = "
-          + "\(counts.total.grouped), \(statistics.addressed.grouped) addressed"
+          + "\(counts.addressed.grouped), \(statistics.addressed.grouped) addressed"
       ),
       ("result", problems.isEmpty ? "all accounts add up" : "WRONG"),
     ]

@@ -7,8 +7,8 @@ struct CommandTests {
   @Test("lines that are commands")
   func good() throws {
     let lines: [(String, Command)] = [
-      ("login ann", .logIn(name: "ann", password: nil)),
-      ("login ann a b", .logIn(name: "ann", password: "a b")),
+      ("login ann", .logIn(Credentials(name: "ann", password: nil))),
+      ("login ann a b", .logIn(Credentials(name: "ann", password: "a b"))),
       ("join tea", .join(room: "tea")),
       ("leave tea", .leave(room: "tea")),
       ("say tea hello you", .say(room: "tea", text: "hello you")),
@@ -18,6 +18,7 @@ struct CommandTests {
       ("who tea", .who(room: "tea")),
       ("stats", .statistics),
       ("unload audit", .unload("audit")),
+      ("reload audit", .reload("audit")),
     ]
     for (line, command) in lines { #expect(try Command(line) == command, "\(line)") }
   }

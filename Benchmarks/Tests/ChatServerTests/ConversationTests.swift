@@ -6,7 +6,7 @@ import Testing
 struct ConversationTests {
   @Test("a conversation")
   func conversation() async throws {
-    try await Server.run(["--user", "bob:secret"]) { server in
+    try await Server.run(accounts: ["member bob secret"]) { server in
       var ann = try await Dialogue(port: server.port)
       #expect(try await ann.next() == "ok hello, help lists the commands")
       #expect(try await ann.ask("say tea hello") == ["no log in first"])
@@ -53,8 +53,8 @@ struct ConversationTests {
         #expect(try await ann.ask("join room\(number)") == ["ok 0"])
         #expect(try await ann.ask("leave room\(number)") == ["ok"])
       }
-      for number in 1...50 { #expect(try await ann.ask("join room\(number)") == ["ok 0"]) }
-      #expect(try await ann.ask("join room51") == ["no you are in too many rooms"])
+      for number in 1...10 { #expect(try await ann.ask("join room\(number)") == ["ok 0"]) }
+      #expect(try await ann.ask("join room11") == ["no you are in too many rooms"])
       var bob = try await Dialogue(port: server.port)
       _ = try await bob.next()
       #expect(try await bob.ask("login bob") == ["ok you are bob, guest"])
@@ -84,17 +84,21 @@ struct ConversationTests {
   @Test("extensions come and go while the server runs")
   func extensions() async throws {
     // One extension is to be too late, the others are not, however busy the machine is.
-    try await Server.run(["--admin", "root:secret", "--deadline", "5000"]) { server in
+    try await Server.run(["--deadline", "5000"], accounts: ["admin root secret"]) { server in
       var root = try await Dialogue(port: server.port)
       try await root.write("login root secret", "join tea")
       _ = try await root.lines(upTo: "ok 0")
       #expect(try await root.ask("say tea spam").last?.hasPrefix("no") == true)
       #expect(try await root.ask("unload moderator") == ["ok"])
       #expect(try await root.ask("extensions").contains("extension moderator"))
-      try await root.write("say tea spam")
-      #expect(
-        Set([try await root.next(), try await root.next()]) == ["ok 1", "msg tea 1 root spam"])
+      // What it guards is closed until it is there again.
+      let missing = "no moderator is missing, try again later"
+      #expect(try await root.ask("say tea hello") == [missing])
       #expect(try await root.ask("load moderator") == ["ok"])
+      #expect(try await root.ask("reload moderator") == ["ok"])
+      try await root.write("say tea hello")
+      #expect(
+        Set([try await root.next(), try await root.next()]) == ["ok 1", "msg tea 1 root hello"])
       #expect(try await root.ask("say tea spam").last?.hasPrefix("no") == true)
       #expect(try await root.ask("load moderator") == ["no moderator is loaded"])
       #expect(try await root.ask("load nothing") == ["no there is no extension nothing"])
@@ -175,7 +179,7 @@ struct ConversationTests {
 
   @Test("what one says is no line of its own to others, and no name passes for another")
   func forgery() async throws {
-    try await Server.run(["--user", "bob:secret"]) { server in
+    try await Server.run(accounts: ["member bob secret"]) { server in
       var ann = try await Dialogue(port: server.port)
       try await ann.write("login ann", "join Tea")
       _ = try await ann.lines(upTo: "ok 0")

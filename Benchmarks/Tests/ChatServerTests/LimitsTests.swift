@@ -38,8 +38,11 @@ struct LimitsTests {
     let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
     defer { try? FileManager.default.removeItem(at: file) }
     let places = 20
-    let options = ["--audit", file.path, "--admin", "root:secret"]
-    try await Server.run(options, descriptors: places + 48 + 4 * System.coreCount) { server in
+    let options = ["--audit", file.path]
+    let accounts = ["admin root secret"]
+    try await Server.run(
+      options, accounts: accounts, descriptors: places + 48 + 4 * System.coreCount
+    ) { server in
       var root = try await Dialogue(port: server.port)
       try await root.write("login root secret")
       _ = try await root.lines(upTo: "ok you are root")
@@ -90,7 +93,7 @@ struct LimitsTests {
 
   @Test("a client may try so many passwords and no more")
   func logIns() async throws {
-    try await Server.run(["--user", "bob:secret"]) { server in
+    try await Server.run(accounts: ["member bob secret"]) { server in
       var eve = try await Dialogue(port: server.port)
       try await eve.write(String(repeating: "login bob wrong\n", count: 1000))
       let answers = try await eve.rest()
@@ -104,9 +107,11 @@ struct LimitsTests {
     let cases: [(arguments: [String], descriptors: Int, text: String)] = [
       (["--port", "70000"], 1024, "--port has to be from 0 to 65535"),
       (["--port=-1"], 1024, "--port has to be from 0 to 65535"),
-      (["--user", "a b:c"], 1024, "\"a b\" is no name"),
-      (["--user", "bob"], 1024, "no \":\""),
-      (["--user", "bob:x", "--admin", "Bob:y"], 1024, "two users called bob"),
+      (["--accounts", "/nowhere"], 1024, "Cannot read /nowhere"),
+      (["--accounts", "/dev/zero"], 1024, "is no file"),
+      (["--port", "0", "--connections", "\(Int.max)"], 1024, "at most 1000000000"),
+      (["--port", "0", "--idle-time", "\(Int.max)"], 1024, "at most 1000000000"),
+      (["--port", "0", "--without", "nothing"], 1024, "There is no extension nothing"),
       (["--port", "0", "--connections", "2000"], 1024, "raise the limit (ulimit -n)"),
       (["--port", "0", "--lines", "0"], 1024, "--lines has to be 1 or more"),
       (["--port", "0"], 20, "raise the limit (ulimit -n)"),
@@ -138,7 +143,9 @@ struct LimitsTests {
 
   @Test("who floods with lines waits, and is counted; nobody else has to wait")
   func flood() async throws {
-    try await Server.run(["--lines", "1", "--farewell-time", "100", "--admin", "root:secret"]) {
+    try await Server.run(
+      ["--lines", "1", "--farewell-time", "100"], accounts: ["admin root secret"]
+    ) {
       server in
       var floods: [Dialogue] = []
       for number in 1...3 {

@@ -26,19 +26,29 @@ struct RoomsTests {
   @Test("a room that everybody has left is given back, one that somebody is in is not")
   func limit() async throws {
     let rooms = Rooms(engine: Engines.make(.hub), limit: 2)
-    let tea = try #require(await rooms.enter("tea"))
-    let coffee = try #require(await rooms.enter("coffee"))
-    #expect(await rooms.enter("tea") === tea)
-    #expect(await rooms.enter("milk") == nil)
+    let tea = try #require(await rooms.enter("tea", as: .administrator))
+    let coffee = try #require(await rooms.enter("coffee", as: .administrator))
+    #expect(await rooms.enter("tea", as: .administrator) === tea)
+    #expect(await rooms.enter("milk", as: .administrator) == nil)
     await rooms.leave(tea)
-    #expect(await rooms.enter("milk") == nil, "one is left in tea")
+    #expect(await rooms.enter("milk", as: .administrator) == nil, "one is left in tea")
     await rooms.leave(tea)
-    let milk = try #require(await rooms.enter("milk"))
-    #expect(await rooms.enter("tea") == nil)
+    let milk = try #require(await rooms.enter("milk", as: .administrator))
+    #expect(await rooms.enter("tea", as: .administrator) == nil)
     // Not in use any more, so there is nothing to be given back.
     await rooms.leave(tea)
-    #expect(await rooms.enter("coffee") === coffee)
-    #expect(await rooms.enter("milk") === milk)
+    #expect(await rooms.enter("coffee", as: .administrator) === coffee)
+    #expect(await rooms.enter("milk", as: .administrator) === milk)
+  }
+
+  @Test("guests leave rooms for those with a password, and they for administrators")
+  func keptRooms() async throws {
+    let rooms = Rooms(engine: Engines.make(.hub), limit: 16)
+    for (role, places) in [(User.Role.guest, 12), (.member, 3), (.administrator, 1)] {
+      for number in 1...places { #expect(await rooms.enter("\(role) \(number)", as: role) != nil) }
+      #expect(await rooms.enter("one more", as: role) == nil)
+    }
+    #expect(await rooms.enter("member 1", as: .guest) != nil, "it is there already")
   }
 
   @Test(
@@ -49,7 +59,7 @@ struct RoomsTests {
     let rooms = Rooms(engine: engine, limit: 3)
     for number in 1...100 {
       let member = Member()
-      let room = try #require(await rooms.enter("room \(number)"))
+      let room = try #require(await rooms.enter("room \(number)", as: .administrator))
       #expect(await room.admit(member, as: ann) == 0)
       #expect(await room.post("hello", by: ann) == 1)
       await room.dismiss(member, as: ann)
@@ -66,6 +76,8 @@ struct RoomsTests {
     let id = 1
     let executor: (any TaskExecutor)? = nil
     private let dues = Mutex(Dues())
+    /// How many it has heard, or heard that it has missed.
+    let accountedFor = Atomic(0)
     private let gate = AsyncStream<Void>.makeStream()
 
     func expect(_ number: Int, after bytes: Int, in room: Int) {
@@ -73,9 +85,12 @@ struct RoomsTests {
     }
     func taken(in room: Int) -> Int { dues.withLock { $0.taken(in: room) } }
     func receive(_ message: Message) async throws {
-      guard dues.withLock({ $0.take(message) }) != nil else { return }
+      guard let missed = dues.withLock({ $0.take(message) }) else { return }
+      accountedFor.add(missed + 1, ordering: .relaxed)
       for await _ in gate.stream {}
-      while dues.withLock({ $0.finish(in: message.roomID) }) != nil {}
+      while let missed = dues.withLock({ $0.finish(in: message.roomID) }) {
+        accountedFor.add(missed, ordering: .relaxed)
+      }
     }
     func receiveNow(_ message: Message) {}
     func open() { gate.continuation.finish() }
@@ -85,7 +100,7 @@ struct RoomsTests {
   func bytes() async throws {
     let engine = try #require(Engines.make(.hub) as? HubEngine)
     let rooms = Rooms(engine: engine, limit: 1)
-    let room = try #require(await rooms.enter("tea"))
+    let room = try #require(await rooms.enter("tea", as: .administrator))
     let (stuck, quick) = (Stuck(), Member(id: 2))
     _ = await room.admit(stuck, as: ann)
     _ = await room.admit(quick, as: ann)
@@ -101,6 +116,19 @@ struct RoomsTests {
     stuck.open()
     for hub in engine.hubs { #expect(await hub.drain().isEmpty) }
     #expect(await engine.accounts()?.areBalanced == true)
+  }
+
+  @Test(
+    "who is behind hears of all that it has missed, though nobody speaks again", arguments: 20...60)
+  func lastMissed(_ count: Int) async throws {
+    let engine = try #require(Engines.make(.hub) as? HubEngine)
+    let room = try #require(await Rooms(engine: engine, limit: 1).enter("tea", as: .guest))
+    let stuck = Stuck()
+    _ = await room.admit(stuck, as: ann)
+    for _ in 1...count { _ = await room.post(String(repeating: "x", count: 4000), by: ann) }
+    stuck.open()
+    for hub in engine.hubs { #expect(await hub.drain().isEmpty) }
+    #expect(stuck.accountedFor.load(ordering: .relaxed) == count)
   }
 
   @Test("who comes into a room expects the next message of that very room")
@@ -119,7 +147,7 @@ struct RoomsTests {
     let rooms = Rooms(engine: Engines.make(.hub), limit: 2)
     let member = Newcomer()
     for _ in 1...2 {
-      let room = try #require(await rooms.enter("tea"))
+      let room = try #require(await rooms.enter("tea", as: .administrator))
       #expect(await room.admit(member, as: ann) == 0)
       _ = await room.post("hello", by: ann)
       await room.dismiss(member, as: ann)
@@ -136,7 +164,7 @@ struct RoomsTests {
   func hubs() async throws {
     let engine = try #require(Engines.make(.hub) as? HubEngine)
     for number in 1...100 {
-      let audience = engine.makeAudience()
+      let audience = engine.makeAudience(of: "tea")
       let member = Member(id: number)
       audience.add(member)
       audience.post(Message(room: "tea", number: number, sender: "ann", text: "hello"))
@@ -159,7 +187,7 @@ struct RoomsTests {
     await engine.add(history)
     await engine.add(presence)
     let member = Member()
-    let room = try #require(await rooms.enter("tea"))
+    let room = try #require(await rooms.enter("tea", as: .administrator))
     _ = await room.admit(member, as: ann)
     _ = await room.post("hello", by: ann)
     // Both are told in order, so what follows is known when this is.

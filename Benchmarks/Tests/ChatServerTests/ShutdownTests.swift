@@ -40,11 +40,12 @@ struct ShutdownTests {
   func misbehaviour() async throws {
     // Some read nothing, to the end.
     let options = [
-      "--flood-limit", "50", "--admin", "root:root", "--drain-time", "500", "--farewell-time",
+      "--flood-limit", "50", "--drain-time", "500", "--farewell-time",
       "2000",
     ]
     // One extension is to be too late, the others are not.
-    try await Server.run(options + ["--deadline", "1000"]) { server in
+    try await Server.run(options + ["--deadline", "1000"], accounts: ["admin root root"]) {
+      server in
       var plan = LoadPlan()
       plan.port = server.port
       plan.clients = 20
@@ -123,8 +124,8 @@ struct ShutdownTests {
   }
 
   @Test(
-    "SIGTERM, SIGINT and SIGHUP end it in order, and what that means for the rooms is written down",
-    arguments: [SIGTERM, SIGINT, SIGHUP])
+    "SIGTERM and SIGINT end it in order, and what that means for the rooms is written down",
+    arguments: [SIGTERM, SIGINT])
   func signals(_ signal: Int32) async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -140,6 +141,38 @@ struct ShutdownTests {
       #expect(Balance(end.output)?.isCalledBalanced == true)
     }
     #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix("- dismissed tea ann\n"))
+  }
+
+  @Test("SIGHUP ends nothing, and has the audit go on in a new file")
+  func hangUp() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())")
+    let old = file.appendingPathExtension("old")
+    defer { for file in [file, old] { try? FileManager.default.removeItem(at: file) } }
+    try await Server.run(["--audit", file.path]) { server in
+      var ann = try await Dialogue(port: server.port)
+      try await ann.write("login ann", "join tea")
+      _ = try await ann.lines(upTo: "ok 0")
+      try FileManager.default.moveItem(at: file, to: old)
+      server.send(SIGHUP)
+      while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+      try await ann.write("say tea hello")
+      _ = try await ann.lines(upTo: "ok 1")
+      server.terminate()
+      #expect(try await server.end().status == 0)
+    }
+    let texts = try [old, file].map { try String(contentsOf: $0, encoding: .utf8) }
+    #expect(texts.joined().contains("admitted tea ann\n"))
+    #expect(texts.joined().split(separator: "\n").count == 3, "nothing is lost")
+  }
+
+  @Test("a page whose port somebody else has keeps the server from beginning")
+  func pagePort() async throws {
+    try await Server.run { server in
+      let end = try await Server.fail(["--port", "0", "--page", "\(server.port)"])
+      #expect(end.status == 1)
+      #expect(end.output.contains("The page cannot listen on 127.0.0.1, port \(server.port)"))
+      #expect(!end.output.contains("listening"))
+    }
   }
 
   @Test("the error names the port that somebody else listens on")

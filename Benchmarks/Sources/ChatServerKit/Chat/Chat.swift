@@ -1,3 +1,4 @@
+import Logging
 import Metrics
 import Tracing
 
@@ -11,15 +12,14 @@ final class Chat: Sendable {
   /// The lines that had to wait for their clients' allowances.
   let heldLines = Metrics.Counter(label: "chat_lines_held_total")
   let turnstile = Turnstile()
-  /// In how many rooms a client may be at a time.
-  let roomsEach: Int
+  private let roomsEach: (guests: Int, others: Int)
   private let engine: any Engine
   private let rooms: Rooms
   private let saying = Metrics.Timer(label: "chat_say")
 
   init(
     engine: any Engine, extensions: ExtensionShelf, metrics: MetricsBook, faults: FaultLog,
-    roomLimit: Int, roomsEach: Int
+    roomLimit: Int, roomsEach: (guests: Int, others: Int)
   ) {
     self.engine = engine
     self.extensions = extensions
@@ -29,7 +29,10 @@ final class Chat: Sendable {
     rooms = Rooms(engine: engine, limit: roomLimit)
   }
 
-  func logIn(_ credentials: Credentials) async -> User? {
+  /// In how many rooms a client may be at a time.
+  func roomsEach(_ user: User) -> Int { user.role == .guest ? roomsEach.guests : roomsEach.others }
+
+  func logIn(_ credentials: Credentials) async -> Recognition {
     await engine.user(for: credentials)
   }
 
@@ -39,8 +42,14 @@ final class Chat: Sendable {
   ) async -> Result<(room: Room, last: Int), Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
-    guard await engine.mayJoin(name, user) else { return .failure(Self.shut(name)) }
-    guard let room = await rooms.enter(name) else { return .failure("too many rooms") }
+    if case .objects(let reason) = await engine.mayJoin(name, user) {
+      return .failure(Refusal(reason))
+    }
+    guard let room = await rooms.enter(name, as: user.role) else {
+      faults.report(
+        .warning, "a room was refused", metadata: ["name": "\(user.name)", "role": "\(user.role)"])
+      return .failure("too many rooms")
+    }
     return .success((room, await room.admit(member, as: user)))
   }
 
@@ -89,13 +98,11 @@ final class Chat: Sendable {
   func people(
     in room: String, for user: User, isInside: Bool
   ) async -> Result<[String], Refusal> {
-    if !isInside {
-      guard await engine.mayJoin(room, user) else { return .failure(Self.shut(room)) }
+    if !isInside, case .objects(let reason) = await engine.mayJoin(room, user) {
+      return .failure(Refusal(reason))
     }
     return .success(await engine.people(in: room))
   }
-
-  private static func shut(_ room: String) -> Refusal { "\(room) does not let you in" }
 
   func report() async -> String {
     await engine.report()

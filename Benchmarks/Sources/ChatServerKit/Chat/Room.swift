@@ -16,7 +16,7 @@ actor Room {
     self.name = name
     self.id = id
     self.engine = engine
-    audience = engine.makeAudience()
+    audience = engine.makeAudience(of: name)
   }
 
   /// Lets a member in.

@@ -1,7 +1,8 @@
 /// The rooms that somebody is in, or is about to be in.
 ///
 /// A room ends when the last one has left it: what is kept for it is given back, and the next one to come
-/// finds a new room. So nobody can use up the rooms but by staying in them.
+/// finds a new room. So nobody can use up the rooms but by staying in them; and guests, who may come as often as they
+/// like, can use up three quarters of them, and members all but one in sixteen, which are the administrators'.
 actor Rooms {
   private struct Entry {
     let room: Room
@@ -24,13 +25,22 @@ actor Rooms {
   ///
   /// It stays until each who has entered has left.
   ///
+  /// - Parameters:
+  ///   - name: the room's name.
+  ///   - role: of the one who enters.
   /// - Returns: the room; `nil` if there are too many.
-  func enter(_ name: String) -> Room? {
+  func enter(_ name: String, as role: User.Role) -> Room? {
     if let room = entries[name]?.room {
       entries[name]?.inside += 1
       return room
     }
-    guard entries.count < limit else { return nil }
+    let kept =
+      switch role {
+      case .guest: limit / 4
+      case .member: limit / 16
+      case .administrator: 0
+      }
+    guard entries.count < limit - kept else { return nil }
     count += 1
     let room = Room(name: name, id: count, engine: engine)
     entries[name] = Entry(room: room, inside: 1)

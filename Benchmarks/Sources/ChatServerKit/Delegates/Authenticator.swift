@@ -1,7 +1,8 @@
 /// Somebody who may know who somebody is.
 ///
-/// They are asked one after another until one knows. If that takes too long, nobody knows.
-protocol Authenticator: AnyObject, Sendable {
+/// They are asked one after another until one knows. One that has been asked once has to be asked each time before
+/// those of lower priority count: while it is exchanged, hangs or has died, nobody gets the name that it would keep.
+protocol Authenticator: ServerExtension {
   /// The user; `nil` if this one cannot say.
   func user(for credentials: Credentials) async -> Answer<User>?
 }

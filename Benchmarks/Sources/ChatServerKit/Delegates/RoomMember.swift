@@ -1,7 +1,9 @@
 /// Somebody in a room, who is told what is said there.
 protocol RoomMember: AnyObject, Sendable {
-  /// Who it is, for statistics.
+  /// Which member it is: no two have the same.
   var id: Int { get }
+  /// Who it is, for people.
+  var name: String { get }
   /// Where it wants to be told; `nil` for anywhere.
   var executor: (any TaskExecutor)? { get }
 
@@ -26,6 +28,7 @@ protocol RoomMember: AnyObject, Sendable {
 }
 
 extension RoomMember {
+  var name: String { "member \(id)" }
   func expect(_ number: Int, after bytes: Int, in room: Int) {}
   func taken(in room: Int) -> Int { .max }
 }

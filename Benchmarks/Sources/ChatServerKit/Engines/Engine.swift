@@ -9,10 +9,10 @@ protocol Engine: Sendable {
   func add(_ extension: any ServerExtension) async
   func remove(_ extension: any ServerExtension) async
 
-  /// The first answer of the authenticators, by priority; `nil` if there is none in time.
-  func user(for credentials: Credentials) async -> User?
-  /// Whether no rule denies.
-  func mayJoin(_ room: String, _ user: User) async -> Bool
+  /// The first answer of the authenticators, by priority, who all have to be there; in time, or it is undecided.
+  func user(for credentials: Credentials) async -> Recognition
+  /// Whether all join rules agree, in time; whatever objection comes first, if they do not.
+  func mayJoin(_ room: String, _ user: User) async -> Verdict
   /// The first objection of the gates, who all have to agree; else whatever objection comes first of the rules
   /// that answer in time.
   func verdict(on draft: Draft) async -> Verdict
@@ -25,7 +25,7 @@ protocol Engine: Sendable {
   /// What all know together that answer in time.
   func people(in room: String) async -> [String]
 
-  func makeAudience() -> any Audience
+  func makeAudience(of room: String) -> any Audience
 
   /// A service that waits at shutdown until everybody has been told everything, for a time.
   ///
@@ -39,11 +39,13 @@ protocol Engine: Sendable {
   ) -> any Service
   /// A service that reports metrics at intervals; `nil` if this engine has none.
   func makeMetricsService(every interval: Duration) -> (any Service)?
-  /// A service that shows what goes on on a page; `nil` if this engine has none.
-  func makePageService(port: Int, logger: Logger) -> (any Service)?
+  /// A service that shows what goes on on a page, at a port that it has taken; `nil` if this engine has none.
+  func makePageService(port: Int, logger: Logger) async throws -> (any Service)?
   /// How many events extensions were not told that have a limit to how many may wait: those that waited too
   /// long, or still do.
   var missedEvents: Int { get }
+  /// The extensions that are not called any more, because too many of their handlers hang.
+  var givenUp: Set<String> { get }
   /// What has become of what was told, for people.
   func report() async -> String
   /// What has become of what was told; `nil` if this engine keeps no accounts.
@@ -52,5 +54,6 @@ protocol Engine: Sendable {
 
 extension Engine {
   var missedEvents: Int { 0 }
-  func makePageService(port: Int, logger: Logger) -> (any Service)? { nil }
+  var givenUp: Set<String> { [] }
+  func makePageService(port: Int, logger: Logger) async throws -> (any Service)? { nil }
 }

@@ -1,10 +1,10 @@
 /// A user with a password.
 package struct Account: Sendable {
   let user: User
-  let password: String
+  let password: Secret
 
   package init(name: String, password: String, role: User.Role) {
     user = User(name: name, role: role)
-    self.password = password
+    self.password = Secret(password)
   }
 }

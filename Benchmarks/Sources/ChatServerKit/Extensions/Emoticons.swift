@@ -1,6 +1,7 @@
 /// Makes pictures of punctuation.
 final class Emoticons: ServerExtension, MessageRewriter {
   let name = "emoticons"
+  let options = ExtensionOptions()
   private let pictures = [(":-)", "🙂"), (":-(", "🙁"), ("<3", "❤️")]
 
   func rewrite(_ text: String, of draft: Draft) async -> String? {

@@ -1,4 +1,6 @@
 /// Lets in those whom nobody else knows, as guests.
+///
+/// Asked after the registrar, without which nobody is taken for a guest.
 final class Guests: ServerExtension, Authenticator {
   let name = "guests"
   let options = ExtensionOptions(priority: -10)

@@ -4,6 +4,7 @@ import Synchronization
 /// there is the room.
 final class History: ServerExtension, RoomObserver, HistoryKeeper {
   let name = "history"
+  let options = ExtensionOptions()
   private let capacity: Int
   private let share: RoomShare
   private let messages = Mutex<[String: [Message]]>([:])

@@ -1,6 +1,7 @@
 /// Objects to words that are not welcome.
 final class Moderator: ServerExtension, MessageGate {
   let name = "moderator"
+  let options = ExtensionOptions()
   private let unwelcome: Set<String>
 
   init(unwelcome: Set<String> = ["spam", "scam"]) {

@@ -3,6 +3,7 @@ import Synchronization
 /// Knows who is in which room.
 final class Presence: ServerExtension, RoomObserver, PresenceKeeper {
   let name = "presence"
+  let options = ExtensionOptions()
   /// How often, for one name may be there by several connections.
   private let people = Mutex<[String: [String: Int]]>([:])
 

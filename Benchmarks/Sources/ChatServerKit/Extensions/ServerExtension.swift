@@ -6,19 +6,30 @@ import Dispatch
 protocol ServerExtension: AnyObject, Sendable {
   /// What it is called in commands.
   var name: String { get }
+  /// Made in the extension's own file, which statistics and incidents name by it.
   var options: ExtensionOptions { get }
-}
-
-extension ServerExtension {
-  var options: ExtensionOptions { ExtensionOptions() }
 }
 
 /// How an extension wants to be called.
 struct ExtensionOptions: Sendable {
   /// Higher is asked and told first.
-  var priority = 0
+  let priority: Int
   /// Where it is called, if it blocks its thread.
-  var queue: DispatchQueue?
+  let queue: DispatchQueue?
   /// How many notifications may wait for it; what comes then is lost.
-  var backlog: Int?
+  let backlog: Int?
+  /// The place in the source that it is known by.
+  let fileID: StaticString
+  let line: UInt
+
+  init(
+    priority: Int = 0, queue: DispatchQueue? = nil, backlog: Int? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    self.priority = priority
+    self.queue = queue
+    self.backlog = backlog
+    self.fileID = fileID
+    self.line = line
+  }
 }

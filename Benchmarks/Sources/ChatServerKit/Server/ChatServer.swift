@@ -21,6 +21,11 @@ package struct ChatServer: Sendable {
     engine = Self.makeEngine(configuration, faults: faults)
   }
 
+  /// What it is to begin without and does not have.
+  package var unknownExtension: String? {
+    configuration.without.first { name in !makers.contains { $0.name == name } }
+  }
+
   /// How many events were not written down.
   package var auditLosses: Int { losses.count + engine.missedEvents }
 
@@ -38,7 +43,7 @@ package struct ChatServer: Sendable {
     }
   }
 
-  /// Serves until it is told to stop, by SIGTERM, SIGINT or SIGHUP.
+  /// Serves until it is told to stop, by SIGTERM or SIGINT; SIGHUP has the audit's file opened anew.
   ///
   /// Services are stopped in the opposite order: no new connections; then what is being said is said to
   /// the end, and everybody is told; then connections are closed; then the extensions are told of that.
@@ -47,13 +52,14 @@ package struct ChatServer: Sendable {
   /// - Returns: what has become of the notifications, if the engine keeps accounts.
   /// - Throws: what keeps it from listening.
   package func run(onListening: @escaping @Sendable (Int) -> Void) async throws -> Accounts? {
-    let shelf = ExtensionShelf(engine: engine, makers: makers)
-    for name in ["registrar", "guests", "doorkeeper", "flood-limit", "moderator", "trimmer"]
-      + ["emoticons", "history", "presence"] + (configuration.auditFile == nil ? [] : ["audit"])
-    { try await shelf.load(name) }
+    let shelf = ExtensionShelf(engine: engine, makers: makers, logger: logger)
+    for (name, _) in makers where name != "hanging" && !configuration.without.contains(name) {
+      try await shelf.load(name, by: ["by": "the server"])
+    }
     let chat = Chat(
       engine: engine, extensions: shelf, metrics: metrics, faults: faults,
-      roomLimit: configuration.roomLimit, roomsEach: configuration.roomsEach)
+      roomLimit: configuration.roomLimit,
+      roomsEach: (configuration.roomsEachGuest, configuration.roomsEach))
     let connections = Connections(
       chat: chat,
       limit: min(
@@ -68,16 +74,22 @@ package struct ChatServer: Sendable {
     let listener = Listener(
       configuration: configuration, connections: connections, logger: logger,
       onListening: onListening)
+    // Bound by now, so that a port in use keeps the server from beginning, rather than ends it.
+    var page: (any Service)?
+    if let port = configuration.pagePort {
+      page = try await engine.makePageService(port: port, logger: logger)
+    }
     var group = ServiceGroupConfiguration(
       services: [
-        configuration.pagePort.flatMap { engine.makePageService(port: $0, logger: logger) },
-        engine.makeMetricsService(every: .seconds(10)), lastDrain, connections, drain, listener,
+        page, engine.makeMetricsService(every: .seconds(10)), lastDrain, connections, drain,
+        HangUp(extensions: shelf, hasAudit: configuration.auditFile != nil, logger: logger),
+        listener,
       ].compactMap { $0 }.map {
         // Whichever fails or ends: the others are stopped in their order, so that nothing is lost.
         .init(
           service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
           failureTerminationBehavior: .gracefullyShutdownGroup)
-      }, gracefulShutdownSignals: [.sigterm, .sigint, .sighup], logger: logger)
+      }, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration =
       configuration.drainTime + configuration.farewellTime + .seconds(11)
     let services = ServiceGroup(configuration: group)
@@ -88,7 +100,7 @@ package struct ChatServer: Sendable {
     return await engine.accounts()
   }
 
-  private var makers: [(name: String, make: ExtensionShelf.Maker)] {
+  var makers: [(name: String, make: ExtensionShelf.Maker)] {
     let configuration = configuration
     var makers: [(name: String, make: ExtensionShelf.Maker)] = [
       ("registrar", { Registrar(configuration.accounts) }),

@@ -1,6 +1,6 @@
 /// A line that a client may write.
 enum Command: Sendable, Equatable {
-  case logIn(name: String, password: String?)
+  case logIn(Credentials)
   case join(room: String)
   case leave(room: String)
   case say(room: String, text: String)
@@ -14,12 +14,16 @@ enum Command: Sendable, Equatable {
   case extensions
   case load(String)
   case unload(String)
+  case reload(String)
 
   /// Reads a line.
   ///
   /// - Throws: a refusal that says what is wrong.
   init(_ line: String) throws {
-    // Whatever is said or named in it, others may get to see it.
+    // Names as they were written: one with something in it that nobody sees is another one.
+    let names = line.split(
+      maxSplits: 2, omittingEmptySubsequences: false, whereSeparator: { " \t".contains($0) })
+    // Whatever is said in it, others may get to see it.
     let line = line.harmless
     let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     let verb = words[0]
@@ -29,12 +33,17 @@ enum Command: Sendable, Equatable {
       }
       return String(words[index])
     }
-    func room() throws -> String { try Names.room(word(1, "a room")) }
+    func room() throws -> String {
+      _ = try word(1, "a room")
+      return try Names.room(String(names[1]))
+    }
     switch verb {
     case "login":
+      _ = try word(1, "a name")
       self = .logIn(
-        name: try Names.user(word(1, "a name")),
-        password: words.count > 2 ? String(words[2]) : nil)
+        Credentials(
+          name: try Names.user(String(names[1])),
+          password: words.count > 2 ? String(words[2]) : nil))
     case "join": self = .join(room: try room())
     case "leave": self = .leave(room: try room())
     case "say": self = .say(room: try room(), text: try word(2, "a text"))
@@ -51,6 +60,7 @@ enum Command: Sendable, Equatable {
     case "extensions": self = .extensions
     case "load": self = .load(try word(1, "an extension"))
     case "unload": self = .unload(try word(1, "an extension"))
+    case "reload": self = .reload(try word(1, "an extension"))
     default: throw Refusal("there is no command \"\(verb)\": help lists those there are")
     }
   }
@@ -58,12 +68,12 @@ enum Command: Sendable, Equatable {
   static let helpLines = [
     "login NAME [PASSWORD]", "join ROOM", "leave ROOM", "say ROOM TEXT", "history ROOM [COUNT]",
     "who ROOM", "ping", "quit",
-    "for administrators: stats, metrics, extensions, load NAME, unload NAME",
+    "for administrators: stats, metrics, extensions, load, unload or reload NAME",
   ]
 
   var isForAdministrators: Bool {
     switch self {
-    case .statistics, .metrics, .extensions, .load, .unload: true
+    case .statistics, .metrics, .extensions, .load, .unload, .reload: true
     default: false
     }
   }

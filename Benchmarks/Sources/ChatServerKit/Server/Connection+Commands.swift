@@ -10,8 +10,7 @@ extension Connection {
     do {
       let command = try Command(line)
       switch command {
-      case .logIn(let name, let password):
-        return try await logIn(Credentials(name: name, password: password))
+      case .logIn(let credentials): return try await logIn(credentials)
       case .help: return Command.helpLines.map { "help \($0)\n" }.joined() + "ok"
       case .ping: return "ok"
       case .quit: return nil
@@ -33,13 +32,20 @@ extension Connection {
   private func logIn(_ credentials: Credentials) async throws -> String? {
     guard takeLogIn() else { return nil }
     guard rooms.isEmpty else { throw Refusal("leave your rooms first") }
-    guard let user = await chat.logIn(credentials) else {
+    switch await chat.logIn(credentials) {
+    case .known(let user): self.user = user
+    case .unknown:
       report(.warning, "a log-in was refused", ["name": "\(credentials.name)"])
       // Who guesses passwords has to wait for each.
       await pause(for: limits.refusalTime)
       throw Refusal("nobody knows you")
+    case .undecided:
+      report(.warning, "a log-in was not decided", ["name": "\(credentials.name)"])
+      await pause(for: limits.refusalTime)
+      throw Refusal("nobody can say who you are at the moment, try again later")
     }
-    self.user = user
+    guard let user else { return nil }
+    label.withLock { $0 = "\(user.name) from \(address), connection \(id)" }
     noteLogIn()
     return "ok you are \(user.name), \(user.role)"
   }
@@ -48,7 +54,7 @@ extension Connection {
     switch command {
     case .join(let name):
       guard rooms[name] == nil else { throw Refusal("you are in \(name)") }
-      guard rooms.count < chat.roomsEach else { throw Refusal("you are in too many rooms") }
+      guard rooms.count < chat.roomsEach(user) else { throw Refusal("you are in too many rooms") }
       return "ok \(try await join(name, as: user))"
     case .leave(let name):
       guard let room = rooms.removeValue(forKey: name) else {
@@ -90,6 +96,10 @@ extension Connection {
     rooms = [:]
   }
 
+  private var origin: Logger.Metadata {
+    ["by": "\(user?.name ?? "nobody")", "id": "\(id)", "address": "\(address)"]
+  }
+
   private func administer(_ command: Command) async throws -> String {
     switch command {
     case .statistics:
@@ -98,11 +108,10 @@ extension Connection {
       return chat.metrics.lines.map { "metric \($0)\n" }.joined() + "ok"
     case .extensions:
       let list = await chat.extensions.list
-      return list.map { "extension \($0.name)\($0.isLoaded ? ", loaded" : "")\n" }.joined() + "ok"
-    case .load(let name):
-      try await chat.extensions.load(name)
-    case .unload(let name):
-      try await chat.extensions.unload(name)
+      return list.map { "extension \($0.name)\($0.state)\n" }.joined() + "ok"
+    case .load(let name): try await chat.extensions.load(name, by: origin)
+    case .unload(let name): try await chat.extensions.unload(name, by: origin)
+    case .reload(let name): try await chat.extensions.reload(name, by: origin)
     default:
       throw Refusal("there is no such command")
     }

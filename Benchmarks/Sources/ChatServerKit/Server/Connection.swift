@@ -61,6 +61,12 @@ actor Connection: RoomMember {
   /// Why the client has to go, if it does not go by itself.
   private var reason: String?
 
+  /// Who it is, for those who look at the hubs.
+  nonisolated let label: Mutex<String>
+  nonisolated let address: String
+
+  nonisolated var name: String { label.withLock { $0 } }
+
   nonisolated var executor: (any TaskExecutor)? { loopExecutor }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -72,6 +78,8 @@ actor Connection: RoomMember {
     self.channel = channel
     self.chat = chat
     self.limits = limits
+    address = channel.channel.remoteAddress?.ipAddress ?? "unknown"
+    label = Mutex("connection \(id)")
     allowance = Allowance(perSecond: limits.linesPerSecond, at: .now)
     idle = IdleLimit(at: .now(), logInTime: limits.logInTime, idleTime: limits.idleTime)
     loopExecutor = EventLoopTaskExecutor.of(channel.channel.eventLoop)
@@ -133,7 +141,7 @@ actor Connection: RoomMember {
     chat.faults.report(
       level, message,
       metadata: metadata.merging([
-        "id": "\(id)", "address": "\(channel.channel.remoteAddress?.ipAddress ?? "unknown")",
+        "id": "\(id)", "address": "\(address)",
       ]) { $1 })
   }
 

@@ -7,6 +7,8 @@ package struct ServerConfiguration: Sendable {
   package var port = 0
   package var engine = EngineKind.hub
   package var accounts: [Account] = []
+  /// The extensions that it begins without.
+  package var without: Set<String> = []
   /// How many messages a user may say in a second.
   package var floodLimit = 20
   /// How long an extension may think.
@@ -41,10 +43,12 @@ package struct ServerConfiguration: Sendable {
   package var logInLimit = 10
   /// For how long a client that is not known waits to be told.
   package var refusalTime = Duration.seconds(1)
-  /// How many rooms there may be at a time.
+  /// How many rooms there may be at a time; some of them are kept for those who have logged in with a password.
   package var roomLimit = 1000
   /// In how many rooms a client may be at a time.
   package var roomsEach = 50
+  /// The same for a guest.
+  package var roomsEachGuest = 10
   /// Whether to stop when standard input ends.
   package var stopsWithInput = false
 

@@ -22,13 +22,12 @@ package struct ServerOptions: ParsableArguments {
   var engine = EngineKind.hub
 
   @Option(
-    name: .customLong("user"), help: "A user, as NAME:PASSWORD; repeat it for more.",
-    transform: LogIn.init)
-  var users: [LogIn] = []
+    name: .customLong("accounts"),
+    help: "A file that only you can read, of lines: member NAME PASSWORD, or admin NAME PASSWORD.")
+  var accountFile: String?
 
-  @Option(
-    name: .customLong("admin"), help: "An administrator, as NAME:PASSWORD.", transform: LogIn.init)
-  var administrators: [LogIn] = []
+  @Option(help: "An extension to begin without; what it guards is open then.")
+  var without: [String] = []
 
   @Option(help: "How many messages a user may say in a second.")
   var floodLimit = 20
@@ -93,7 +92,9 @@ package struct ServerOptions: ParsableArguments {
       ("drain-time", drainTime), ("connections", connections ?? 1), ("write-timeout", writeTimeout),
       ("farewell-time", farewellTime), ("login-time", loginTime), ("idle-time", idleTime),
       ("backlog-bytes", backlogBytes), ("lines", lines), ("refusal-time", refusalTime),
-    ] where value < 1 { throw ValidationError("--\(name) has to be 1 or more.") }
+    ] where !(1...1_000_000_000).contains(value) {
+      throw ValidationError("--\(name) has to be 1 or more, and at most 1000000000.")
+    }
     if let page, !(0...65535).contains(page) {
       throw ValidationError("--page has to be a port from 1 to 65535, or 0.")
     }
@@ -102,10 +103,6 @@ package struct ServerOptions: ParsableArguments {
     }
     guard (0...65_535).contains(port) else {
       throw ValidationError("--port has to be from 0 to 65535.")
-    }
-    let names = (users + administrators).map { $0.name.lowercased() }
-    if let name = names.enumerated().first(where: { names[..<$0.offset].contains($0.element) }) {
-      throw ValidationError("There are two users called \(name.element).")
     }
     // Before there are event loops, which need some of them and do not fail gently.
     let pageDescriptors = ServerConfiguration.pageDescriptors(at: page)
@@ -123,9 +120,8 @@ package struct ServerOptions: ParsableArguments {
     server.host = host
     server.port = port
     server.engine = engine
-    server.accounts =
-      users.map { Account(name: $0.name, password: $0.password, role: .member) }
-      + administrators.map { Account(name: $0.name, password: $0.password, role: .administrator) }
+    server.accounts = try accountFile.map(AccountFile.accounts(at:)) ?? []
+    server.without = Set(without)
     server.floodLimit = floodLimit
     server.deadline = .milliseconds(deadline)
     server.backlog = backlog
@@ -144,6 +140,9 @@ package struct ServerOptions: ParsableArguments {
     let metrics = MetricsBook()
     MetricsSystem.bootstrap(metrics)
     let chat = ChatServer(server, metrics: metrics, logger: logger)
+    if let unknown = chat.unknownExtension {
+      throw ValidationError("There is no extension \(unknown).")
+    }
     let accounts = try await chat.run { port in Self.say("listening on port \(port)") }
     Self.say("accounts \(accounts.map(String.init(describing:)) ?? "none")")
     if chat.auditLosses > 0 {

@@ -2,12 +2,15 @@ import Logging
 import Metrics
 import Synchronization
 
-/// Logs what goes wrong: at most 20 lines a second, then how many more.
+/// Logs what goes wrong: of each kind at most 20 lines a second, then how many more.
+///
+/// So noise of one kind hides nothing of another, such as somebody who guesses passwords.
 ///
 /// All of it is counted in metrics, those that the logger does not log included.
 final class FaultLog: Sendable {
   private let logger: Logger
-  private let limit = Mutex(LineLimit())
+  /// By the message, of which there are a few.
+  private let limits = Mutex<[String: LineLimit]>([:])
 
   init(_ logger: Logger) {
     self.logger = logger
@@ -23,16 +26,17 @@ final class FaultLog: Sendable {
     _ level: Logger.Level, _ message: Logger.Message,
     metadata: @autoclosure () -> Logger.Metadata = [:]
   ) {
-    Metrics.Counter(label: "chat_faults_total", dimensions: [("what", "\(message)")]).increment()
+    let what = "\(message)"
+    Metrics.Counter(label: "chat_faults_total", dimensions: [("what", what)]).increment()
     guard level >= logger.logLevel else { return }
-    let (isWritten, beginsSecond) = limit.withLock { $0.add() }
+    let (isWritten, beginsSecond) = limits.withLock { $0[what, default: LineLimit()].add() }
     if isWritten { logger.log(level: level, message, metadata: metadata()) }
     guard beginsSecond else { return }
     Task.detached {
       // Nobody cancels this task.
       try? await Task.sleep(for: .seconds(1))
-      let leftOut = self.limit.withLock { $0.endSecond() }
-      if leftOut > 0 { self.logger.log(level: level, "and \(leftOut) more faults") }
+      let leftOut = self.limits.withLock { $0[what]?.endSecond() } ?? 0
+      if leftOut > 0 { self.logger.log(level: level, "and \(leftOut) more: \(what)") }
     }
   }
 

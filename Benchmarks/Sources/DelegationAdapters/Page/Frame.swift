@@ -12,6 +12,11 @@ struct Frame: Sendable {
   let all: ByteBuffer?
   let figures: ByteBuffer
 
+  /// The last one for a viewer that gives way to another.
+  static let farewell = Frame(
+    number: -1, news: ByteBuffer(string: "event: replaced\ndata: 0\n\n"), all: nil,
+    figures: ByteBuffer())
+
   /// What to send to a viewer, the texts first.
   ///
   /// - Parameter last: the number of the last frame that it was sent; `nil` if it was sent none.

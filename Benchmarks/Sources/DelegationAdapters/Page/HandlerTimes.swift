@@ -23,6 +23,13 @@ struct HandlerTimes {
     var start: Instant
   }
 
+  /// What of a subscription's handlers 99 of 100 took at most.
+  struct Most: Equatable {
+    let duration: Duration
+    /// Whether that is of one that still runs.
+    let isAtLeast: Bool
+  }
+
   private struct Run {
     let subscription: Subscription
     let start: Instant
@@ -31,6 +38,7 @@ struct HandlerTimes {
   private var protocols: [(name: String, histograms: Histograms)] = []
   /// The places in `protocols`, so that a protocol's name is not made for each handler.
   private var places: [Subscription: Int] = [:]
+  private var recent = RecentTimes()
   private var runs: [Run?] = []
   /// The places of `runs` that are `nil`.
   private var free: [Int] = []
@@ -65,6 +73,7 @@ struct HandlerTimes {
     free.append(place)
     let index = places[run.subscription] ?? add(name(), for: run.subscription)
     protocols[index].histograms.durations.add(run.start.duration(to: end))
+    recent.add(run.start.duration(to: end), of: run.subscription)
     if let waited { protocols[index].histograms.waits.add(waited) }
   }
 
@@ -77,19 +86,44 @@ struct HandlerTimes {
 
   /// Adds what there is to a report.
   ///
-  /// - Returns: the subscriptions that it knew by their protocols, to be released by the caller: they may have
-  ///   ended since.
+  /// - Returns: the subscriptions that it knew, to be released by the caller: they may have ended since.
   mutating func report(
-    into running: inout [Subscription: Running], _ histograms: inout [String: Histograms]
-  ) -> [Subscription: Int] {
+    into running: inout [Subscription: Running], _ histograms: inout [String: Histograms],
+    _ most: inout [Subscription: Most], at now: Instant
+  ) -> [any Sendable] {
+    let released = recent.rotate(at: now)
+    var ages: [Subscription: [Duration]] = [:]
     for case let run? in runs {
       var sum = running[run.subscription] ?? Running(start: run.start)
       sum.count += 1
       sum.start = min(sum.start, run.start)
       running[run.subscription] = sum
+      ages[run.subscription, default: []].append(run.start.duration(to: now))
+    }
+    // A subscription's handlers are all in one of the watch's parts.
+    for subscription in recent.subscriptions.union(ages.keys) {
+      most[subscription] = Self.most(
+        of: recent.histogram(of: subscription), running: ages[subscription] ?? [])
     }
     for (name, times) in protocols { histograms[name, default: Histograms()] += times }
     defer { places = [:] }
-    return places
+    return [places, released]
+  }
+
+  /// By the ends of buckets; a handler that runs is among them with its age.
+  private static func most(of ended: DurationHistogram, running: [Duration]) -> Most? {
+    var all = ended
+    for age in running { all.add(age) }
+    // How many may take longer.
+    var beyond = all.counts.reduce(0, +) / 100
+    for bucket in all.counts.indices.reversed() where all.counts[bucket] > 0 {
+      guard all.counts[bucket] <= beyond else {
+        // One that runs there may yet take longer, and is known to the moment.
+        let age = running.filter { DurationHistogram.bucket(of: $0) >= bucket }.min()
+        return Most(duration: age ?? .microseconds(1 << bucket), isAtLeast: age != nil)
+      }
+      beyond -= all.counts[bucket]
+    }
+    return nil
   }
 }

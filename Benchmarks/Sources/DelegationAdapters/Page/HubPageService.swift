@@ -8,11 +8,11 @@ public import ServiceLifecycle
 /// Serves a page that shows hubs while they run.
 ///
 /// It shows, per protocol and subscriber, what is notified and asked, what waits, what was dropped, failed or
-/// late, which handlers run and for how long, and the last incidents. It updates by itself, and asks for
-/// nothing from elsewhere.
+/// late, which handlers run and for how long, and the last incidents: what is wrong first. It updates by itself, and asks
+/// for nothing from elsewhere. `/json` has the same, with names, for scripts.
 ///
-/// While nobody looks it does nothing but listen. While somebody does, it takes the hubs' statistics twice a second,
-/// once for all viewers.
+/// While nobody looks it listens, and takes the hubs' statistics every ten seconds, for the sums of the last hour. While
+/// somebody does, it takes them twice a second, once for all viewers.
 ///
 /// List it in a `ServiceGroup` before what drains the hubs: then it is stopped later, and shows the drain.
 ///
@@ -42,7 +42,15 @@ public struct HubPageService: Service {
     ///
     /// If one takes longer than a tenth of it, the time is ten times as long as that.
     public var interval = Duration.milliseconds(500)
-    /// How many viewers there may be at a time.
+    /// The time between two samples of the sums of the last hour, of which 360 are kept.
+    ///
+    /// If one takes longer than a thousandth of it, the time is a thousand times as long as that.
+    public var historyInterval = Duration.seconds(10)
+    /// How many notifications may wait for a subscriber of a protocol, to be shown beside how many do.
+    ///
+    /// By the protocol's name with its module, as in `"Shop.OrderDelegate"`.
+    public var mailboxLimits: [String: Int] = [:]
+    /// How many viewers there may be at a time; for a further one the oldest has to go.
     public var viewerLimit = 16
     /// How many descriptors the page may have open: for its viewers, for others, and to listen.
     public var descriptorLimit: Int { viewerLimit + Viewers.otherLimit + 2 }
@@ -57,6 +65,7 @@ public struct HubPageService: Service {
   private let onListening: @Sendable (Int) -> Void
   private let hubs: @Sendable () async -> [(name: String, hub: DelegateHub)]
   let viewers: Viewers
+  private let history = PageHistory()
   var patience = PageHandler.Patience()
 
   /// Makes a page of hubs that come and go.
@@ -80,19 +89,28 @@ public struct HubPageService: Service {
     viewers = Viewers(limit: configuration.viewerLimit)
   }
 
+  /// Listens, for those who want to know before anything else begins that the port is free.
+  ///
+  /// Otherwise ``run()`` does so. Those who connect before that wait.
+  ///
+  /// - Throws: ``HubPageError`` if it cannot listen.
+  public func bind() async throws {
+    if viewers.server == nil { viewers.serve(on: try await listen()) }
+  }
+
   /// Serves the page until the group shuts down; then all viewers are disconnected.
   ///
   /// - Throws: ``HubPageError`` if it cannot listen.
   public func run() async throws {
-    let server = try await listen()
+    try await bind()
+    guard let server = viewers.server else { return }
     let viewers = viewers
-    // Whatever ends the one ends the other.
-    server.closeFuture.whenComplete { _ in viewers.close() }
     let port = server.localAddress?.port ?? configuration.port
     logger.info("a page shows the hubs", metadata: ["url": "http://\(configuration.host):\(port)/"])
     onListening(port)
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
+        async let _: Void = remember()
         for await _ in viewers.beginnings {
           if let watch { await watch.looking { await show() } } else { await show() }
         }
@@ -105,21 +123,46 @@ public struct HubPageService: Service {
   /// Samples for as long as somebody looks.
   private func show() async {
     let clock = ContinuousClock()
-    var sampler = Sampler()
+    var sampler = Sampler(limits: configuration.mailboxLimits)
     while viewers.count > 0, !Task.isCancelled {
       let start = clock.now
       let hasAll = viewers.takeWish()
-      var samples: [Sampler.Hub] = []
-      for (name, hub) in await hubs() {
-        samples.append(
-          .init(
-            name: name, identity: ObjectIdentifier(hub), statistics: await hub.statistics()))
-      }
-      let report = watch?.report(since: hasAll ? 0 : sampler.nextIncident) ?? .init()
-      viewers.send(sampler.frame(of: samples, report, at: clock.now, withAll: hasAll))
+      let samples = await sample()
+      let report = watch?.report(since: hasAll ? 0 : sampler.incidents) ?? .init()
+      viewers.send(
+        sampler.frame(
+          of: samples, report, at: clock.now, withAll: hasAll, history: hasAll ? history.all : []))
       let pause = max(configuration.interval, start.duration(to: clock.now) * 10)
       try? await Task.sleep(for: pause)
     }
+  }
+
+  private func sample() async -> [Sampler.Hub] {
+    var samples: [Sampler.Hub] = []
+    for (name, hub) in await hubs() {
+      samples.append(
+        .init(name: name, identity: ObjectIdentifier(hub), statistics: await hub.statistics()))
+    }
+    return samples
+  }
+
+  /// Keeps the sums of the last hour, until it is cancelled.
+  private func remember() async {
+    let clock = ContinuousClock()
+    var pause = configuration.historyInterval
+    while (try? await Task.sleep(for: pause)) != nil {
+      let start = clock.now
+      history.add(.init(await sample().map(\.statistics), at: Sampler.time(clock.now)))
+      pause = max(configuration.historyInterval, start.duration(to: clock.now) * 1000)
+    }
+  }
+
+  private func snapshot() async -> ByteBuffer {
+    let samples = await sample()
+    let now = ContinuousClock.now
+    return ByteBuffer(
+      bytes: Snapshot.json(
+        of: samples, watch?.report(since: 0, at: now) ?? .init(), history.all, at: now))
   }
 
   private func listen() async throws -> any Channel {
@@ -153,7 +196,7 @@ public struct HubPageService: Service {
             try pipeline.addHandler(
               PageHandler(
                 rules: PageRules(isLoopback: isLoopback), document: document, viewers: viewers,
-                patience: patience))
+                patience: patience, snapshot: { await snapshot() }))
           }
         }
         .bind(host: configuration.host, port: configuration.port).get()

@@ -26,7 +26,9 @@ public final class HubWatch: Sendable {
     var running: [DelegateHub.Subscription: HandlerTimes.Running] = [:]
     /// By the protocol's name.
     var histograms: [String: HandlerTimes.Histograms] = [:]
-    var incidents: [IncidentRing.Entry] = []
+    /// Of the subscriptions that have been called lately.
+    var most: [DelegateHub.Subscription: HandlerTimes.Most] = [:]
+    var incidents: [IncidentBook.Line] = []
     /// How many incidents there have been.
     var incidentCount = 0
   }
@@ -36,7 +38,7 @@ public final class HubWatch: Sendable {
     let times = Mutex(HandlerTimes())
   }
 
-  private let incidents = Mutex(IncidentRing(capacity: 50))
+  private let incidents = Mutex(IncidentBook())
   /// Invariant: their number is a power of two.
   private let parts = (0..<8).map { _ in Part() }
   /// How many pages have viewers at the moment.
@@ -45,14 +47,16 @@ public final class HubWatch: Sendable {
   /// Makes a watch that has seen nothing.
   public init() {}
 
-  /// Keeps an incident, of which the last 50 are shown.
+  /// Keeps an incident; those of one subscriber, call and kind of error are shown as one, with their number.
   ///
   /// **Isolation.** Works from any thread. It is meant for ``DelegateHub/Configuration/onIncident``.
   ///
   /// - Parameter incident: the incident.
   /// - Complexity: O(1).
   public func note(_ incident: DelegateHub.Incident) {
-    let former = incidents.withLock { $0.add(incident, at: .now) }
+    // The texts are the hub's own; those of the user are made when somebody looks.
+    let texts = (incident.protocol, incident.site)
+    let former = incidents.withLock { $0.add(incident, texts, at: .now) }
     withExtendedLifetime(former) {}
   }
 
@@ -68,15 +72,19 @@ public final class HubWatch: Sendable {
 
   /// What there is now.
   ///
-  /// - Parameter number: the number of the first incident that is wanted.
+  /// - Parameters:
+  ///   - count: of the incidents, those lines are wanted that have changed since there were so many.
+  ///   - now: the time.
   /// - Returns: what there is.
-  func report(since number: Int) -> Report {
+  func report(since count: Int, at now: ContinuousClock.Instant = .now) -> Report {
     var report = Report()
     for part in parts {
-      let released = part.times.withLock { $0.report(into: &report.running, &report.histograms) }
+      let released = part.times.withLock {
+        $0.report(into: &report.running, &report.histograms, &report.most, at: now)
+      }
       withExtendedLifetime(released) {}
     }
-    (report.incidents, report.incidentCount) = incidents.withLock { ($0.since(number), $0.total) }
+    (report.incidents, report.incidentCount) = incidents.withLock { ($0.since(count), $0.total) }
     return report
   }
 }

@@ -23,12 +23,15 @@ final class PageHandler: ChannelInboundHandler {
     /// What is to be answered once the request is over.
     case decided(PageRules.Answer)
     case viewing
+    /// Something is being made for the answer.
+    case preparing
     case answered
   }
 
   private let rules: PageRules
   private let document: PageDocument
   private let viewers: Viewers
+  private let snapshot: @Sendable () async -> ByteBuffer
   private let patience: Patience
   private var state = State.reading
   /// Whether an answer is to have no body.
@@ -40,10 +43,14 @@ final class PageHandler: ChannelInboundHandler {
   private var unsent = 0
   private var stillSince = NIODeadline.now()
 
-  init(rules: PageRules, document: PageDocument, viewers: Viewers, patience: Patience) {
+  init(
+    rules: PageRules, document: PageDocument, viewers: Viewers, patience: Patience,
+    snapshot: @escaping @Sendable () async -> ByteBuffer
+  ) {
     self.rules = rules
     self.document = document
     self.viewers = viewers
+    self.snapshot = snapshot
     self.patience = patience
   }
 
@@ -77,7 +84,7 @@ final class PageHandler: ChannelInboundHandler {
         isLong
           ? .refusal(.requestHeaderFieldsTooLarge, "a request may have 8,192 bytes")
           : .refusal(.badRequest, "that is no request"), context)
-    case .viewing, .answered: context.close(promise: nil)
+    case .viewing, .preparing, .answered: context.close(promise: nil)
     }
   }
 
@@ -87,11 +94,23 @@ final class PageHandler: ChannelInboundHandler {
       let (text, policy) = document.rendered()
       finish(.ok, text, [("Content-Type", "text/html; charset=utf-8"), policy], context)
     case .events: beginViewing(context)
+    case .snapshot: prepare(context)
     case .refusal(let status, let text):
       var headers = [("Content-Type", "text/plain; charset=utf-8")]
       if status == .methodNotAllowed { headers.append(("Allow", "GET, HEAD")) }
-      if status == .serviceUnavailable { headers.append(("Retry-After", "3")) }
       finish(status, ByteBuffer(string: text + "\n"), headers, context)
+    }
+  }
+
+  /// Answers with all figures, once they have been taken.
+  private func prepare(_ context: ChannelHandlerContext) {
+    state = .preparing
+    close(context, in: patience.answer)
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.eventLoop.makeFutureWithTask { [snapshot] in await snapshot() }.whenSuccess { text in
+      let (handler, context) = bound.value
+      guard context.channel.isActive else { return }
+      handler.finish(.ok, text, [("Content-Type", "application/json")], context)
     }
   }
 
@@ -133,10 +152,10 @@ final class PageHandler: ChannelInboundHandler {
         handler.take(frame, context)
       }
     }
-    guard viewers.add(viewer, on: context.channel) else {
-      let text = "\(viewers.limit) viewers are looking, and there may be no more"
-      return respond(.refusal(.serviceUnavailable, text), context)
-    }
+    let place = viewers.add(viewer, on: context.channel)
+    // Told to look no more, so that it does not come back by itself and take another's place.
+    place.formerly?.offer(.farewell)
+    guard place.isTaken else { return context.close(promise: nil) }
     state = .viewing
     timer?.cancel()
     stillSince = .now()
@@ -149,6 +168,11 @@ final class PageHandler: ChannelInboundHandler {
   /// Sends a frame, unless the viewer has yet to take the one before.
   private func take(_ frame: Frame, _ context: ChannelHandlerContext) {
     guard case .viewing = state, context.channel.isActive else { return }
+    if frame.number == Frame.farewell.number {
+      write(frame.news, context)
+      context.flush()
+      return context.close(promise: nil)
+    }
     let before = unsent
     unsent = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     if unsent == 0 || unsent < before { stillSince = .now() }

@@ -9,6 +9,8 @@ struct PageRules: Sendable {
   enum Answer: Equatable {
     case page
     case events
+    /// All figures with their names, once.
+    case snapshot
     case refusal(HTTPResponseStatus, String)
   }
 
@@ -32,12 +34,12 @@ struct PageRules: Sendable {
     else { return .refusal(.payloadTooLarge, "a request may have no body") }
     switch path {
     case "/": return .page
-    case "/events":
+    case "/events", "/json":
       guard Self.isOwn(head.headers, host: host) else {
         return .refusal(.forbidden, "another site's page may not look")
       }
-      return .events
-    default: return .refusal(.notFound, "there is only / and /events")
+      return path == "/events" ? .events : .snapshot
+    default: return .refusal(.notFound, "there is only /, /events and /json")
     }
   }
 

@@ -29,24 +29,31 @@ struct Sampler {
   private var nextLabel = 0
   private var hubs: [ObjectIdentifier: Int] = [:]
   private var nextHub = 0
-  /// The number of the first incident that the last frame did not have.
-  private(set) var nextIncident = 0
+  /// How many incidents there had been at the last frame.
+  private(set) var incidents = 0
+  /// Of all subscriptions: what had gone wrong at the last sample, and when that last became more.
+  private var troubles: [DelegateHub.Subscription: (count: Int, last: ContinuousClock.Instant?)] =
+    [:]
+  /// How many notifications may wait for a subscriber of a protocol, by its name.
+  private let limits: [String: Int]
 
-  init(rowLimit: Int = 2000) {
+  init(rowLimit: Int = 2000, limits: [String: Int] = [:]) {
     self.rowLimit = rowLimit
+    self.limits = limits
   }
 
   /// Makes the next frame.
   ///
   /// - Parameters:
   ///   - samples: the hubs.
-  ///   - report: what the watch has, with all incidents from ``nextIncident`` on, or simply all.
+  ///   - report: what the watch has, with all incidents since ``incidents``, or simply all.
   ///   - now: the time.
   ///   - hasAll: whether the frame has all texts, for those who have none.
+  ///   - history: the sums of the last hour, for those who have no texts.
   /// - Returns: the frame.
   mutating func frame(
     of samples: [Hub], _ report: HubWatch.Report, at now: ContinuousClock.Instant,
-    withAll hasAll: Bool
+    withAll hasAll: Bool, history: [PageHistory.Sums] = []
   ) -> Frame {
     let (shown, left) = shownSubscriptions(samples, report, at: now)
     var kept: [DelegateHub.Subscription: Label] = [:]
@@ -55,7 +62,7 @@ struct Sampler {
     var figures = JSONText()
     figures.object { json in
       json.name("time")
-      json.number(Self.milliseconds(Self.origin.duration(to: now)))
+      json.number(Self.time(now))
       json.name("incidents")
       json.number(report.incidentCount)
       json.name("left")
@@ -79,6 +86,10 @@ struct Sampler {
                   json.text(part.name)
                   json.name("size")
                   json.number(part.subscribers.count)
+                  if let limit = limits[part.name] {
+                    json.name("limit")
+                    json.number(limit)
+                  }
                   json.name("sums")
                   json.numbers(Self.figures(of: part))
                   json.name("rows")
@@ -88,7 +99,9 @@ struct Sampler {
                       kept[row.subscription] = label
                       if hasAll { every.append(label.json) }
                       let (timed, age) = Self.times(of: row, in: report, at: now)
-                      json.numbers([label.number, row.running, timed, age] + Self.figures(of: row))
+                      let most = report.most[row.subscription].map(Self.microseconds) ?? 0
+                      json.numbers(
+                        [label.number, row.running, timed, age, most] + Self.figures(of: row))
                     }
                   }
                 }
@@ -113,12 +126,12 @@ struct Sampler {
     }
     (labels, hubs) = (kept, keptHubs)
     frames += 1
-    let incidents = report.incidents.filter { $0.number >= nextIncident }
-    nextIncident = (report.incidents.last?.number ?? nextIncident - 1) + 1
+    let news = report.incidents.filter { $0.version > incidents }
+    incidents = max(incidents, report.incidents.last?.version ?? 0)
     return Frame(
       number: frames,
-      news: Self.texts(isAll: false, fresh, incidents, at: now),
-      all: hasAll ? Self.texts(isAll: true, every, report.incidents, at: now) : nil,
+      news: Self.texts(isAll: false, fresh, news, [], at: now),
+      all: hasAll ? Self.texts(isAll: true, every, report.incidents, history, at: now) : nil,
       figures: Frame.event("figures", figures))
   }
 
@@ -137,16 +150,29 @@ struct Sampler {
   }
 
   /// Those whose figures are in the frame, `nil` for all, and how many are not.
-  private func shownSubscriptions(
+  private mutating func shownSubscriptions(
     _ samples: [Hub], _ report: HubWatch.Report, at now: ContinuousClock.Instant
   ) -> (shown: Set<DelegateHub.Subscription>?, left: Int) {
     let rows = samples.flatMap { $0.statistics.protocols.flatMap(\.subscribers) }
-    guard rows.count > rowLimit else { return (nil, 0) }
+    guard rows.count > rowLimit else {
+      troubles = [:]
+      return (nil, 0)
+    }
+    // By what there is now: what went wrong long ago hides nobody.
+    var present = troubles
+    present.removeAll(keepingCapacity: true)
     func trouble(_ row: Statistics.SubscriberStatistics) -> Int {
-      Self.times(of: row, in: report, at: now).age * 10 + row.counts.waiting + row.counts.dropped
-        + row.counts.failed + row.questions.failed + row.questions.late
+      let count =
+        row.counts.lost + row.counts.failed + row.questions.failed + row.questions.late
+      let former = troubles[row.subscription]
+      let last = count > former?.count ?? count ? now : former?.last
+      present[row.subscription] = (count, last)
+      let isRecent = last.map { $0.duration(to: now) < .seconds(10) } ?? false
+      return Self.times(of: row, in: report, at: now).age * 10 + row.counts.waiting
+        + (isRecent ? 1_000_000 : min(count, 1))
     }
     let sorted = rows.map { ($0.subscription, trouble($0)) }.sorted { $0.1 > $1.1 }
+    troubles = present
     return (Set(sorted.prefix(rowLimit).map(\.0)), rows.count - rowLimit)
   }
 }
@@ -155,13 +181,24 @@ extension Sampler {
   /// What times of frames count from.
   private static let origin = ContinuousClock.now
 
-  private static func milliseconds(_ duration: Duration) -> Int {
+  /// What 99 of 100 handlers took at most; below zero if that one still runs.
+  private static func microseconds(_ most: HandlerTimes.Most) -> Int {
+    let value = max(1, Int(most.duration / .microseconds(1)))
+    return most.isAtLeast ? -value : value
+  }
+
+  /// The time as frames have it.
+  static func time(_ now: ContinuousClock.Instant) -> Int {
+    milliseconds(origin.duration(to: now))
+  }
+
+  static func milliseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
   }
 
   /// How many of a subscriber's handlers have been timed, and for how long the first of them has run.
-  private static func times(
+  static func times(
     of row: Statistics.SubscriberStatistics, in report: HubWatch.Report,
     at now: ContinuousClock.Instant
   ) -> (count: Int, age: Int) {
@@ -183,15 +220,16 @@ extension Sampler {
     _ counts: Statistics.Counts, _ questions: Statistics.Questions
   ) -> [Int] {
     [
-      counts.handled, counts.failed, counts.dropped, counts.waiting,
+      counts.handled, counts.failed, counts.lost, counts.waiting,
       questions.asked, questions.answered, questions.failed, questions.late, questions.abandoned,
+      questions.answering,
     ]
   }
 
   /// The event with texts; empty if it would say nothing.
   private static func texts(
-    isAll: Bool, _ labels: JSONText, _ incidents: [IncidentRing.Entry],
-    at now: ContinuousClock.Instant
+    isAll: Bool, _ labels: JSONText, _ incidents: [IncidentBook.Line],
+    _ history: [PageHistory.Sums], at now: ContinuousClock.Instant
   ) -> ByteBuffer {
     if !isAll, labels.bytes.isEmpty, incidents.isEmpty { return ByteBuffer() }
     var json = JSONText()
@@ -200,35 +238,51 @@ extension Sampler {
       json.number(isAll ? 1 : 0)
       json.name("subscribers")
       json.array { $0.append(labels) }
-      json.name("incidents")
+      json.name("history")
       json.array { json in
-        for entry in incidents {
-          let incident = entry.incident
-          json.object { json in
-            json.name("number")
-            json.number(entry.number)
-            json.name("age")
-            json.number(milliseconds(entry.instant.duration(to: now)))
-            json.name("kind")
-            json.text("\(incident.kind)")
-            json.name("call")
-            json.text("\(incident.call)")
-            json.name("protocol")
-            json.text(incident.protocol)
-            json.name("subscriber")
-            json.text(incident.subscriber)
-            json.name("site")
-            json.text(incident.site)
-            json.name("error")
-            json.text(incident.error.map { "\($0)" } ?? "")
-            json.name("duration")
-            json.number(incident.duration.map(milliseconds) ?? -1)
-            json.name("dropped")
-            json.number(incident.dropped)
-          }
+        for sums in history { json.numbers([sums.time] + sums.values) }
+      }
+      json.name("incidents")
+      write(incidents, into: &json, at: now)
+    }
+    return Frame.event("texts", json)
+  }
+
+  static func write(
+    _ incidents: [IncidentBook.Line], into json: inout JSONText, at now: ContinuousClock.Instant
+  ) {
+    json.array { json in
+      for line in incidents {
+        let incident = line.incident
+        json.object { json in
+          json.name("number")
+          json.number(line.number)
+          json.name("count")
+          json.number(line.count)
+          json.name("several")
+          json.number(line.isOfSeveral ? 1 : 0)
+          json.name("age")
+          json.number(milliseconds(line.last.duration(to: now)))
+          json.name("since")
+          json.number(milliseconds(line.first.duration(to: now)))
+          json.name("kind")
+          json.text("\(incident.kind)")
+          json.name("call")
+          json.text("\(incident.call)")
+          json.name("protocol")
+          json.text(incident.protocol)
+          json.name("subscriber")
+          json.text(incident.subscriber)
+          json.name("site")
+          json.text(incident.site)
+          json.name("error")
+          json.text(incident.error.map { "\($0)" } ?? "")
+          json.name("duration")
+          json.number(incident.duration.map(milliseconds) ?? -1)
+          json.name("dropped")
+          json.number(line.dropped)
         }
       }
     }
-    return Frame.event("texts", json)
   }
 }

@@ -11,11 +11,15 @@ final class Viewers: Sendable {
   }
 
   private struct State {
+    /// Where those who connect come from.
+    var server: (any Channel)?
     var channels: [ObjectIdentifier: any Channel] = [:]
     /// The keys of those of `channels` that are no viewers, the oldest first.
     var others: [ObjectIdentifier] = []
     /// Invariant: their keys are among those of `channels`.
     var viewers: [ObjectIdentifier: Viewer] = [:]
+    /// Their keys, the oldest first.
+    var order: [ObjectIdentifier] = []
     /// Whether no connection is taken any more.
     var isClosed = false
   }
@@ -36,6 +40,14 @@ final class Viewers: Sendable {
   init(limit: Int) {
     self.limit = limit
     (beginnings, begin) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var server: (any Channel)? { state.withLock { $0.server } }
+
+  /// Takes the channel that listens: whatever ends it ends all connections.
+  func serve(on server: any Channel) {
+    state.withLock { $0.server = server }
+    server.closeFuture.whenComplete { _ in self.close() }
   }
 
   var count: Int { state.withLock { $0.viewers.count } }
@@ -59,19 +71,24 @@ final class Viewers: Sendable {
 
   /// Makes a connection that was admitted a viewer's.
   ///
-  /// - Returns: whether there is a place for one.
-  func add(_ viewer: Viewer, on channel: any Channel) -> Bool {
+  /// - Returns: whether it is one now, and who has to go for it: the oldest, if there are too many. Whoever comes wants
+  ///   to see something now; a viewer that was forgotten somewhere does not.
+  func add(_ viewer: Viewer, on channel: any Channel) -> (isTaken: Bool, formerly: Viewer?) {
     let key = ObjectIdentifier(channel)
-    let place = state.withLock { state -> Int? in
-      guard state.channels[key] != nil, state.viewers.count < limit else { return nil }
+    let (isTaken, isFirst, formerly) = state.withLock { state -> (Bool, Bool, Viewer?) in
+      guard state.channels[key] != nil, limit > 0 else { return (false, false, nil) }
+      var formerly: Viewer?
+      if state.viewers.count == limit {
+        formerly = state.viewers.removeValue(forKey: state.order.removeFirst())
+      }
       state.viewers[key] = viewer
+      state.order.append(key)
       state.others.removeAll { $0 == key }
-      return state.viewers.count
+      return (true, state.viewers.count == 1, formerly)
     }
-    guard let place else { return false }
-    wantAll()
-    if place == 1 { begin.yield() }
-    return true
+    if isTaken { wantAll() }
+    if isFirst { begin.yield() }
+    return (isTaken, formerly)
   }
 
   /// Has all texts in the next frame.
@@ -102,6 +119,7 @@ final class Viewers: Sendable {
     let key = ObjectIdentifier(channel)
     let removed = state.withLock { state in
       state.others.removeAll { $0 == key }
+      state.order.removeAll { $0 == key }
       return (state.channels.removeValue(forKey: key), state.viewers.removeValue(forKey: key))
     }
     withExtendedLifetime(removed) {}

@@ -42,7 +42,7 @@ private func subscriptions() async -> [Line] {
     let listeners = (0..<count).map { _ in BurstListener(burst: 1, end: end) }
     let before = await allocatedBytes()
     for listener in listeners { hub.subscribe(listener, to: (any Listener).self) }
-    let subscribed = await hub.subscriberCount(of: (any Listener).self)
+    let subscribed = hub.subscriberCount(of: (any Listener).self)
     precondition(subscribed == count, "only \(subscribed) are subscribed")
     let after = await allocatedBytes()
     kept += [hub, listeners]

@@ -16,7 +16,7 @@ private let makers: [(name: String, make: Maker)] = [
     { listeners in
       let hub = DelegateHub()
       for listener in listeners { hub.subscribe(listener, to: (any Listener).self) }
-      let subscribed = await hub.subscriberCount(of: (any Listener).self)
+      let subscribed = hub.subscriberCount(of: (any Listener).self)
       precondition(subscribed == listeners.count, "only \(subscribed) are subscribed")
       return hub
     }

@@ -46,11 +46,11 @@ struct Row: Sendable {
 
 /// All rows of the table, in its order.
 enum Suite {
-  /// Memory first, while no other row's hub is being let go of; then votes, notifications, what a single
+  /// Memory first, while no other row's hub is being let go of; then calls in place, votes, notifications, what a single
   /// one costs, subscriptions, waits, and what the machine itself does.
   static let rows: [Row] =
-    memoryRows + voteRows + vetoRows + suspendingRows + inlineRows + notifyRows + asyncRows
-    + latencyRows + postingRows + subscribingRows + waitingRows + hugeRows + controlRows
+    memoryRows + forEachRows + voteRows + vetoRows + suspendingRows + inlineRows + notifyRows
+    + asyncRows + latencyRows + postingRows + subscribingRows + waitingRows + hugeRows + controlRows
 
   /// Finds rows by name.
   ///

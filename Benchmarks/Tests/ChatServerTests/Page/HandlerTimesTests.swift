@@ -17,7 +17,8 @@ struct HandlerTimesTests {
   ) {
     var running: [DelegateHub.Subscription: HandlerTimes.Running] = [:]
     var histograms: [String: HandlerTimes.Histograms] = [:]
-    _ = times.report(into: &running, &histograms)
+    var most: [DelegateHub.Subscription: HandlerTimes.Most] = [:]
+    _ = times.report(into: &running, &histograms, &most, at: .now)
     return (running, histograms)
   }
 
@@ -77,24 +78,74 @@ struct HandlerTimesTests {
     withExtendedLifetime(ear) {}
   }
 
-  @Test("the last incidents are kept, by their numbers")
+  @Test("a flood of incidents is one line with its number, and pushes no other off")
   func incidents() async throws {
     struct Bad: Error {}
     let watch = HubWatch()
     let hub = DelegateHub(.init(onIncident: { watch.note($0) }))
-    let ear = Ear()
-    hub.subscribe(ear, to: (any Listener).self)
-    #expect(watch.report(since: 0).incidents.isEmpty)
-    for count in [3, 60] {
-      for _ in 0..<count { hub.notify((any Listener).self) { _ in throw Bad() } }
+    let ears = (0..<30).map { _ in Ear() }
+    hub.subscribe(ears[0], to: (any Listener).self, id: "quiet", mailbox: .dropNewest(limit: 1))
+    _ = await hub.ask((any Listener).self, combining: .all(), within: .zero, absent: .abstains) {
+      _ in true
+    }
+    for _ in 0..<10 { hub.notify((any Listener).self) { _ in await Task.yield() } }
+    await hub.drain()
+    let before = watch.report(since: 0)
+    #expect(before.incidents.map { "\($0.incident.kind)" } == ["dropped"])
+    hub.unsubscribe(ears[0])
+    for ear in ears[1...] { hub.subscribe(ear, to: (any Listener).self) }
+    for _ in 0..<100 {
+      hub.notify((any Listener).self) { _ in throw Bad() }
+      // So that the hub leaves out none.
       await hub.drain()
     }
-    let report = watch.report(since: 0)
-    #expect(report.incidentCount == 63)
-    #expect(report.incidents.map(\.number) == Array(13..<63))
-    #expect(watch.report(since: 61).incidents.map(\.number) == [61, 62])
-    #expect(watch.report(since: 63).incidents.isEmpty)
-    #expect(watch.report(since: 100).incidents.isEmpty)
+    let report = watch.report(since: before.incidentCount)
+    #expect(report.incidentCount == 2901)
+    // Eight lines of the place, and one of all others.
+    #expect(report.incidents.count == 9)
+    #expect(
+      report.incidents.filter { !$0.isOfSeveral }.map(\.count) == Array(repeating: 100, count: 8))
+    #expect(report.incidents.filter(\.isOfSeveral).map(\.count) == [2100])
+    #expect(watch.report(since: 0).incidents.count == 10)
+    #expect(watch.report(since: 2901).incidents.isEmpty)
+    withExtendedLifetime(ears) {}
+  }
+
+  @Test("99 of 100 handlers of the last minute took so long, or longer if one still runs")
+  func most() throws {
+    let hub = DelegateHub()
+    let ear = Ear()
+    let subscription = hub.subscribe(ear, to: (any Listener).self)
+    var times = HandlerTimes()
+    let start = ContinuousClock.now
+    func most(at now: ContinuousClock.Instant) -> HandlerTimes.Most? {
+      var (running, histograms) =
+        ([:], [:])
+        as (
+          [DelegateHub.Subscription: HandlerTimes.Running], [String: HandlerTimes.Histograms]
+        )
+      var most: [DelegateHub.Subscription: HandlerTimes.Most] = [:]
+      _ = times.report(into: &running, &histograms, &most, at: now)
+      return most[subscription]
+    }
+    _ = most(at: start)
+    func take(_ duration: Duration, _ count: Int) {
+      for _ in 0..<count {
+        let place = times.begin(subscription, at: start)
+        times.end(place, of: "Listener", waited: nil, at: start + duration)
+      }
+    }
+    take(.microseconds(3), 99)
+    take(.seconds(1), 1)
+    #expect(most(at: start) == .init(duration: .microseconds(4), isAtLeast: false))
+    let place = times.begin(subscription, at: start)
+    _ = times.begin(subscription, at: start)
+    #expect(
+      most(at: start + .seconds(5)) == .init(duration: .seconds(5), isAtLeast: true))
+    times.end(place, of: "Listener", waited: nil, at: start + .seconds(5))
+    // What is older than a minute is forgotten, what runs is not.
+    _ = most(at: start + .seconds(40))
+    #expect(most(at: start + .seconds(80)) == .init(duration: .seconds(80), isAtLeast: true))
     withExtendedLifetime(ear) {}
   }
 

@@ -26,6 +26,8 @@ final class PageStage: Sendable {
   ) async throws {
     var configuration = HubPageService.Configuration()
     configuration.interval = .milliseconds(5)
+    // Longer than any test, if it is not about that.
+    configuration.historyInterval = .seconds(3600)
     change(&configuration)
     let (ports, listening) = AsyncStream<Int>.makeStream()
     var logger = Logger(label: "test")

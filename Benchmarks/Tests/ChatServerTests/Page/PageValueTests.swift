@@ -59,7 +59,7 @@ struct PageValueTests {
     _ head: HTTPRequestHead, isLoopback: Bool = true
   ) -> HTTPResponseStatus {
     switch PageRules(isLoopback: isLoopback).answer(to: head) {
-    case .page, .events: .ok
+    case .page, .events, .snapshot: .ok
     case .refusal(let status, _): status
     }
   }
@@ -96,13 +96,17 @@ struct PageValueTests {
     }
   }
 
-  @Test("events are for the page itself, and for programs")
+  @Test("events and figures are for the page itself, and for programs")
   func origins() {
     let host = ("Host", "localhost:7001")
     func status(_ headers: (String, String)...) -> HTTPResponseStatus {
-      var head = Self.head(.GET, "/events", host)
-      head.headers.add(contentsOf: headers)
-      return Self.status(head)
+      let answers = ["/events", "/json"].map { path in
+        var head = Self.head(.GET, path, host)
+        head.headers.add(contentsOf: headers)
+        return Self.status(head)
+      }
+      #expect(answers[0] == answers[1])
+      return answers[0]
     }
     #expect(status() == .ok)
     #expect(status(("Sec-Fetch-Site", "same-origin")) == .ok)

@@ -3,9 +3,11 @@ import Synchronization
 
 /// Keeps what is logged.
 final class LogBook: LogHandler {
-  private let entries = Mutex<[String]>([])
+  private let entries = Mutex<[(message: String, metadata: String)]>([])
 
-  var messages: [String] { entries.withLock { $0 } }
+  var messages: [String] { entries.withLock { $0 }.map(\.message) }
+  /// The messages with what was said about them.
+  var lines: [String] { entries.withLock { $0 }.map { $0.message + $0.metadata } }
 
   // These two are the same for all who share the book: nothing sets them.
   var logLevel: Logger.Level {
@@ -22,6 +24,9 @@ final class LogBook: LogHandler {
   }
 
   func log(event: LogEvent) {
-    entries.withLock { $0.append("\(event.message)") }
+    let metadata = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map {
+      " \($0.key)=\($0.value)"
+    }
+    entries.withLock { $0.append(("\(event.message)", metadata.joined())) }
   }
 }

@@ -14,16 +14,18 @@ enum Server {
   ///
   /// - Parameters:
   ///   - arguments: what to start it with.
+  ///   - accounts: the lines of its file of accounts.
   ///   - descriptors: how many descriptors it may have.
   ///   - errors: a file for what it writes to standard error.
   ///   - body: uses it.
   /// - Returns: what the body returns.
   /// - Throws: what keeps the server from starting, or what the body throws.
   static func run<Value>(
-    _ arguments: [String] = [], descriptors: Int? = nil, errors: URL? = nil,
-    _ body: (ServerProcess) async throws -> Value
+    _ arguments: [String] = [], accounts: [String] = [], descriptors: Int? = nil,
+    errors: URL? = nil, _ body: (ServerProcess) async throws -> Value
   ) async throws -> Value {
-    var arguments = arguments + ["--log-level", "error"]
+    var arguments = arguments
+    if !arguments.contains("--log-level") { arguments += ["--log-level", "error"] }
     for option in [
       "--deadline", "--write-timeout", "--drain-time", "--farewell-time", "--login-time",
       "--idle-time", "--lines",
@@ -38,7 +40,7 @@ enum Server {
       arguments = ["-c", "\(limit)exec \"$0\" \"$@\"\(redirection)", program.path] + arguments
       program = URL(filePath: "/bin/sh")
     }
-    let server = try await ServerProcess.start(program, arguments)
+    let server = try await ServerProcess.start(program, arguments, accounts: accounts)
     defer { server.kill() }
     return try await body(server)
   }

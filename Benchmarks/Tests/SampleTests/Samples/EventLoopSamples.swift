@@ -3,7 +3,6 @@ import NIOCore
 import NIOPosix
 import Testing
 
-// sample: An event loop's executor
 /// Runs tasks on an event loop.
 final class LoopExecutor: TaskExecutor {
   private let eventLoop: any EventLoop
@@ -15,7 +14,6 @@ final class LoopExecutor: TaskExecutor {
     eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
-// end of sample
 
 @Suite("Samples of a server: event loops", .timeLimit(.minutes(10)))
 struct EventLoopSamples {
@@ -38,9 +36,7 @@ struct EventLoopSamples {
   func onTheLoop() async {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     let (hub, parser) = (DelegateHub(), Parser(eventLoop))
-    // sample: On an event loop
     hub.subscribe(parser, to: ConnectionDelegate.self, on: LoopExecutor(eventLoop))
-    // end of sample
     let line = "hello"
     try? await eventLoop.submit {
       // In a channel handler: neither waits nor hops.

@@ -1,12 +1,10 @@
 import Delegation
 import InMemoryTracing
-import Metrics
-import MetricsTestKit
 import ServiceContextModule
 import Testing
 import Tracing
 
-@Suite("Samples of a server: metrics and tracing", .timeLimit(.minutes(10)))
+@Suite("Samples of a server: tracing", .timeLimit(.minutes(10)))
 struct ObservabilitySamples {
   private protocol RequestDelegate: AnyObject, Sendable {
     func didReceive(_ request: String) async
@@ -21,59 +19,19 @@ struct ObservabilitySamples {
     }
   }
 
-  // sample: Metrics
-  /// Reports a hub's statistics; to be called every few seconds.
-  func report(_ hub: DelegateHub) async {
-    for part in await hub.statistics().protocols {
-      let dimensions = [("protocol", part.name)]
-      func set(_ label: String, _ value: Int) {
-        Meter(label: "delegation_\(label)", dimensions: dimensions).set(value)
-      }
-      set("waiting", part.counts.waiting)
-      set("handled", part.counts.handled)
-      set("failed", part.counts.failed)
-      set("dropped", part.counts.dropped)
-      set("expired", part.counts.expired)
-      set("cancelled", part.counts.cancelled)
-    }
-  }
-  // end of sample
-
-  @Test("the account goes to the metrics system")
-  func metrics() async throws {
-    let hub = DelegateHub()
-    let audit = Audit()
-    hub.subscribe(audit, to: RequestDelegate.self)
-    for _ in 0..<3 { hub.notify(RequestDelegate.self) { _ in } }
-    await hub.drain()
-    let metrics = TestMetrics()
-    await withMetricsFactory(metrics) { await report(hub) }
-    func last(_ label: String) throws -> Double? {
-      let meter = try #require(metrics.meters(label: "delegation_\(label)").first)
-      return meter.values.last
-    }
-    #expect(try last("handled") == 3)
-    #expect(try last("waiting") == 0)
-    #expect(metrics.meters.count == 6)
-  }
-
   @Test("a handler's span is a child of the poster's")
   func tracing() async {
     let tracer = InMemoryTracer()
     InstrumentationSystem.bootstrap(tracer)
-    // sample: Tracing
     var configuration = DelegateHub.Configuration()
     configuration.propagating = [.taskLocal(ServiceContext.$current)]
     let hub = DelegateHub(configuration)
-    // end of sample
     let audit = Audit()
     hub.subscribe(audit, to: RequestDelegate.self)
     let request = "GET /"
-    // sample: A traced poster
     withSpan("request") { _ in
       hub.notify(RequestDelegate.self) { await $0.didReceive(request) }
     }
-    // end of sample
     await hub.drain()
     let spans = tracer.finishedSpans
     #expect(Set(spans.map(\.operationName)) == ["request", "audit"])

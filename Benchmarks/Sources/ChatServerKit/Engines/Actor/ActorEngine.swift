@@ -6,6 +6,7 @@ import ServiceLifecycle
 /// stream of what is to be told, so that it is told in order.
 final class ActorEngine: Engine {
   private let roster = ExtensionRoster()
+  private let guards = Guards()
   private let (events, posted) = AsyncStream<Event>.makeStream()
   private let audiences = ActorAudienceList()
   private let deadline: Duration
@@ -29,6 +30,7 @@ final class ActorEngine: Engine {
   }
 
   func add(_ extension: any ServerExtension) async {
+    guards.add(`extension`)
     await roster.add(`extension`)
   }
 
@@ -36,30 +38,39 @@ final class ActorEngine: Engine {
     await roster.remove(`extension`)
   }
 
-  func user(for credentials: Credentials) async -> User? {
-    let answer = await InTurn.first(of: await roster.authenticators, within: deadline) {
-      await $0.user(for: credentials)
-    }
-    guard case .yes(let user) = answer else { return nil }
-    return user
+  func user(for credentials: Credentials) async -> Recognition {
+    let inquiry = Inquiry(credentials, guards)
+    return inquiry.recognition(
+      by: await InTurn.first(of: await roster.authenticators, within: deadline) {
+        await inquiry.ask($0)
+      })
   }
 
-  func mayJoin(_ room: String, _ user: User) async -> Bool {
+  func mayJoin(_ room: String, _ user: User) async -> Verdict {
     let rules = await roster.joinRules
-    return await withDeadline(deadline, else: false) { answer in
+    let consent = Consent(of: guards.names.joinRules)
+    return await withDeadline(deadline, else: .late) { answer in
       await withTaskGroup { group in
-        for rule in rules { group.addTask { await rule.mayJoin(room, user) } }
-        for await isAllowed in group where !isAllowed { return answer(false) }
-        answer(true)
+        for rule in rules {
+          group.addTask { Vote(name: rule.name, verdict: await rule.verdict(on: room, user)) }
+        }
+        var consent = consent
+        for await vote in group {
+          if let verdict = consent.receive(vote, from: 0) { return answer(verdict) }
+        }
+        answer(consent.finish())
       }
     }
   }
 
   func verdict(on draft: Draft) async -> Verdict {
+    var consent = Consent(of: guards.names.messageGates)
     for gate in await roster.messageGates {
-      let verdict = gate.verdict(on: draft)
-      guard verdict == .agrees else { return verdict }
+      let vote = Vote(name: gate.name, verdict: gate.verdict(on: draft))
+      if let verdict = consent.receive(vote, from: 0) { return verdict }
     }
+    let verdict = consent.finish()
+    guard verdict == .agrees else { return verdict }
     let rules = await roster.messageRules
     return await withDeadline(deadline, else: .agrees) { answer in
       await withTaskGroup { group in
@@ -92,7 +103,7 @@ final class ActorEngine: Engine {
     } ?? []
   }
 
-  func makeAudience() -> any Audience {
+  func makeAudience(of room: String) -> any Audience {
     let audience = ActorAudience(of: audiences)
     audiences.add(audience)
     return audience

@@ -29,6 +29,15 @@ final class HubAudience: Audience {
     }
   }
 
+  /// What a member is known by: by its number, and to people by its name.
+  private struct Label: Hashable, Sendable, CustomStringConvertible {
+    let id: Int
+    let description: String
+
+    static func == (one: Label, other: Label) -> Bool { one.id == other.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  }
+
   private struct Entry {
     weak var member: (any RoomMember)?
   }
@@ -39,8 +48,8 @@ final class HubAudience: Audience {
   private let isAwaited: Bool
   private let members = Mutex(Members())
 
-  init(_ hubs: HubList, backlog: Int, isAwaited: Bool) {
-    hub = hubs.take()
+  init(_ room: String, _ hubs: HubList, backlog: Int, isAwaited: Bool) {
+    hub = hubs.take(for: room)
     self.hubs = hubs
     self.backlog = backlog
     self.isAwaited = isAwaited
@@ -58,12 +67,19 @@ final class HubAudience: Audience {
 
   private func subscribe(_ member: any RoomMember) {
     hub.subscribe(
-      member, to: (any RoomMember).self, id: member.id, mailbox: .dropOldest(limit: backlog),
+      member, to: (any RoomMember).self, id: Label(id: member.id, description: member.name),
+      mailbox: .dropOldest(limit: backlog),
       on: member.executor)
   }
 
   func post(_ message: Message) {
+    // Before the message: so the last one waits for everybody, and who has missed others hears so from it.
+    empty(before: message)
     hub.notify((any RoomMember).self) { try await $0.receive(message) }
+  }
+
+  /// Throws away what waits for members that are too many bytes behind.
+  private func empty(before message: Message) {
     let backlogBytes = hubs.backlogBytes
     let beginning = members.withLock { $0.look(at: message, allowing: backlogBytes, backlog) }
     guard let beginning, message.end - beginning > backlogBytes else { return }

@@ -16,8 +16,8 @@ final class HubEngine: Engine {
   private let backlog: Int
   /// Of the extensions that only so many events may wait for: those that were removed as well.
   private let limited = Mutex<[DelegateHub.Subscription]>([])
-  /// How many gates there are, that none is missing when they are asked.
-  private let gates = Atomic(0)
+  private let patience = Patience()
+  private let guards = Guards()
   /// Whether who says something waits until all members have taken it.
   private let isAwaited: Bool
 
@@ -30,9 +30,14 @@ final class HubEngine: Engine {
     self.backlog = backlog
     self.isAwaited = isAwaited
     var configuration = DelegateHub.Configuration()
-    let watch = watch
+    let (watch, patience) = (watch, patience)
     @Sendable func report(_ incident: DelegateHub.Incident, _ level: Logger.Level) {
       watch.note(incident)
+      if let name = patience.giveUp(after: incident) {
+        faults.report(
+          .critical, "an extension was given up: its handlers hang",
+          metadata: ["extension": "\(name)"])
+      }
       faults.report(
         level, "a handler: \(incident.kind)", metadata: ["incident": "\(incident)"])
     }
@@ -53,22 +58,23 @@ final class HubEngine: Engine {
   var hubsInUse: Int { audiences.countInUse }
 
   func add(_ extension: any ServerExtension) {
+    guards.add(`extension`)
     let options = `extension`.options
     let executor = options.queue.map(DispatchQueueExecutor.init)
     @discardableResult
     func subscribe<P: Sendable>(
       _ protocol: P.Type, mailbox: DelegateHub.MailboxPolicy = .unbounded
     ) -> DelegateHub.Subscription? {
-      (`extension` as? P).map {
-        hub.subscribe(
-          $0, to: `protocol`, priority: options.priority, id: `extension`.name, mailbox: mailbox,
-          on: executor)
-      }
+      guard let subscriber = `extension` as? P else { return nil }
+      let subscription = hub.subscribe(
+        subscriber, to: `protocol`, priority: options.priority, id: `extension`.name,
+        mailbox: mailbox, on: executor, fileID: options.fileID, line: options.line)
+      patience.add(subscription, of: `extension`.name)
+      return subscription
     }
     subscribe((any Authenticator).self)
     subscribe((any JoinRule).self)
     subscribe((any MessageGate).self)
-    if `extension` is any MessageGate { gates.add(1, ordering: .sequentiallyConsistent) }
     subscribe((any MessageRule).self)
     subscribe((any MessageRewriter).self)
     let observing = subscribe(
@@ -80,33 +86,33 @@ final class HubEngine: Engine {
   }
 
   func remove(_ extension: any ServerExtension) {
-    if `extension` is any MessageGate { gates.subtract(1, ordering: .sequentiallyConsistent) }
     hub.unsubscribe(`extension`)
+    patience.remove(`extension`.name)
   }
 
-  func user(for credentials: Credentials) async -> User? {
-    let answer = await hub.askInTurn(
-      (any Authenticator).self, within: deadline, absent: .abstains
-    ) { await $0.user(for: credentials) }
-    guard case .yes(let user) = answer else { return nil }
-    return user
+  func user(for credentials: Credentials) async -> Recognition {
+    let inquiry = Inquiry(credentials, guards)
+    return inquiry.recognition(
+      by: await hub.askInTurn((any Authenticator).self, within: deadline, absent: .abstains) {
+        await inquiry.ask($0)
+      })
   }
 
-  func mayJoin(_ room: String, _ user: User) async -> Bool {
-    await hub.vote((any JoinRule).self, within: deadline, absent: .counts(as: false)) {
-      await $0.mayJoin(room, user)
-    }
+  func mayJoin(_ room: String, _ user: User) async -> Verdict {
+    await hub.ask(
+      (any JoinRule).self, combining: Consent(of: guards.names.joinRules), within: deadline,
+      absent: .counts(as: Vote(name: "", verdict: .late))
+    ) { Vote(name: $0.name, verdict: await $0.verdict(on: room, user)) }
   }
 
   func verdict(on draft: Draft) async -> Verdict {
-    let quorum = gates.load(ordering: .sequentiallyConsistent)
     let verdict = await hub.ask(
-      (any MessageGate).self, combining: FirstObjection(ofAtLeast: quorum)
-    ) { $0.verdict(on: draft) }
+      (any MessageGate).self, combining: Consent(of: guards.names.messageGates)
+    ) { Vote(name: $0.name, verdict: $0.verdict(on: draft)) }
     guard verdict == .agrees else { return verdict }
     return await hub.ask(
-      (any MessageRule).self, combining: FirstObjection(), within: deadline, absent: .abstains
-    ) { await $0.verdict(on: draft) }
+      (any MessageRule).self, combining: Consent(), within: deadline, absent: .abstains
+    ) { Vote(name: $0.name, verdict: await $0.verdict(on: draft)) }
   }
 
   func rewritten(_ draft: Draft) async -> String? {
@@ -132,8 +138,8 @@ final class HubEngine: Engine {
     return answers.flatMap { $0 }
   }
 
-  func makeAudience() -> any Audience {
-    HubAudience(audiences, backlog: backlog, isAwaited: isAwaited)
+  func makeAudience(of room: String) -> any Audience {
+    HubAudience(room, audiences, backlog: backlog, isAwaited: isAwaited)
   }
 
   func makeDrainService(
@@ -146,18 +152,22 @@ final class HubEngine: Engine {
     HubMetricsService(HubMetrics(named: "chat") { self.hubs }, every: interval)
   }
 
-  func makePageService(port: Int, logger: Logger) -> (any Service)? {
+  func makePageService(port: Int, logger: Logger) async throws -> (any Service)? {
     var page = HubPageService.Configuration()
     page.port = port
-    return HubPageService(page, watch: watch, logger: logger) { [self] in
-      let rooms = audiences.all.enumerated().map { (name: "room \($0 + 1)", hub: $1) }
-      return [(name: "extensions", hub: hub)] + rooms
+    page.mailboxLimits = ["ChatServerKit.RoomMember": backlog]
+    let service = HubPageService(page, watch: watch, logger: logger) { [self] in
+      [(name: "extensions", hub: hub)] + audiences.inUse
     }
+    try await service.bind()
+    return service
   }
+
+  var givenUp: Set<String> { patience.givenUp }
 
   var missedEvents: Int {
     limited.withLock { $0 }.map(\.statistics.counts).reduce(0) {
-      $0 + $1.total - $1.handled - $1.failed
+      $0 + $1.addressed - $1.handled - $1.failed
     }
   }
 

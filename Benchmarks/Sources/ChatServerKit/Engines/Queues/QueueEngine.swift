@@ -8,6 +8,7 @@ import ServiceLifecycle
 /// Questions are asked in tasks that are started on the delegates' queues.
 final class QueueEngine: Engine {
   private let roster = QueueRoster()
+  private let guards = Guards()
   private let deadline: Duration
   private let faults: FaultLog
   /// Everything that is being told.
@@ -19,6 +20,7 @@ final class QueueEngine: Engine {
   }
 
   func add(_ extension: any ServerExtension) async {
+    guards.add(`extension`)
     roster.add(`extension`)
   }
 
@@ -26,33 +28,41 @@ final class QueueEngine: Engine {
     roster.remove(`extension`)
   }
 
-  func user(for credentials: Credentials) async -> User? {
-    let answer = await InTurn.first(
-      of: roster.all((any Authenticator).self).map(\.0), within: deadline
-    ) {
-      await $0.user(for: credentials)
-    }
-    guard case .yes(let user) = answer else { return nil }
-    return user
+  func user(for credentials: Credentials) async -> Recognition {
+    let inquiry = Inquiry(credentials, guards)
+    return inquiry.recognition(
+      by: await InTurn.first(
+        of: roster.all((any Authenticator).self).map(\.0), within: deadline
+      ) { await inquiry.ask($0) })
   }
 
-  func mayJoin(_ room: String, _ user: User) async -> Bool {
+  func mayJoin(_ room: String, _ user: User) async -> Verdict {
     let rules = roster.all((any JoinRule).self)
-    return await withDeadline(deadline, else: false) { answer in
-      let answers = Countdown(rules.count) { answer(true) }
+    var consent = Consent(of: guards.names.joinRules)
+    // One that objects answers at once, so that at the end all of them have agreed.
+    for (rule, _) in rules { _ = consent.receive(Vote(name: rule.name, verdict: .agrees), from: 0) }
+    let outcome = consent.finish()
+    return await withDeadline(deadline, else: .late) { answer in
+      let answers = Countdown(rules.count) { answer(outcome) }
       for (rule, queue) in rules {
         queue.async {
-          Task { await rule.mayJoin(room, user) ? answers.count() : answer(false) }
+          Task {
+            let verdict = await rule.verdict(on: room, user)
+            verdict == .agrees ? answers.count() : answer(verdict)
+          }
         }
       }
     }
   }
 
   func verdict(on draft: Draft) async -> Verdict {
+    var consent = Consent(of: guards.names.messageGates)
     for (gate, _) in roster.all((any MessageGate).self) {
-      let verdict = gate.verdict(on: draft)
-      guard verdict == .agrees else { return verdict }
+      let vote = Vote(name: gate.name, verdict: gate.verdict(on: draft))
+      if let verdict = consent.receive(vote, from: 0) { return verdict }
     }
+    let verdict = consent.finish()
+    guard verdict == .agrees else { return verdict }
     let rules = roster.all((any MessageRule).self)
     return await withDeadline(deadline, else: .agrees) { answer in
       let answers = Countdown(rules.count) { answer(.agrees) }
@@ -92,7 +102,7 @@ final class QueueEngine: Engine {
     } ?? []
   }
 
-  func makeAudience() -> any Audience {
+  func makeAudience(of room: String) -> any Audience {
     QueueAudience(telling: telling)
   }
 

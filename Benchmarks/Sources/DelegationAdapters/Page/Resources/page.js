@@ -1,8 +1,8 @@
 "use strict";
-// Places of figures in what the server sends: for each protocol, and for each subscriber after the first four.
-const HANDLED = 0, FAILED = 1, DROPPED = 2, WAITING = 3;
-const ASKED = 4, ANSWERED = 5, UNANSWERED = 6, LATE = 7, ABANDONED = 8;
-const SLOW = 1000, RECENT = 10000, MINUTE = 60000, FEW = 8, MANY = 300;
+// Places of figures in what the server sends: for each protocol, and for each subscriber after the first five.
+const HANDLED = 0, FAILED = 1, LOST = 2, WAITING = 3;
+const ASKED = 4, ANSWERED = 5, UNANSWERED = 6, LATE = 7, ABANDONED = 8, ANSWERING = 9;
+const SLOW = 1000, RECENT = 10000, MINUTE = 60000, HOUR = 60 * MINUTE, FEW = 8, MANY = 300;
 const byId = id => document.getElementById(id);
 const make = (tag, className, text) => {
   const element = document.createElement(tag);
@@ -36,20 +36,20 @@ const texts = new Map();       // of subscribers, by key
 const rows = new Map();        // subscribers, by key
 const groups = new Map();      // protocols of a hub
 const choices = new Map();     // what is unfolded, by the names of hub and protocol: outlasts a connection
-const incidents = new Map();   // the last of those that say the same, and how many there have been
-let nextIncident = 0;
+const incidents = new Map();   // lines, by their numbers: the last one, and how many there have been
 let incidentCount = 0;
 let left = 0;
 let time = 0;
 let minute = [];               // the histograms of the last minute
-let history = [];              // of the tiles
+let past = [];                 // the sums of the last minute, for the tiles
+let hour = [];                 // the same of the last hour, one of ten seconds
 
 function forget() {
   for (const row of rows.values()) removeRow(row);
-  for (const group of groups.values()) group.body.remove();
+  for (const group of groups.values()) group.body?.remove();
   for (const map of [texts, rows, groups, hubs, modules, incidents]) map.clear();
-  for (const name of ["picture", "incidents"]) byId(name).replaceChildren();
-  [minute, history, time, nextIncident] = [[], [], 0, 0];
+  for (const name of ["picture", "incidents", "wrong"]) byId(name).replaceChildren();
+  [minute, past, hour, time] = [[], [], [], 0];
 }
 
 /** Takes new figures of something; rates are averages of about the last two seconds. */
@@ -61,7 +61,10 @@ function advance(thing, figures, now) {
     const smooth = (former, change) => former + (change / seconds - former) * weight;
     thing.told = smooth(thing.told, past(HANDLED) + past(FAILED));
     thing.asked = smooth(thing.asked, past(ASKED));
-    if (past(DROPPED)) thing.droppedAt = now;
+    thing.lost = smooth(thing.lost, past(LOST));
+    thing.failed = smooth(thing.failed, past(FAILED) + past(UNANSWERED));
+    thing.late = smooth(thing.late, past(LATE));
+    if (past(LOST)) thing.lostAt = now;
     if (past(FAILED) + past(UNANSWERED)) thing.failedAt = now;
     if (past(LATE)) thing.lateAt = now;
     // Not by those that were late: their handlers may still run.
@@ -72,7 +75,8 @@ function advance(thing, figures, now) {
   thing.isPresent = true;
 }
 
-const fresh = () => ({told: 0, asked: 0, droppedAt: -Infinity, failedAt: -Infinity, lateAt: -Infinity, time: 0});
+const fresh = () => ({told: 0, asked: 0, lost: 0, failed: 0, late: 0,
+  lostAt: -Infinity, failedAt: -Infinity, lateAt: -Infinity, time: 0});
 
 /** What is wrong with a subscriber, in words, the worst first; and what its cell looks like. */
 function judge(row) {
@@ -80,15 +84,18 @@ function judge(row) {
   const words = [];
   let look = "";
   const add = (word, itsLook) => { words.push(word); look ||= itsLook; };
-  if (row.age >= SLOW) add("slow", isRecent(row.droppedAt) ? "full" : "slow");
-  if (isRecent(row.droppedAt)) add("dropping", "full");
+  // Whether those who ask wait for it, or only what waits for itself.
+  row.holdsUp = row.figures[ANSWERING] > 0 || isRecent(row.lateAt);
+  if (row.age >= SLOW) add(row.holdsUp ? "slow to answer" : "slow", isRecent(row.lostAt) ? "full" : "slow");
+  if (isRecent(row.lostAt)) add("losing", "full");
   if (isRecent(row.failedAt)) add("failing", "bad");
   if (isRecent(row.lateAt)) add("late", "bad");
   const waiting = row.figures[WAITING];
   row.behindSince = waiting > Math.max(1, row.told) ? Math.min(row.behindSince ?? time, time) : undefined;
   if (time - row.behindSince >= SLOW && row.age < SLOW) add("behind", "queue");
   row.words = words.join(", ");
-  row.rank = words.length === 0 ? 0 : row.age >= SLOW ? 2 : 1;
+  row.rank = words.length === 0 ? 0 : row.holdsUp ? 3 : row.age >= SLOW ? 2 : 1;
+  row.troubledSince = row.rank ? Math.min(row.troubledSince ?? time, time - Math.min(time, row.age)) : undefined;
   if (look && look !== "queue") row.look = look;
   else if (waiting > 1) row.look = "queue";
   else row.look = row.told + row.asked >= 0.05 || row.running ? "busy" : "";
@@ -113,10 +120,14 @@ function takeFigures(sample) {
       }
       advance(group, part.sums, now);
       group.size = part.size;
-      group.rows = part.rows.map(([key, running, timed, age, ...figures]) => {
+      group.limit = part.limit;
+      group.nobodySince = part.size || !part.sums[ASKED] ? undefined : group.nobodySince ?? now;
+      group.rows = part.rows.map(([key, running, timed, age, most, ...figures]) => {
         const row = rows.get(key) ?? Object.assign(fresh(), {key});
         rows.set(key, row);
         row.running = running;
+        row.most = most;
+        row.limit = part.limit;
         advance(row, figures, now);
         // What has not been timed runs for as long at least as nothing has come to an end.
         if (running <= timed) row.since = undefined;
@@ -150,9 +161,9 @@ const TILES = [
   ["Asked", all => [rate(all.asked), "/s"], all => all.asked],
   ["Waiting", all => [count(all.waiting), ""], all => all.waiting],
   ["Running", all => [count(all.running), all.running ? ` for ${length(all.age)}` : ""], all => all.running],
-  ["Dropped", all => [count(all.dropped), ""], all => all.dropped, "droppedAt"],
-  ["Failed", all => [count(all.failed), ""], all => all.failed, "failedAt"],
-  ["Late", all => [count(all.late), ""], all => all.late, "lateAt"],
+  ["Lost", all => [rate(all.lostRate), `/s, ${count(all.lost)} in all`], all => all.lost, "lostAt"],
+  ["Failed", all => [rate(all.failedRate), `/s, ${count(all.failed)} in all`], all => all.failed, "failedAt"],
+  ["Late", all => [rate(all.lateRate), `/s, ${count(all.late)} in all`], all => all.late, "lateAt"],
 ];
 for (const tile of TILES) {
   const [box, title, value, extra] = [make("div"), make("dt", "", tile[0]), make("dd"), make("small")];
@@ -170,19 +181,25 @@ for (const tile of TILES) {
 }
 
 function showTiles() {
-  const all = {told: 0, asked: 0, waiting: 0, running: 0, age: 0, dropped: 0, failed: 0, late: 0};
-  const last = {droppedAt: -Infinity, failedAt: -Infinity, lateAt: -Infinity};
+  const all = {told: 0, asked: 0, waiting: 0, running: 0, age: 0, lost: 0, failed: 0, late: 0,
+    lostRate: 0, failedRate: 0, lateRate: 0};
+  const last = {lostAt: -Infinity, failedAt: -Infinity, lateAt: -Infinity};
   for (const group of groups.values()) {
     for (const name of ["told", "asked", "running"]) all[name] += group[name];
     all.age = Math.max(all.age, group.age);
     all.waiting += group.figures[WAITING];
-    all.dropped += group.figures[DROPPED];
+    all.lost += group.figures[LOST];
+    for (const name of ["lost", "failed", "late"]) all[`${name}Rate`] += group[name];
     all.failed += group.figures[FAILED] + group.figures[UNANSWERED];
     all.late += group.figures[LATE];
     for (const name in last) last[name] = Math.max(last[name], group[name]);
   }
-  history.push({time, all});
-  while (history[0].time < time - MINUTE) history.shift();
+  past.push({time, all});
+  while (past[0].time < time - MINUTE) past.shift();
+  // One of ten seconds, so that an hour takes as much as the server keeps.
+  if (time - (hour.at(-1)?.time ?? -Infinity) >= 10000) hour.push({time, all});
+  while (hour[0].time < time - HOUR) hour.shift();
+  const drawn = byId("hour").checked ? hour : past;
   for (const tile of TILES) {
     const [, text, value, instant] = tile;
     const [number, extra] = text(all);
@@ -191,12 +208,12 @@ function showTiles() {
     const isTroubled = instant ? time - last[instant] < RECENT : tile[0] === "Running" && all.age >= SLOW;
     mark(tile.box, isTroubled ? "trouble" : "");
     // What only grows is drawn from where it was a minute ago.
-    const base = instant ? value(history[0].all) : 0;
-    const values = history.map(one => value(one.all) - base);
+    const base = instant ? value(drawn[0].all) : 0;
+    const values = drawn.map(one => value(one.all) - base);
     const top = Math.max(1, ...values);
     // From the left, as long as it is less than a minute: a line in a corner says nothing.
-    const [start, span] = [history[0].time, Math.max(RECENT, time - history[0].time)];
-    tile.line.setAttribute("points", history.map((one, index) =>
+    const [start, span] = [drawn[0].time, Math.max(RECENT, time - drawn[0].time)];
+    tile.line.setAttribute("points", drawn.map((one, index) =>
       `${((one.time - start) / span * 120).toFixed(1)},${(21 - values[index] / top * 20).toFixed(1)}`).join(" "));
   }
 }
@@ -259,14 +276,18 @@ byId("picture").addEventListener("click", event => {
 
 // MARK: Table
 
+// 99 % of handlers; below zero if the one at that place still runs.
+const most = one => !one.most ? "" : (one.most < 0 ? "≥ " : "≤ ")
+  + (Math.abs(one.most) < 1000 ? `${Math.abs(one.most)} µs` : length(Math.abs(one.most) / 1000));
 const COLUMNS = [
-  ["Trouble", one => one.words ?? (one.troubled ? `${count(one.troubled)} in trouble` : "")],
-  ["Notified/s", one => rate(one.told)],
+  ["Trouble", one => one.words ?? (one.nobodySince ? "nobody" : one.troubled ? `${count(one.troubled)} in trouble` : "")],
+  ["Told/s", one => rate(one.told)],
   ["Asked/s", one => rate(one.asked)],
-  ["Waiting", one => count(one.figures[WAITING])],
+  ["Waiting", one => count(one.figures[WAITING]) + (one.limit && !one.size && one.figures[WAITING] ? ` of ${count(one.limit)}` : "")],
+  ["99 %", most],
   ["Running", one => count(one.running)],
   ["For", one => one.running ? (one.isAtLeast ? "≥ " : "") + length(one.age) : ""],
-  ["Dropped", one => count(one.figures[DROPPED])],
+  ["Lost", one => count(one.figures[LOST])],
   ["Failed", one => count(one.figures[FAILED] + one.figures[UNANSWERED])],
   ["Late", one => count(one.figures[LATE])],
 ];
@@ -362,7 +383,7 @@ function showTable() {
   const words = byId("filter").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const isTroubledOnly = byId("troubled").checked;
   const focused = document.activeElement;
-  const shown = [...groups.values()].filter(group => group.size || group.figures[WAITING]);
+  const shown = [...groups.values()].filter(group => group.size || group.figures[WAITING] || group.nobodySince);
   const isFolded = shown.length > 12;
   const bodies = [];
   for (const group of shown.sort((a, b) => Math.sign(b.troubled) - Math.sign(a.troubled))) {
@@ -374,7 +395,7 @@ function showTable() {
       });
     }
     const isNarrowed = words.length > 0 || isTroubledOnly;
-    if (isNarrowed && !found.length) continue;
+    if (isNarrowed && !found.length && !(isTroubledOnly && !words.length && group.nobodySince)) continue;
     const body = bodyOf(group);
     const isOpen = group.isOpen = group.choice.isOpen ?? (isNarrowed || !isFolded || group.troubled > 0);
     const isWhole = group.choice.isWhole;
@@ -428,6 +449,9 @@ function showTimes() {
   }
   byId("times").parentElement.hidden = !newest.size;
   const chosen = select.value === "All" ? [...newest.keys()] : [select.value];
+  const those = [...groups.values()].filter(group => select.value === "All" || group.name === select.value);
+  const running = those.reduce((sum, group) => sum + group.running, 0);
+  const age = Math.max(0, ...those.map(group => group.age));
   for (const chart of CHARTS) {
     const counts = LIMITS.map((_, index) => chosen.reduce((sum, name) =>
       sum + (newest.get(name)?.[chart[0]][index] ?? 0) - (minute[0].times.get(name)?.[chart[0]][index] ?? 0), 0));
@@ -439,7 +463,8 @@ function showTimes() {
     const last = counts.findLastIndex(value => value > 0);
     const text = total
       ? `${plural(total, chart[2])}: half within ${limit(quantile(0.5))}, 99 % within ${limit(quantile(0.99))}, `
-        + (last === 27 ? `some over ${limit(26)}` : `all within ${limit(last)}`)
+        + (last === 27 ? `some over ${limit(26)}` : `all that ended within ${limit(last)}`)
+        + (chart[0] === "durations" && running ? `; ${count(running)} still run, for ${length(age)} so far` : "")
       : "none";
     write(chart.text, text);
     if (chart.bars.ariaLabel !== text) chart.bars.ariaLabel = text;
@@ -454,22 +479,33 @@ byId("protocol").addEventListener("change", showTimes);
 
 // MARK: Incidents
 
+const same = (...words) => words.join("\n");
+const clock = at => new Date(at).toLocaleTimeString("en", {hour12: false});
+
 function takeIncident(news) {
-  if (news.number < nextIncident) return;
-  nextIncident = news.number + 1;
-  const key = [news.kind, news.call, news.protocol, news.subscriber, news.site, news.error].join("\n");
-  const former = incidents.get(key);
+  const line = incidents.get(news.number)?.line;
   // The latest last.
-  incidents.delete(key);
-  incidents.set(key, {
-    news, at: Date.now() - news.age, isNew: true, line: former?.line,
-    times: (former?.times ?? 0) + 1, dropped: (former?.dropped ?? 0) + news.dropped,
-  });
-  if (incidents.size > 50) {
+  incidents.delete(news.number);
+  if (incidents.size > 600) {
     const [oldest] = incidents.keys();
     incidents.get(oldest).line?.remove();
     incidents.delete(oldest);
   }
+  incidents.set(news.number, {news, first: Date.now() - news.since, last: Date.now() - news.age, isNew: true, line});
+}
+
+/** What happened and to whom, as nodes. */
+function told(incident) {
+  const {news, first, last} = incident;
+  const lasted = news.duration < 0 ? "" : ` after ${length(news.duration)}`;
+  const details = [news.error, news.dropped ? `${plural(news.dropped, "notification")} dropped` : ""].filter(Boolean);
+  const times = news.count > 1 ? ` ${count(news.count)} times since ${clock(first)}` : "";
+  const who = news.several ? `${shortened(news.subscriber)} and others of its line` : shortened(news.subscriber);
+  const at = make("time", "", clock(last));
+  at.dateTime = new Date(last).toISOString();
+  return [at, " ", make("b", "", news.kind), times,
+    `${lasted} in ${news.call} of ${shortened(news.protocol)}: ${who}${details.length ? `: ${details.join("; ")} ` : " "}`,
+    make("span", "site", news.site)];
 }
 
 function showIncidents() {
@@ -477,18 +513,62 @@ function showIncidents() {
   for (const incident of incidents.values()) {
     if (!incident.isNew) continue;
     incident.isNew = false;
-    const {news, at, times, dropped} = incident;
-    const clock = make("time", "", new Date(at).toLocaleTimeString("en", {hour12: false}));
-    clock.dateTime = new Date(at).toISOString();
-    const lasted = news.duration < 0 ? "" : ` after ${length(news.duration)}`;
-    const details = [news.error, dropped ? `${plural(dropped, "notification")} dropped` : ""].filter(Boolean).join("; ");
     incident.line ??= make("li");
-    incident.line.replaceChildren(
-      clock, " ", make("b", "", news.kind), times > 1 ? ` ${count(times)} times` : "",
-      `${lasted} in ${news.call} of ${shortened(news.protocol)}: ${shortened(news.subscriber)}${details ? `: ${details} ` : " "}`,
-      make("span", "site", news.site));
+    incident.line.replaceChildren(...told(incident));
     byId("incidents").prepend(incident.line);
   }
+}
+
+// MARK: What is wrong
+
+/** The worst first: who, what, since when, for whom, and why. */
+function showWrong() {
+  const latest = new Map();
+  for (const incident of incidents.values()) {
+    const {news} = incident;
+    latest.set(same(news.protocol, news.subscriber, news.site), incident);
+  }
+  const items = [];
+  for (const group of groups.values()) {
+    const place = `${shortened(group.name)}, ${group.hubName}`;
+    if (group.nobodySince) {
+      items.push({rank: 4, since: group.nobodySince, who: place, what: "nobody is subscribed", site: "",
+        why: `It was asked ${count(group.figures[ASKED])} times. A question is decided without anybody now: see what that means for it.`});
+    }
+    for (const row of group.rows) {
+      if (!row.rank) continue;
+      const [name, site] = texts.get(row.key) ?? ["", ""];
+      const incident = latest.get(same(group.name, name, site));
+      const waiting = row.figures[WAITING];
+      const full = waiting ? `${count(waiting)}${row.limit ? ` of ${count(row.limit)}` : ""} wait for it` : "";
+      const rates = [["lost", row.lost], ["failed", row.failed], ["late", row.late]]
+        .filter(([, value]) => value >= 0.05).map(([word, value]) => `${rate(value)} ${word}/s`);
+      const running = row.age >= SLOW ? `${plural(row.running, "handler")} running for ${row.isAtLeast ? "≥ " : ""}${length(row.age)}` : "";
+      items.push({rank: row.rank, since: row.troubledSince, who: shortened(name), what: row.words, site,
+        why: [place, row.holdsUp ? "those who ask wait for it" : "holds up nobody else", full, running, ...rates,
+          incident ? `last: ${[incident.news.kind, incident.news.error].filter(Boolean).join(", ")} at ${clock(incident.last)}` : ""]
+          .filter(Boolean).join(" · ")});
+    }
+  }
+  items.sort((a, b) => b.rank - a.rank || a.since - b.since);
+  const list = byId("wrong"), shown = items.slice(0, 12);
+  shown.forEach((item, index) => {
+    let line = list.children[index];
+    if (!line) {
+      line = make("li");
+      line.parts = [make("b"), make("span", "what"), make("time"), make("span", "note"), make("span", "note")];
+      const title = make("span");
+      title.append(line.parts[0], " ", line.parts[1]);
+      line.append(title, ...line.parts.slice(2));
+      list.append(line);
+    }
+    mark(line, item.rank > 2 ? "worst" : "");
+    const words = [item.who, item.what, `for ${length(time - item.since)}`, item.why, item.site];
+    words.forEach((word, place) => write(line.parts[place], word));
+  });
+  while (list.children.length > shown.length) list.lastChild.remove();
+  byId("fine").hidden = items.length > 0 && items.length <= 12;
+  write(byId("fine"), items.length ? `and ${plural(items.length - 12, "more subscriber")} below` : "Nothing, as far as hubs can tell.");
 }
 
 // MARK: The connection
@@ -507,6 +587,7 @@ function show() {
   write(byId("summary"), troubled ? `${count(troubled)} of ${plural(size, "subscriber")} in trouble` : plural(size, "subscriber"));
   mark(byId("summary"), troubled ? "trouble" : "");
   document.title = troubled ? `(${troubled}) Hubs` : "Hubs";
+  showWrong();
   showTiles();
   showPicture();
   showTable();
@@ -534,7 +615,22 @@ function connect() {
       texts.set(key, words);
       modules.add(moduleOf(words[0]));
     }
+    if (news.all) hour = [];
+    for (const [time, told, asked, waiting, running, lost, failed, late] of news.history ?? []) {
+      hour.push({time, all: {told: 0, asked: 0, waiting, running, lost, failed, late, sums: {told, asked}}});
+    }
+    hour.forEach(({time, all}, index) => {
+      const before = hour[index - 1];
+      if (!before?.all.sums || !all.sums) return;
+      for (const name of ["told", "asked"]) {
+        all[name] = Math.max(0, all.sums[name] - before.all.sums[name]) / Math.max(1, (time - before.time) / 1000);
+      }
+    });
     news.incidents.forEach(takeIncident);
+  });
+  source.addEventListener("replaced", () => {
+    pause(true);
+    setState("paused", "Another viewer has taken this place");
   });
   source.addEventListener("figures", event => {
     lastNews = performance.now();
@@ -549,8 +645,8 @@ function lose() {
   setState("lost", `Disconnected at ${new Date().toLocaleTimeString("en", {hour12: false})}, trying again`);
 }
 
-byId("pause").addEventListener("click", () => {
-  isPaused = !isPaused;
+function pause(isWanted) {
+  isPaused = isWanted;
   byId("pause").setAttribute("aria-pressed", String(isPaused));
   if (isPaused) {
     source?.close();
@@ -560,7 +656,8 @@ byId("pause").addEventListener("click", () => {
     setState("connecting", "Connecting");
     connect();
   }
-});
+}
+byId("pause").addEventListener("click", () => pause(!isPaused));
 // A page in the background does not look either.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) source?.close();
@@ -577,5 +674,18 @@ setInterval(() => {
   }
 }, 1000);
 byId("controls").addEventListener("submit", event => event.preventDefault());
-for (const id of ["filter", "troubled"]) byId(id).addEventListener("input", () => { if (time) showTable(); });
+// A link has what is looked for.
+const kept = {filter: "value", troubled: "checked", hour: "checked"};
+function follow() {
+  const link = new URLSearchParams(location.hash.slice(1));
+  for (const [id, key] of Object.entries(kept)) byId(id)[key] = key === "value" ? link.get(id) ?? "" : link.has(id);
+}
+function keep() {
+  const link = new URLSearchParams();
+  for (const [id, key] of Object.entries(kept)) if (byId(id)[key]) link.set(id, key === "value" ? byId(id).value : "1");
+  window.history.replaceState(null, "", link.size ? `#${link}` : location.pathname);
+}
+follow();
+window.addEventListener("hashchange", () => { follow(); if (time) show(); });
+for (const id of Object.keys(kept)) byId(id).addEventListener("input", () => { keep(); if (time) { showTable(); showTiles(); } });
 connect();
