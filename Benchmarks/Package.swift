@@ -187,6 +187,7 @@ let package = Package(
         "ChatServer",
         "ChatServerKit",
         "DelegationAdapters",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -196,6 +197,7 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: settings),
   ]

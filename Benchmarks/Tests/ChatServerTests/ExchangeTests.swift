@@ -1,4 +1,5 @@
 import Delegation
+import DelegationAdapters
 import Logging
 import Synchronization
 import Testing

@@ -1,4 +1,4 @@
-import DelegationAdapters
+package import DelegationAdapters
 package import Logging
 import NIOCore
 import ServiceLifecycle

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Logging
 import NIOCore
 import Synchronization

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreMetrics
+import DelegationAdapters
 import Logging
 
 #if canImport(Glibc)

@@ -50,6 +50,11 @@ public struct HubPageService: Service {
     ///
     /// By the protocol's name with its module, as in `"Shop.OrderDelegate"`.
     public var mailboxLimits: [String: Int] = [:]
+    /// Texts of the program's own beside the page, each by its path, as in `"/metrics"`.
+    ///
+    /// Whoever can connect can read them. Each is made anew for each request, and answers within ten seconds or not at
+    /// all.
+    public var texts: [String: @Sendable () async -> String] = [:]
     /// How many viewers there may be at a time; for a further one the oldest has to go.
     public var viewerLimit = 16
     /// How many descriptors the page may have open: for its viewers, for others, and to listen.
@@ -162,7 +167,8 @@ public struct HubPageService: Service {
     let now = ContinuousClock.now
     return ByteBuffer(
       bytes: Snapshot.json(
-        of: samples, watch?.report(since: 0, at: now) ?? .init(), history.all, at: now))
+        of: samples, watch?.report(since: 0, at: now) ?? .init(), history.all,
+        limits: configuration.mailboxLimits, at: now))
   }
 
   private func listen() async throws -> any Channel {
@@ -174,6 +180,8 @@ public struct HubPageService: Service {
     let document = PageDocument()
     let viewers = viewers
     let patience = patience
+    let texts = configuration.texts
+    let paths = Set(texts.keys)
     do {
       return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -195,8 +203,9 @@ public struct HubPageService: Service {
               withPipeliningAssistance: false, withErrorHandling: false)
             try pipeline.addHandler(
               PageHandler(
-                rules: PageRules(isLoopback: isLoopback), document: document, viewers: viewers,
-                patience: patience, snapshot: { await snapshot() }))
+                rules: PageRules(isLoopback: isLoopback, texts: paths), document: document,
+                viewers: viewers,
+                patience: patience, snapshot: { await snapshot() }, texts: texts))
           }
         }
         .bind(host: configuration.host, port: configuration.port).get()

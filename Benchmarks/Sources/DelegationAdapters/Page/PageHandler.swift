@@ -32,6 +32,7 @@ final class PageHandler: ChannelInboundHandler {
   private let document: PageDocument
   private let viewers: Viewers
   private let snapshot: @Sendable () async -> ByteBuffer
+  private let texts: [String: @Sendable () async -> String]
   private let patience: Patience
   private var state = State.reading
   /// Whether an answer is to have no body.
@@ -45,12 +46,14 @@ final class PageHandler: ChannelInboundHandler {
 
   init(
     rules: PageRules, document: PageDocument, viewers: Viewers, patience: Patience,
-    snapshot: @escaping @Sendable () async -> ByteBuffer
+    snapshot: @escaping @Sendable () async -> ByteBuffer,
+    texts: [String: @Sendable () async -> String] = [:]
   ) {
     self.rules = rules
     self.document = document
     self.viewers = viewers
     self.snapshot = snapshot
+    self.texts = texts
     self.patience = patience
   }
 
@@ -94,7 +97,11 @@ final class PageHandler: ChannelInboundHandler {
       let (text, policy) = document.rendered()
       finish(.ok, text, [("Content-Type", "text/html; charset=utf-8"), policy], context)
     case .events: beginViewing(context)
-    case .snapshot: prepare(context)
+    case .snapshot: prepare("application/json", snapshot, context)
+    case .text(let path):
+      let text = texts[path]
+      prepare(
+        "text/plain; charset=utf-8", { ByteBuffer(string: await text?() ?? "") }, context)
     case .refusal(let status, let text):
       var headers = [("Content-Type", "text/plain; charset=utf-8")]
       if status == .methodNotAllowed { headers.append(("Allow", "GET, HEAD")) }
@@ -102,15 +109,18 @@ final class PageHandler: ChannelInboundHandler {
     }
   }
 
-  /// Answers with all figures, once they have been taken.
-  private func prepare(_ context: ChannelHandlerContext) {
+  /// Answers with something that has to be made first.
+  private func prepare(
+    _ type: String, _ body: @escaping @Sendable () async -> ByteBuffer,
+    _ context: ChannelHandlerContext
+  ) {
     state = .preparing
     close(context, in: patience.answer)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    context.eventLoop.makeFutureWithTask { [snapshot] in await snapshot() }.whenSuccess { text in
+    context.eventLoop.makeFutureWithTask(body).whenSuccess { text in
       let (handler, context) = bound.value
       guard context.channel.isActive else { return }
-      handler.finish(.ok, text, [("Content-Type", "application/json")], context)
+      handler.finish(.ok, text, [("Content-Type", type)], context)
     }
   }
 

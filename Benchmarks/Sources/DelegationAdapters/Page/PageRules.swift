@@ -11,11 +11,15 @@ struct PageRules: Sendable {
     case events
     /// All figures with their names, once.
     case snapshot
+    /// One of the program's own texts, by its path.
+    case text(String)
     case refusal(HTTPResponseStatus, String)
   }
 
   /// Whether the page can be reached from this machine only.
   let isLoopback: Bool
+  /// The paths of the program's own texts.
+  var texts: Set<String> = []
 
   func answer(to head: HTTPRequestHead) -> Answer {
     let hosts = head.headers["host"]
@@ -34,12 +38,14 @@ struct PageRules: Sendable {
     else { return .refusal(.payloadTooLarge, "a request may have no body") }
     switch path {
     case "/": return .page
-    case "/events", "/json":
+    case let path where path == "/events" || path == "/json" || texts.contains(String(path)):
       guard Self.isOwn(head.headers, host: host) else {
         return .refusal(.forbidden, "another site's page may not look")
       }
-      return path == "/events" ? .events : .snapshot
-    default: return .refusal(.notFound, "there is only /, /events and /json")
+      return path == "/events" ? .events : path == "/json" ? .snapshot : .text(String(path))
+    default:
+      let paths = ["/", "/events", "/json"] + texts.sorted()
+      return .refusal(.notFound, "there is only \(paths.joined(separator: ", "))")
     }
   }
 

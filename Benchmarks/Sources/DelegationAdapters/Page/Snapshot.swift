@@ -6,7 +6,7 @@ enum Snapshot {
 
   static func json(
     of samples: [Sampler.Hub], _ report: HubWatch.Report, _ history: [PageHistory.Sums],
-    at now: ContinuousClock.Instant
+    limits: [String: Int] = [:], at now: ContinuousClock.Instant
   ) -> [UInt8] {
     var json = JSONText()
     json.object { json in
@@ -22,6 +22,10 @@ enum Snapshot {
                 json.object { json in
                   json.name("name")
                   json.text(part.name)
+                  if let limit = limits[part.name] {
+                    json.name("limit")
+                    json.number(limit)
+                  }
                   write(part.counts, part.questions, into: &json)
                   json.name("subscribers")
                   json.array { json in
@@ -65,6 +69,11 @@ enum Snapshot {
       json.number(row.running)
       json.name("runningFor")
       json.number(Sampler.times(of: row, in: report, at: now).age)
+      if let most = report.most[row.subscription] {
+        // In microseconds; of one that still runs, so far.
+        json.name(most.isAtLeast ? "p99AtLeast" : "p99")
+        json.number(max(1, Int(most.duration / .microseconds(1))))
+      }
       write(row.counts, row.questions, into: &json)
     }
   }

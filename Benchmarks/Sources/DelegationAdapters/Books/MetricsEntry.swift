@@ -2,23 +2,27 @@ import CoreMetrics
 import Synchronization
 
 /// One metric of a book.
-final class MetricsEntry: Sendable, CustomStringConvertible {
+final class MetricsEntry: Sendable {
   private enum Value {
     case none
     case total(Int64)
     case last(Double)
-    case times(count: Int, sum: Int64, longest: Int64)
+    /// In nanoseconds.
+    case times(count: Int, sum: Double, longest: Int64)
   }
 
   private let value = Mutex(Value.none)
 
-  var description: String {
+  /// What it has come to, each value with what its name ends with.
+  var values: [(suffix: String, text: String)] {
     switch value.withLock({ $0 }) {
-    case .none: "0"
-    case .total(let total): "\(total)"
-    case .last(let value): "\(value)"
+    case .none: [("", "0")]
+    case .total(let total): [("", "\(total)")]
+    case .last(let value): [("", "\(value)")]
     case .times(let count, let sum, let longest):
-      "count \(count), mean \(sum / Int64(count) / 1000) µs, longest \(longest / 1000) µs"
+      [
+        ("_count", "\(count)"), ("_sum", "\(sum / 1e9)"), ("_longest", "\(Double(longest) / 1e9)"),
+      ]
     }
   }
 }
@@ -27,7 +31,8 @@ extension MetricsEntry: CounterHandler {
   func increment(by amount: Int64) {
     value.withLock { value in
       if case .total(let total) = value {
-        value = .total(total + amount)
+        let (sum, isTooMuch) = total.addingReportingOverflow(amount)
+        value = .total(isTooMuch ? .max : sum)
       } else {
         value = .total(amount)
       }
@@ -62,10 +67,11 @@ extension MetricsEntry: TimerHandler {
   func recordNanoseconds(_ duration: Int64) {
     value.withLock { value in
       guard case .times(let count, let sum, let longest) = value else {
-        value = .times(count: 1, sum: duration, longest: duration)
+        value = .times(count: 1, sum: Double(duration), longest: duration)
         return
       }
-      value = .times(count: count + 1, sum: sum + duration, longest: max(longest, duration))
+      value = .times(
+        count: count + 1, sum: sum + Double(duration), longest: max(longest, duration))
     }
   }
 }
