@@ -70,8 +70,8 @@ struct PageServiceTests {
       #expect(news.contains(#""error":"<script>alert(1)</script>\#u{FFFD}event: figures""#))
       while true {
         let figures = try await looker.event("figures")
-        // Number, handlers, how many have been timed and for how long, 99 % of them; handled, failed and so on.
-        guard figures.contains(/"rows":\[\[0,0,0,0,\d+,2,1,0,0,0,0,0,0,0,0\]\]/) else { continue }
+        // Number, whether it is subscribed, handlers, how many have been timed and for how long, 99 % of them; handled, failed and so on.
+        guard figures.contains(/"rows":\[\[0,1,0,0,0,\d+,2,1,0,0,0,0,0,0,0,0\]\]/) else { continue }
         #expect(figures.contains(#""times":[{"name":"#))
         break
       }
@@ -180,6 +180,25 @@ struct PageServiceTests {
         break
       }
     }
+  }
+
+  @Test("scripts get what 99 of 100 handlers took while somebody looks, and how many may wait")
+  func snapshotOfTimes() async throws {
+    let stage = PageStage()
+    let ear = Ear()
+    stage.hub.subscribe(ear, to: (any Listener).self, mailbox: .dropNewest(limit: 7))
+    let name = try #require(await stage.hub.statistics().protocols.first?.name)
+    try await stage.run({ $0.mailboxLimits = [name: 7] }) { port, _ in
+      var viewer = try await Looker.asking("/events", of: port)
+      try await viewer.event("figures")
+      stage.hub.notify((any Listener).self) { try await $0.hear(1) }
+      await stage.hub.drain()
+      var looker = try await Looker.asking("/json", of: port)
+      let text = await looker.rest()
+      #expect(text.contains("\"limit\":7,"), "\(text)")
+      #expect(text.contains("\"p99\":"), "\(text)")
+    }
+    withExtendedLifetime(ear) {}
   }
 
   @Test("a viewer that takes nothing is sent nothing more, and disconnected after a time")
