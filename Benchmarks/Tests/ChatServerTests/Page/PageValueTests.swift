@@ -59,7 +59,7 @@ struct PageValueTests {
     _ head: HTTPRequestHead, isLoopback: Bool = true
   ) -> HTTPResponseStatus {
     switch PageRules(isLoopback: isLoopback).answer(to: head) {
-    case .page, .events, .snapshot: .ok
+    case .page, .events, .snapshot, .text: .ok
     case .refusal(let status, _): status
     }
   }
