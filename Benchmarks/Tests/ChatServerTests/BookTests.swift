@@ -14,18 +14,18 @@ struct BookTests {
     let dimensions = [("protocol", "A.B"), ("odd name", "a\"b\\c\nd")]
     Counter(label: "shop.orders", factory: book).increment(by: 2)
     Counter(label: "shop.orders", dimensions: dimensions, factory: book).increment()
-    Meter(label: "waiting", factory: book).set(1.5)
+    Meter(label: "1st", factory: book).set(1.5)
     let timer = Timer(label: "took", factory: book)
     timer.recordNanoseconds(1_000_000_000)
     timer.recordNanoseconds(500_000_000)
     #expect(
       book.text == """
+        _1st 1.5
         shop_orders 2
         shop_orders{protocol="A.B",odd_name="a\\"b\\\\c\\nd"} 1
         took_count 2
-        took_sum 1.5
         took_longest 1.0
-        waiting 1.5
+        took_sum 1.5
 
         """)
   }

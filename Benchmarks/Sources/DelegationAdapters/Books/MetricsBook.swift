@@ -4,7 +4,7 @@ import Synchronization
 /// Keeps metrics in memory, to be looked at as the text that Prometheus reads.
 ///
 /// A server in earnest hands them to Prometheus, StatsD or OpenTelemetry by a factory of theirs; until then this one shows
-/// what they would get:
+/// what they would get. It forgets no metric, so their dimensions must not be without number.
 ///
 /// ```swift
 /// let metrics = MetricsBook()
@@ -26,13 +26,13 @@ public final class MetricsBook: MetricsFactory {
 
   /// A line for each value, by the metrics' names; a timer has a count, a sum in seconds and the longest.
   public var lines: [String] {
-    let all = entries.withLock { $0 }
-    return all.sorted { ($0.key.name, $0.key.labels) < ($1.key.name, $1.key.labels) }
+    entries.withLock { $0 }
       .flatMap { key, entry in
-        entry.values.map { suffix, value in
-          let labels = key.labels.isEmpty ? "" : "{\(key.labels)}"
-          return "\(key.name)\(suffix)\(labels) \(value)"
-        }
+        entry.values.map { (name: key.name + $0.suffix, labels: key.labels, value: $0.text) }
+      }
+      .sorted { ($0.name, $0.labels) < ($1.name, $1.labels) }
+      .map { name, labels, value in
+        "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(value)"
       }
   }
 
@@ -83,7 +83,8 @@ public final class MetricsBook: MetricsFactory {
 
   /// With signs in it that Prometheus allows.
   private static func name(_ text: String) -> String {
-    String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    let name = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    return name.first?.isNumber ?? true ? "_" + name : name
   }
 
   private static func escaped(_ text: String) -> String {
