@@ -29,6 +29,17 @@ struct FaultTests {
     #expect(limit.endSecond() == 0)
   }
 
+  @Test("noise of one kind hides nothing of another, such as somebody who guesses passwords")
+  func kinds() {
+    let log = LogBook()
+    let faults = FaultLog(Logger(label: "test") { _ in log })
+    for _ in 1...1000 { faults.report(.notice, "a client writes more lines than it may") }
+    faults.report(.warning, "a log-in was refused", metadata: ["name": "root"])
+    let noise = log.messages.filter { $0.hasPrefix("a client") }.count
+    #expect((20..<1000).contains(noise))
+    #expect(log.lines.filter { $0 == "a log-in was refused name=root" }.count == 1)
+  }
+
   @Test("what an observer throws is logged, but not each time", arguments: EngineKind.allCases)
   func failing(_ kind: EngineKind) async throws {
     var configuration = ServerConfiguration()
@@ -55,6 +66,36 @@ struct FaultTests {
     }
     #expect(losses.count == 1)
     #expect(throws: Refusal.self) { try Audit(path: "/nowhere/audit") }
+  }
+
+  @Test(
+    "an audit whose file is exchanged all the time writes everything once",
+    arguments: EngineKind.allCases)
+  func rotation(_ kind: EngineKind) async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
+    let engine = Engines.make(kind)
+    let losses = AuditLosses()
+    let shelf = ExtensionShelf(
+      engine: engine, makers: [("audit", { try Audit(path: path, losses: losses) })],
+      logger: Logger(label: "test") { _ in LogBook() })
+    try await shelf.load("audit", by: [:])
+    var files: [String] = []
+    defer { for file in files + [path] { unlink(file) } }
+    for number in 1...2000 {
+      let message = Message(room: "tea", number: number, sender: "ann", text: "hello")
+      engine.tell { try $0.didPost(message) }
+      guard number.isMultiple(of: 100) else { continue }
+      files.append("\(path).\(number)")
+      #expect(rename(path, files[files.count - 1]) == 0)
+      try await shelf.reload("audit", by: [:])
+    }
+    var texts: [String] = []
+    repeat {
+      await Task.yield()
+      texts = try (files + [path]).map { try String(contentsOfFile: $0, encoding: .utf8) }
+    } while texts.joined().utf8.count(where: { $0 == UInt8(ascii: "\n") }) < 2000
+    #expect(texts.joined() == (1...2000).map { "- posted tea \($0) ann: hello\n" }.joined())
+    #expect(losses.count + engine.missedEvents == 0)
   }
 
   @Test("an audit of a pipe that nobody reads is refused at once")
