@@ -1,4 +1,6 @@
 import Delegation
+import DelegationAdapters
+import Logging
 import Synchronization
 import Testing
 
@@ -49,6 +51,27 @@ struct RoomsTests {
       #expect(await rooms.enter("one more", as: role) == nil)
     }
     #expect(await rooms.enter("member 1", as: .guest) != nil, "it is there already")
+  }
+
+  @Test("who is refused a room is in the log, since somebody may be using them up")
+  func refusedRoom() async throws {
+    let log = LogBook()
+    let logger = Logger(label: "test") { _ in log }
+    let engine = Engines.make(.hub)
+    let chat = Chat(
+      engine: engine, extensions: ExtensionShelf(engine: engine, makers: [], logger: logger),
+      metrics: MetricsBook(), faults: FaultLog(logger), roomLimit: 4, roomsEach: (10, 50))
+    let member = Member()
+    for number in 1...3 {
+      _ = try await chat.join("room\(number)", as: ann, with: member).get()
+      #expect(log.lines == [])
+    }
+    await #expect(throws: Refusal("too many rooms")) {
+      _ = try await chat.join("room4", as: ann, with: member).get()
+    }
+    #expect(log.lines == ["a room was refused name=ann role=guest"])
+    let root = User(name: "root", role: .administrator)
+    _ = try await chat.join("room4", as: root, with: member).get()
   }
 
   @Test(
