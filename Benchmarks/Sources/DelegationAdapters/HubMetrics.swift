@@ -44,7 +44,7 @@ public actor HubMetrics {
       waiting += counts.waiting
       answering += asked.answering
       running += part.subscribers.reduce(0) { $0 + $1.running }
-      subscribers += part.subscribers.count
+      subscribers += part.subscribers.count { $0.subscription.isActive }
     }
   }
 

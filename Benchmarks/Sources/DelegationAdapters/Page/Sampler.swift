@@ -92,6 +92,9 @@ struct Sampler {
                   }
                   json.name("sums")
                   json.numbers(Self.figures(of: part))
+                  // Removed, but a handler of theirs runs on.
+                  json.name("ended")
+                  json.number(part.subscribers.count { !$0.subscription.isActive })
                   json.name("rows")
                   json.array { json in
                     for row in part.subscribers where shown?.contains(row.subscription) ?? true {
@@ -100,8 +103,10 @@ struct Sampler {
                       if hasAll { every.append(label.json) }
                       let (timed, age) = Self.times(of: row, in: report, at: now)
                       let most = report.most[row.subscription].map(Self.microseconds) ?? 0
+                      let isActive = row.subscription.isActive ? 1 : 0
                       json.numbers(
-                        [label.number, row.running, timed, age, most] + Self.figures(of: row))
+                        [label.number, isActive, row.running, timed, age, most]
+                          + Self.figures(of: row))
                     }
                   }
                 }

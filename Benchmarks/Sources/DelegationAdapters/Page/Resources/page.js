@@ -1,5 +1,5 @@
 "use strict";
-// Places of figures in what the server sends: for each protocol, and for each subscriber after the first five.
+// Places of figures in what the server sends: for each protocol, and for each subscriber after the first six.
 const HANDLED = 0, FAILED = 1, LOST = 2, WAITING = 3;
 const ASKED = 4, ANSWERED = 5, UNANSWERED = 6, LATE = 7, ABANDONED = 8, ANSWERING = 9;
 const SLOW = 1000, RECENT = 10000, MINUTE = 60000, HOUR = 60 * MINUTE, FEW = 8, MANY = 300;
@@ -40,6 +40,7 @@ const incidents = new Map();   // lines, by their numbers: the last one, and how
 let incidentCount = 0;
 let left = 0;
 let time = 0;
+let beginning;                 // when the first figures came: what is as old may be older
 let minute = [];               // the histograms of the last minute
 let past = [];                 // the sums of the last minute, for the tiles
 let hour = [];                 // the same of the last hour, one of ten seconds
@@ -49,7 +50,7 @@ function forget() {
   for (const group of groups.values()) group.body?.remove();
   for (const map of [texts, rows, groups, hubs, modules, incidents]) map.clear();
   for (const name of ["picture", "incidents", "wrong"]) byId(name).replaceChildren();
-  [minute, past, hour, time] = [[], [], [], 0];
+  [minute, past, hour, time, beginning] = [[], [], [], 0, undefined];
 }
 
 /** Takes new figures of something; rates are averages of about the last two seconds. */
@@ -85,8 +86,9 @@ function judge(row) {
   let look = "";
   const add = (word, itsLook) => { words.push(word); look ||= itsLook; };
   // Whether those who ask wait for it, or only what waits for itself.
-  row.holdsUp = row.figures[ANSWERING] > 0 || isRecent(row.lateAt);
-  if (row.age >= SLOW) add(row.holdsUp ? "slow to answer" : "slow", isRecent(row.lostAt) ? "full" : "slow");
+  row.holdsUp = !row.hasEnded && (row.figures[ANSWERING] > 0 || isRecent(row.lateAt));
+  if (row.hasEnded) add("removed, but still runs", "slow");
+  else if (row.age >= SLOW) add(row.holdsUp ? "slow to answer" : "slow", isRecent(row.lostAt) ? "full" : "slow");
   if (isRecent(row.lostAt)) add("losing", "full");
   if (isRecent(row.failedAt)) add("failing", "bad");
   if (isRecent(row.lateAt)) add("late", "bad");
@@ -121,11 +123,12 @@ function takeFigures(sample) {
       advance(group, part.sums, now);
       group.size = part.size;
       group.limit = part.limit;
-      group.nobodySince = part.size || !part.sums[ASKED] ? undefined : group.nobodySince ?? now;
-      group.rows = part.rows.map(([key, running, timed, age, most, ...figures]) => {
+      group.nobodySince = part.size > part.ended || !part.sums[ASKED] ? undefined : group.nobodySince ?? now;
+      group.rows = part.rows.map(([key, isActive, running, timed, age, most, ...figures]) => {
         const row = rows.get(key) ?? Object.assign(fresh(), {key});
         rows.set(key, row);
         row.running = running;
+        row.hasEnded = !isActive;
         row.most = most;
         row.limit = part.limit;
         advance(row, figures, now);
@@ -139,6 +142,7 @@ function takeFigures(sample) {
     }
   }
   time = now;
+  beginning ??= now;
   for (const row of rows.values()) if (row.isPresent) judge(row);
   for (const [key, row] of rows) if (!row.isPresent) { removeRow(row); rows.delete(key); texts.delete(key); }
   for (const [key, group] of groups) if (!group.isPresent) { group.body?.remove(); groups.delete(key); }
@@ -532,8 +536,11 @@ function showWrong() {
   for (const group of groups.values()) {
     const place = `${shortened(group.name)}, ${group.hubName}`;
     if (group.nobodySince) {
-      items.push({rank: 4, since: group.nobodySince, who: place, what: "nobody is subscribed", site: "",
-        why: `It was asked ${count(group.figures[ASKED])} times. A question is decided without anybody now: see what that means for it.`});
+      // One that nobody has ever answered may be there for extensions that are not wanted.
+      const isLeft = group.figures[ANSWERED] > 0;
+      items.push({rank: isLeft ? 4 : 0.5, since: group.nobodySince, who: place, what: "nobody is subscribed", site: "",
+        why: `It was asked ${plural(group.figures[ASKED], "time")}${isLeft ? "" : ", and nobody has answered so far"}. `
+          + "A question is decided without anybody now: see what that means for it."});
     }
     for (const row of group.rows) {
       if (!row.rank) continue;
@@ -546,7 +553,8 @@ function showWrong() {
       const running = row.age >= SLOW ? `${plural(row.running, "handler")} running for ${row.isAtLeast ? "≥ " : ""}${length(row.age)}` : "";
       items.push({rank: row.rank, since: row.troubledSince, who: shortened(name), what: row.words, site,
         why: [place, row.holdsUp ? "those who ask wait for it" : "holds up nobody else", full, running, ...rates,
-          incident ? `last: ${[incident.news.kind, incident.news.error].filter(Boolean).join(", ")} at ${clock(incident.last)}` : ""]
+          incident ? `last: ${[incident.news.kind, incident.news.error].filter(Boolean).join(", ")} at ${clock(incident.last)}` : "",
+          incident?.news.count > 1 ? `the first of ${count(incident.news.count)} at ${clock(incident.first)}` : ""]
           .filter(Boolean).join(" · ")});
     }
   }
@@ -563,7 +571,7 @@ function showWrong() {
       list.append(line);
     }
     mark(line, item.rank > 2 ? "worst" : "");
-    const words = [item.who, item.what, `for ${length(time - item.since)}`, item.why, item.site];
+    const words = [item.who, item.what, `for ${item.since <= beginning ? "≥ " : ""}${length(time - item.since)}`, item.why, item.site];
     words.forEach((word, place) => write(line.parts[place], word));
   });
   while (list.children.length > shown.length) list.lastChild.remove();
