@@ -16,18 +16,14 @@ import Synchronization
 /// wait and no more: what comes then is missing from the file, and counted in the statistics as dropped. What cannot
 /// be written fails, so it is logged and counted as failed. The server's exit status tells of both, and of what still
 /// waits at the end.
-final class Audit: ServerExtension, RoomObserver, Renewable {
+final class Audit: ServerExtension, RoomObserver {
   let name = "audit"
   let options: ExtensionOptions
   private let path: String
   private let losses: AuditLosses
-  private let output: Mutex<Output>
-
-  fileprivate struct Output {
-    var file: Int32
-    /// Whether the last line was written in part.
-    var isTorn = false
-  }
+  private let file: Int32
+  /// Whether the last line was written in part; only on the queue.
+  private let isTorn = Atomic(false)
 
   /// Makes an audit.
   ///
@@ -39,39 +35,19 @@ final class Audit: ServerExtension, RoomObserver, Renewable {
   init(path: String, backlog: Int = 4000, losses: AuditLosses = AuditLosses()) throws {
     self.path = path
     self.losses = losses
-    output = Mutex(Output(file: try Self.open(path)))
-    options = ExtensionOptions(queue: DispatchQueue(label: "audit"), backlog: backlog)
-  }
-
-  deinit {
-    close(output.withLock { $0.file })
-  }
-
-  private static func open(_ path: String) throws -> Int32 {
     // A pipe that nobody reads would keep `open` until somebody does.
-    let file = platformOpen(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
+    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard file >= 0 else {
       let reason = errno == ENXIO ? "nobody reads the pipe" : String(cString: strerror(errno))
       throw Refusal("cannot write \(path): \(reason)")
     }
     // From here on whoever writes waits, on a queue of its own, for a disk or a reader that is slow.
     _ = fcntl(file, F_SETFL, O_APPEND)
-    return file
+    options = ExtensionOptions(queue: DispatchQueue(label: "audit"), backlog: backlog)
   }
 
-  /// Opens the file anew, and goes on in it after the line that is being written.
-  ///
-  /// What waits to be written is not touched, so nothing is lost or written twice.
-  func renew() throws {
-    let newcomer = Output(file: try Self.open(path))
-    // Not here, for the disk may be slow.
-    options.queue?.async { [self] in
-      let former = output.withLock { output in
-        defer { output = newcomer }
-        return output.file
-      }
-      close(former)
-    }
+  deinit {
+    close(file)
   }
 
   func didPost(_ message: Message) throws {
@@ -92,38 +68,26 @@ final class Audit: ServerExtension, RoomObserver, Renewable {
 
   private func write(_ event: String) throws {
     let cause = ServiceContext.current?.request ?? "-"
-    let failure = output.withLock { $0.write("\(cause) \(event)\n") }
-    guard let failure else { return }
-    losses.add()
-    throw Refusal("cannot write \(path): \(String(cString: strerror(failure)))")
-  }
-}
-
-extension Audit.Output {
-  /// Writes a line.
-  ///
-  /// - Returns: the error's number, if it could not.
-  fileprivate mutating func write(_ line: String) -> Int32? {
     // What is torn ends with its line.
-    var line = isTorn ? "\n" + line : line
-    return line.withUTF8 { bytes in
+    var line = "\(isTorn.load(ordering: .relaxed) ? "\n" : "")\(cause) \(event)\n"
+    let failure = line.withUTF8 { bytes -> Int32? in
       var rest = UnsafeRawBufferPointer(bytes)
       while !rest.isEmpty {
         let count = platformWrite(file, rest.baseAddress, rest.count)
         if count > 0 {
           rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-          isTorn = !rest.isEmpty
+          isTorn.store(!rest.isEmpty, ordering: .relaxed)
         } else if count == 0 || errno != EINTR {
           return count == 0 ? EIO : errno
         }
       }
       return nil
     }
+    guard let failure else { return }
+    losses.add()
+    throw Refusal("cannot write \(path): \(String(cString: strerror(failure)))")
   }
 }
 
-// Inside the class the names mean its own functions.
+// Inside the class the name means its own function.
 private let platformWrite = write(_:_:_:)
-private func platformOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-  open(path, flags, mode)
-}

@@ -47,10 +47,6 @@ actor ExtensionShelf {
   /// Puts a new one in an extension's place, without a time in which neither is there.
   func reload(_ name: String, by who: Logger.Metadata) async throws {
     guard let former = loaded[name] else { throw Refusal("\(name) is not loaded") }
-    if let former = former as? any Renewable {
-      try former.renew()
-      return log("an extension was loaded anew", name, who)
-    }
     let newcomer = try make(name)
     loaded[name] = newcomer
     log("an extension was loaded anew", name, who)

@@ -10,11 +10,6 @@ protocol ServerExtension: AnyObject, Sendable {
   var options: ExtensionOptions { get }
 }
 
-/// An extension that can begin anew itself, so that it need not be exchanged for that.
-protocol Renewable: ServerExtension {
-  func renew() throws
-}
-
 /// How an extension wants to be called.
 struct ExtensionOptions: Sendable {
   /// Higher is asked and told first.
