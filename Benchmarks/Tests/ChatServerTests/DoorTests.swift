@@ -54,6 +54,18 @@ struct DoorTests {
       // Nobody has stayed, and who may still may.
       #expect(try await root.ask("who staff") == ["ok "])
       #expect(try await root.ask("join staff") == ["ok 0"])
+      // Who may not now is told another thing than who may never.
+      for name in ["registrar", "doorkeeper"] {
+        #expect(try await root.ask("unload \(name)") == ["ok"])
+      }
+      #expect(try await root.ask("who tea") == ["no doorkeeper is missing, try again later"])
+      var guest = try await Dialogue(port: server.port)
+      _ = try await guest.next()
+      #expect(
+        try await guest.ask("login eve")
+          == ["no nobody can say who you are at the moment, try again later"])
+      #expect(try await root.ask("load registrar") == ["ok"])
+      #expect(try await guest.ask("login eve guess") == ["no nobody knows you"])
       server.terminate()
       #expect(try await server.end().status == 0)
     }
