@@ -102,6 +102,27 @@ struct LimitsTests {
     }
   }
 
+  @Test("a log-in that nobody could decide does not read like a wrong password, nor is it one")
+  func undecided() async throws {
+    try await Server.run(accounts: ["admin root secret"]) { server in
+      var root = try await Dialogue(port: server.port)
+      var eve = try await Dialogue(port: server.port)
+      _ = try await root.next()
+      _ = try await eve.next()
+      #expect(try await root.ask("login root secret") == ["ok you are root, administrator"])
+      #expect(try await root.ask("unload registrar") == ["ok"])
+      for line in ["login eve", "login root", "login root secret"] {
+        #expect(
+          try await eve.ask(line) == [
+            "no nobody can say who you are at the moment, try again later"
+          ])
+      }
+      #expect(try await root.ask("load registrar") == ["ok"])
+      #expect(try await eve.ask("login root wrong") == ["no nobody knows you"])
+      #expect(try await eve.ask("login eve") == ["ok you are eve, guest"])
+    }
+  }
+
   @Test("what cannot work is refused before the server listens, with a status")
   func refusals() async throws {
     let cases: [(arguments: [String], descriptors: Int, text: String)] = [

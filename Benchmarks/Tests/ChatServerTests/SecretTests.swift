@@ -11,7 +11,8 @@ struct SecretTests {
     var configuration = ServerConfiguration()
     configuration.accounts = [Account(name: "root", password: "hunter2", role: .administrator)]
     let holders: [Any] = [
-      Secret("hunter2"), configuration, configuration.accounts[0], Registrar(configuration.accounts),
+      Secret("hunter2"), configuration, configuration.accounts[0],
+      Registrar(configuration.accounts),
       try Command("login root hunter2"), Credentials(name: "root", password: "hunter2"),
     ]
     for holder in holders {

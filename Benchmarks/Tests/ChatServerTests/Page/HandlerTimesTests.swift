@@ -215,4 +215,45 @@ struct HandlerTimesTests {
     await hub.drain()
     withExtendedLifetime((ears, troubled)) {}
   }
+
+  @Test("what went wrong long ago hides nobody who is in trouble now; all that was lost counts")
+  func oldTrouble() async throws {
+    let hub = DelegateHub(.init(onIncident: { _ in }))
+    let (former, present) = (Ear(), Ear())
+    hub.subscribe(former, to: (any Listener).self, id: "former", mailbox: .dropNewest(limit: 1))
+    hub.subscribe(present, to: (any Listener).self, id: "present")
+    func hold(_ held: Ear, at gate: AsyncStream<Void>) {
+      for _ in 0..<5 {
+        hub.notify((any Listener).self) { ear in if ear === held { for await _ in gate {} } }
+      }
+    }
+    let (gate, open) = AsyncStream<Void>.makeStream()
+    hold(former, at: gate)
+    open.finish()
+    await hub.drain()
+    let lost = await hub.statistics().counts.dropped
+    #expect(lost > 0)
+    let (second, openSecond) = AsyncStream<Void>.makeStream()
+    hold(present, at: second)
+    // The former one has nothing to do any more.
+    while await hub.statistics().counts.handled + hub.statistics().counts.dropped < 15 {
+      await Task.yield()
+    }
+    var sampler = Sampler(rowLimit: 1)
+    let statistics = await hub.statistics()
+    let frame = sampler.frame(
+      of: [.init(name: "hub", identity: ObjectIdentifier(hub), statistics: statistics)],
+      .init(), at: .now, withAll: true)
+    let texts = String(buffer: try #require(frame.all))
+    #expect(texts.contains("(present)") && !texts.contains("(former)"), "\(texts)")
+    // What waited is cancelled.
+    hub.unsubscribe(present)
+    openSecond.finish()
+    await hub.drain()
+    let counts = await hub.statistics().counts
+    #expect(counts.cancelled > 0)
+    let sums = PageHistory.Sums([await hub.statistics()], at: 0)
+    #expect(sums.values == [counts.handled, 0, 0, 0, counts.dropped + counts.cancelled, 0, 0])
+    withExtendedLifetime((former, present)) {}
+  }
 }
