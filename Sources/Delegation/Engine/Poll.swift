@@ -36,24 +36,13 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   deinit {}
 
-  /// Starts the count, before the poll is shared.
-  ///
-  /// - Returns: whether that decides, so that nobody need be asked.
-  @inlinable
-  @inline(never)
-  func isDecidedAtOnce() -> Bool {
-    guard let decision = ballot.begin() else { return false }
-    outcome = [decision]
-    return true
-  }
-
   /// Takes the decision, so that handlers that still run and keep the poll do not keep it.
   ///
   /// For the caller, once the round is decided.
   @inlinable
   @inline(never)
-  static func takeDecision(of poll: Poll?) -> Decision {
-    guard let decision = poll?.outcome.popLast() else {
+  static func takeDecision(of poll: Poll) -> Decision {
+    guard let decision = poll.outcome.popLast() else {
       fatalError("Delegation: a poll went on undecided")
     }
     return decision

@@ -84,7 +84,9 @@ extension Round {
     for worker: Worker?, givingBack hasBallot: Bool
   ) -> (mustCount: Bool, next: Claim?) {
     let isSingle = worker?.isSingle ?? true
+    let isFirst = worker?.place == WorkerTasks.firstPlace
     let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
+      if isFirst { lookAtCaller(&state) }
       if hasBallot, !giveBackBallot(state.poll) { return (true, nil) }
       return (false, isSingle ? nil : state.claim())
     }
@@ -151,7 +153,7 @@ extension Round {
   /// Called before an answer is counted, so that one that comes after the deadline is late.
   @inline(never)
   private func expireIfDue() {
-    guard let expiry = state.withLock({ $0.held }).expiry, expiry.deadline.hasCome else { return }
+    guard let expiry, expiry.deadline.hasCome else { return }
     expiry.count(in: self)
   }
 

@@ -21,18 +21,18 @@ extension Round {
 
   private func start(
     _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
-  ) -> Task<Void, Never> {
-    Task(executorPreference: executor) { await self.work(as: worker, sent: sent) }
+  ) -> Task<Void, any Error> {
+    Task<Void, any Error>(executorPreference: executor) { await self.work(as: worker, sent: sent) }
   }
 
   @inline(never)
-  private func start(_ worker: Worker) -> Task<Void, Never> {
-    Task { await self.work(as: worker) }
+  private func start(_ worker: Worker) -> Task<Void, any Error> {
+    Task<Void, any Error> { await self.work(as: worker) }
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, Never> {
-    Task.immediate(executorPreference: executor) { await self.work(as: worker) }
+  func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, any Error> {
+    Task<Void, any Error>.immediate(executorPreference: executor) { await self.work(as: worker) }
   }
 
   /// Starts a task that prefers no executor.
@@ -42,9 +42,9 @@ extension Round {
   /// that out.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @inline(never)
-  func startInPlace(_ worker: Worker) -> Task<Void, Never> {
-    var task: Task<Void, Never>?
-    for _ in 0..<1 { task = Task.immediate { await self.work(as: worker) } }
+  func startInPlace(_ worker: Worker) -> Task<Void, any Error> {
+    var task: Task<Void, any Error>?
+    for _ in 0..<1 { task = Task<Void, any Error>.immediate { await self.work(as: worker) } }
     guard let task else { fatalError("Delegation: a worker was not started") }
     return task
   }
@@ -65,12 +65,10 @@ extension Round {
   @inline(__always)
   private func claimAndAsk(as worker: Worker, sent: Claim?) async {
     var next: Claim?
-    let isInPlace = worker.place == WorkerTasks.firstPlace
-    if isInPlace { beginPresence() }
     if let sent {
       // The executor may have taken its time.
       next = beginSent(sent)
-    } else if isInPlace || worker.place == nil {
+    } else if worker.place == WorkerTasks.firstPlace {
       next = state.claim()
     } else {
       next = state.begin { requestWorker() }
@@ -88,10 +86,7 @@ extension Round {
         next = nil
       }
     }
-    if let place = worker.place {
-      if isInPlace { endPresence() }
-      state.withLock { $0.workers.leave(place) }
-    }
+    if let place = worker.place { state.withLock { $0.workers.leave(place) } }
     activity.end()
   }
 

@@ -14,11 +14,8 @@ internal import Synchronization
 ///
 /// It knows no types: what has them is its ``Question``. This file has what it is made of, its beginning, and its
 /// cancellation; `Round+Working` has what its workers do, `Round+Counting` what becomes of their answers.
-///
-/// `@unchecked Sendable`: `present` is written by the first worker, in the caller's place, before it stores
-/// ``Presence/there``, and read only by a thread that has moved `presence` from there to `used`.
 @usableFromInline
-final class Round: @unchecked Sendable {
+final class Round: Sendable {
   @usableFromInline
   typealias Claim = Cursor.Claim
 
@@ -33,15 +30,6 @@ final class Round: @unchecked Sendable {
   @usableFromInline
   typealias Expire = @Sendable (Round, Duration?) -> Void
 
-  /// Whether the first worker's task can be cancelled before its handle is known.
-  private enum Presence {
-    static let none: UInt8 = 0
-    /// It is in the caller's place, and has not ended.
-    static let there: UInt8 = 1
-    /// A thread uses `present`; the worker does not end meanwhile.
-    static let used: UInt8 = 2
-  }
-
   /// What is asked, as long as it is asked.
   ///
   /// It is a type of its own: the runtime would look up that of an optional closure at each access.
@@ -50,6 +38,21 @@ final class Round: @unchecked Sendable {
     var question: Question?
     /// `nil` for none, and once it is decided.
     var expiry: Expiry?
+    /// The task that awaits the question; `nil` once it is decided.
+    var callersTask: CallersTask?
+  }
+
+  /// The task of the caller, for the first worker, which runs in its place: nothing cancels that one before the caller
+  /// waits.
+  ///
+  /// `@unchecked Sendable`: it is used only under the round's lock while the question is undecided, and so awaited.
+  struct CallersTask: @unchecked Sendable {
+    private let task: UnsafeCurrentTask?
+
+    /// The current task.
+    static var present: Self { Self(task: withUnsafeCurrentTask { $0 }) }
+
+    var isCancelled: Bool { task?.isCancelled == true }
   }
 
   /// A deadline, and what counts those that have not answered by then.
@@ -96,15 +99,12 @@ final class Round: @unchecked Sendable {
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
-  /// Written under the lock.
+  /// Written under the lock, or before anybody is asked.
   private let isCancelledFlag = Atomic<Bool>(false)
   /// Whether a worker has taken the poll's ballot; for good, once it has decided.
   ///
   /// Taken with or without the lock, given back under it.
   let isBallotTaken = Atomic<Bool>(false)
-  private let presence = Atomic<UInt8>(Presence.none)
-  @exclusivity(unchecked)
-  private var present: UnsafeCurrentTask?
 
   /// Makes a round of a question that the current task awaits.
   init(
@@ -120,18 +120,11 @@ final class Round: @unchecked Sendable {
     self.narrowing = narrowing
     self.call = call
     hasDeadline = expiry != nil
-    state = Lock(
-      State(cursor: Cursor(nodes, from: first), held: Held(question: question, expiry: expiry)))
+    let held = Held(question: question, expiry: expiry, callersTask: .present)
+    state = Lock(State(cursor: Cursor(nodes, from: first), held: held))
   }
 
   // MARK: Starting
-
-  /// Asks the only subscription in the caller's task.
-  func askInCallersTask() async {
-    activity.begin()
-    let worker = Worker(activity: activity, caller: caller)
-    await work(as: worker)
-  }
 
   /// Starts the first worker, in the caller's place if it may run there; then returns when it has ended or
   /// suspended.
@@ -150,6 +143,7 @@ final class Round: @unchecked Sendable {
     // still to be asked are a part of that.
     activity.begin()
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
+    state.withLock(lookAtCaller)
     let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
     let (handling, isUnclaimed, isDecided) = state.withLock { state in
       (
@@ -157,7 +151,6 @@ final class Round: @unchecked Sendable {
         state.poll.isDecided
       )
     }
-    if handling != nil { endPresence() }
     handle(task, as: handling)
     if isUnclaimed { state.provideStandby { requestWorker() } }
     activity.end()
@@ -165,7 +158,7 @@ final class Round: @unchecked Sendable {
   }
 
   /// Does to a worker's task what was done to the others.
-  func handle(_ task: Task<Void, Never>, as handling: WorkerTasks.Handling?) {
+  func handle(_ task: Task<Void, any Error>, as handling: WorkerTasks.Handling?) {
     guard let handling else { return }
     if let isInPlace = handling.isCancelledInPlace { cancel([task], inPlace: isInPlace) }
     if handling.priority > 0 {
@@ -184,59 +177,38 @@ final class Round: @unchecked Sendable {
   ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
   func cancel(inPlace isInPlace: Bool) {
     let isInPlace = isInPlace && caller.isShallow
-    // Noted before it is looked whether the first worker is there, which looks the other way round.
     let tasks = state.withLock { beginCancelling(&$0, except: nil, inPlace: isInPlace) }
-    if usePresence() {
-      present?.cancel()
-      presence.store(Presence.there, ordering: .releasing)
-    }
     cancel(tasks, inPlace: isInPlace)
   }
+
+  /// Notes that the handlers are cancelled if the caller is, before it waits.
+  ///
+  /// Called under the lock, by the worker in the caller's place.
+  func lookAtCaller(_ state: inout State) {
+    if state.held.callersTask?.isCancelled == true {
+      isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// The deadline; `nil` for none, and once it is decided.
+  var expiry: Expiry? { state.withLock { $0.held.expiry } }
 
   /// Notes that the handlers are cancelled, under the lock.
   ///
   /// - Returns: the tasks that have to be cancelled.
   func beginCancelling(
     _ state: inout State, except place: Int?, inPlace isInPlace: Bool
-  ) -> [Task<Void, Never>] {
+  ) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     return state.workers.cancel(except: place, inPlace: isInPlace)
   }
 
-  func cancel(_ tasks: [Task<Void, Never>], inPlace isInPlace: Bool) {
+  func cancel(_ tasks: [Task<Void, any Error>], inPlace isInPlace: Bool) {
     if tasks.isEmpty { return }
     if isInPlace {
       for task in tasks { task.cancel() }
     } else {
       Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
-    }
-  }
-
-  /// Lets the first worker be cancelled before its handle is known.
-  ///
-  /// It looks whether all are to be cancelled after this.
-  func beginPresence() {
-    withUnsafeCurrentTask { present = $0 }
-    presence.store(Presence.there, ordering: .sequentiallyConsistent)
-  }
-
-  /// Begins to use `present`, if the first worker is in the caller's place.
-  private func usePresence() -> Bool { change(from: Presence.there, to: Presence.used) }
-
-  private func change(from expected: UInt8, to desired: UInt8) -> Bool {
-    presence.compareExchange(
-      expected: expected, desired: desired, ordering: .acquiringAndReleasing
-    ).exchanged
-  }
-
-  /// Lets nobody use `present` from now on.
-  ///
-  /// It may wait for the end of a cancellation. That takes no longer than the worker has to wait for the
-  /// cancellation handlers anyway, at the end of whose scopes the runtime has it wait.
-  func endPresence() {
-    while presence.load(ordering: .acquiring) != Presence.none {
-      if change(from: Presence.there, to: Presence.none) { return }
-      Platform.yieldThread()
     }
   }
 
@@ -250,7 +222,7 @@ final class Round: @unchecked Sendable {
   }
 
   private static func escalate(
-    _ tasks: [Task<Void, Never>], to priority: TaskPriority, on executor: (any TaskExecutor)?
+    _ tasks: [Task<Void, any Error>], to priority: TaskPriority, on executor: (any TaskExecutor)?
   ) {
     guard !tasks.isEmpty, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     else { return }

@@ -8,7 +8,7 @@ struct WorkerTasks: Sendable {
     case reserved
     /// The task has ended before its handle was known.
     case left
-    case running(Task<Void, Never>)
+    case running(Task<Void, any Error>)
   }
 
   /// What has been done to the others by the time that a task's handle is known.
@@ -47,7 +47,7 @@ struct WorkerTasks: Sendable {
   /// Keeps the handle of the task that was started for a place.
   ///
   /// - Returns: what was done to the others; `nil` if the task has ended.
-  mutating func keep(_ task: Task<Void, Never>, at place: Int) -> Handling? {
+  mutating func keep(_ task: Task<Void, any Error>, at place: Int) -> Handling? {
     if case .left = self[place] {
       free(place)
       return nil
@@ -64,15 +64,15 @@ struct WorkerTasks: Sendable {
   /// Notes that the tasks are cancelled.
   ///
   /// - Returns: those that have to be cancelled.
-  mutating func cancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, Never>] {
+  mutating func cancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, any Error>] {
     // For good: a handler that keeps the only thread of its executor busy is reached in place only.
     isCancelledInPlace = isInPlace || isCancelledInPlace == true
     return tasks(except: place)
   }
 
   /// The tasks that have not ended, as far as they are known.
-  private func tasks(except place: Int?) -> [Task<Void, Never>] {
-    var tasks: [Task<Void, Never>] = []
+  private func tasks(except place: Int?) -> [Task<Void, any Error>] {
+    var tasks: [Task<Void, any Error>] = []
     if place != 0, case .running(let task) = first { tasks.append(task) }
     for index in others.indices where index + 1 != place {
       if case .running(let task) = others[index] { tasks.append(task) }
@@ -83,7 +83,7 @@ struct WorkerTasks: Sendable {
   /// Notes a priority that the tasks are raised to.
   ///
   /// - Returns: those that have to be raised to it.
-  mutating func escalate(to priority: UInt8) -> [Task<Void, Never>] {
+  mutating func escalate(to priority: UInt8) -> [Task<Void, any Error>] {
     guard priority > self.priority else { return [] }
     self.priority = priority
     return tasks(except: nil)

@@ -152,12 +152,10 @@ extension DelegateHub {
     let isIntercepted = surroundings?.interception != nil
     if isIntercepted { endLoop() }
     defer { if isIntercepted { beginLoop() } }
-    let poll = Poll(Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
-    await conduct(
-      asking.audience.key, among: nodes, from: first, conformingTo: asking.audience.narrowing,
-      in: asking.call
-    ) { _ in (asking.question(countedBy: poll), nil) }
-    return try Poll.takeDecision(of: poll).get()
+    let ballot = Ballot<C, E>(asking: nodes.count - first, combiner: combiner)
+    return try await conduct(
+      asking, in: asking.call, of: asking.audience, among: nodes, from: first, counting: ballot
+    ).get()
   }
 
   /// Counts the current task as one that asks.

@@ -27,7 +27,7 @@ struct PollCallerTests {
 
   private func poll() -> Votes {
     let poll = Votes(Ballot(asking: 1, combiner: Keeper(kept: lifetimes.make())))
-    #expect(!poll.isDecidedAtOnce())
+    #expect(poll.ballot.begin() == nil)
     return poll
   }
 

@@ -10,7 +10,7 @@ struct RoundTests {
 
   private func begunPoll(asking count: Int) -> Poll<Ballot<BooleanRule, Never>> {
     let poll = Poll(Ballot<BooleanRule, Never>(asking: count, combiner: .unanimous))
-    #expect(!poll.isDecidedAtOnce())
+    #expect(poll.ballot.begin() == nil)
     return poll
   }
 
@@ -105,7 +105,7 @@ struct RoundTests {
     #expect(round.activity.workers.value == 0)
   }
 
-  @Test("the one in the caller's place can be cancelled before its handle is known")
+  @Test("voters after one in the caller's place see that the round was cancelled meanwhile")
   func cancelledInPlace() {
     let cast = Cast(2)
     let seen = Recorder<Bool>()
@@ -123,8 +123,30 @@ struct RoundTests {
     }
     let isDecided = round.start(inPlace: true)
     #expect(isDecided)
-    #expect(seen.history == [false, true, true, true])
+    #expect(seen.history == [false, false, true, true])
     #expect(round.tasks.isEmpty)
+  }
+
+  @Test("voters after one in the caller's place see that the caller was cancelled meanwhile")
+  func callerCancelledInPlace() async {
+    let hub = DelegateHub()
+    let probes = Probe.many(3)
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let seen = Recorder<Bool>()
+    let gate = Gate()
+    let task = Lock<Task<Void, Never>?>(nil)
+    let caller = Task {
+      await gate.pass()
+      _ = await hub.collect(Listener.self) { _ async in
+        seen.record(Task.isCancelled)
+        task.withLock { $0 }?.cancel()
+      }
+    }
+    task.withLock { $0 = caller }
+    gate.open()
+    await caller.value
+    #expect(seen.history == [false, true, true])
+    withExtendedLifetime(probes) {}
   }
 
   @Test("nothing keeps it when all have been asked on executors of their own")
@@ -204,7 +226,7 @@ struct RoundTests {
     // On it nothing runs: what is not done in place is not done.
     let stuck = ManualExecutor()
     let round = Round(asking: [], for: DelegateHub(on: stuck), in: .vote) { _, _, _ in nil }
-    let straggler = Task(executorPreference: stuck) {}
+    let straggler = Task<Void, any Error>(executorPreference: stuck) {}
     _ = round.state.withLock { $0.workers.keep(straggler, at: WorkerTasks.firstPlace) }
     round.end(cancelling: true, except: nil)
     #expect(!straggler.isCancelled)
@@ -271,7 +293,7 @@ struct RoundTests {
 
 extension Round {
   /// The tasks of its workers, as far as they are known.
-  fileprivate var tasks: [Task<Void, Never>] {
+  fileprivate var tasks: [Task<Void, any Error>] {
     var workers = state.withLock { $0.workers }
     return workers.cancel(except: nil, inPlace: false)
   }

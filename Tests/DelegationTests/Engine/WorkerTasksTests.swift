@@ -5,7 +5,7 @@ import Testing
 @Suite("WorkerTasks: the places of one question's workers, and their tasks")
 struct WorkerTasksTests {
   /// Tasks that do nothing, for their handles.
-  private let tasks = (0..<12).map { _ in Task<Void, Never> {} }
+  private let tasks = (0..<12).map { _ in Task<Void, any Error> {} }
 
   @Test("places are had again: never more than were taken at once, and each by one task")
   func places() {
@@ -96,15 +96,15 @@ private struct PlacesWorld: SmallWorld {
 
   private enum Place {
     case reserved, left
-    case running(Task<Void, Never>)
+    case running(Task<Void, any Error>)
   }
 
-  let tasks: [Task<Void, Never>]
+  let tasks: [Task<Void, any Error>]
   private var workers = WorkerTasks()
   private var taken: [Int: Place] = [WorkerTasks.firstPlace: .reserved]
   private var known = 0
 
-  init(tasks: [Task<Void, Never>]) {
+  init(tasks: [Task<Void, any Error>]) {
     self.tasks = tasks
   }
 

@@ -28,10 +28,12 @@ struct Guarantee06WhereTests {
 
   enum Place: String {
     case pool, hubs, subscribers, callers
+    /// Where the caller's task runs what belongs to no actor.
+    case tasks
   }
 
   static let table: [Role: [Executors: Place]] = [
-    .beginning: [.none: .pool, .hubs: .pool, .subscribers: .pool, .both: .pool],
+    .beginning: [.none: .tasks, .hubs: .tasks, .subscribers: .tasks, .both: .tasks],
     .handler: [.none: .pool, .hubs: .hubs, .subscribers: .subscribers, .both: .subscribers],
     .counting: [.none: .pool, .hubs: .hubs, .subscribers: .subscribers, .both: .subscribers],
     .deadline: [.none: .pool, .hubs: .pool, .subscribers: .pool, .both: .pool],
@@ -162,6 +164,7 @@ struct Guarantee06WhereTests {
     case .hubs: "hub's"
     case .subscribers: "subscriber's"
     case .callers: callers[caller]
+    case .tasks: caller == .actor || caller == .mainActor ? "pool" : callers[caller]
     case nil: nil
     }
   }

@@ -52,7 +52,8 @@ struct QuizPlan: Sendable {
   var mayWait = false
   /// After how many turns the caller is cancelled though nobody hangs; `nil` for never.
   var cancelledAfter: Int?
-  /// Whether handlers may keep their threads until the caller is cancelled.
+  /// Whether handlers may keep their threads until the caller is cancelled, once they have suspended: before that one in
+  /// the caller's place does not see it.
   ///
   /// Nothing may end such a question before: the hub's executor would cancel them then, and it may be
   /// its only thread that they keep.
@@ -76,7 +77,8 @@ struct QuizPlan: Sendable {
     mode = Self.mode(for: kind, form, &dice)
     if mode == .deadline { milliseconds = min(milliseconds, 5) }
     maySpin =
-      mode == .cancelled && form != .within && kind != .majority && dice.roll(2) == 0
+      mode == .cancelled && form != .within && form != .inPlace && kind != .majority
+      && dice.roll(2) == 0
     mayWait = mode == .calm && dice.roll(3) == 0
     cancelledAfter = dice.roll(12) == 0 ? dice.roll(40) : nil
   }
@@ -199,9 +201,7 @@ struct QuizAct: Sendable {
   }
 
   static func hold(_ dice: inout Dice, in plan: QuizPlan) -> Hold {
-    if plan.form == .inPlace {
-      return plan.maySpin && dice.roll(3) == 0 ? .spin : .none
-    }
+    if plan.form == .inPlace { return .none }
     let usual: Hold = [.none, .none, .yields(1 + dice.roll(3)), .resumed, .hop][dice.roll(5)]
     if plan.isNested || dice.roll(3) > 0 { return usual }
     switch plan.mode {

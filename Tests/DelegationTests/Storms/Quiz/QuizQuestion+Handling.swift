@@ -8,7 +8,6 @@ extension QuizQuestion {
   func say(_ record: QuizRecord) throws(QuizRefusal) -> Bool {
     let act = begin(record)
     perform(act.deed, on: record)
-    if case .spin = act.hold { spin(record) }
     if act.opensRelay { relay.open() }
     return try end(record, act)
   }
@@ -104,7 +103,9 @@ extension QuizQuestion {
       note(record, "until it is cancelled")
       cancelCaller()
       await cancellation(of: record)
-    case .spin: spin(record)
+    case .spin:
+      await Task.yield()
+      spin(record)
     }
   }
 
