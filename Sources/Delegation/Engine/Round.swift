@@ -38,21 +38,22 @@ final class Round: Sendable {
     var question: Question?
     /// `nil` for none, and once it is decided.
     var expiry: Expiry?
-    /// The task that awaits the question; `nil` once it is decided.
+    /// The task that awaits the question, if a worker was started in its place; `nil` once it is decided.
     var callersTask: CallersTask?
   }
 
   /// The task of the caller, for the first worker, which runs in its place: nothing cancels that one before the caller
   /// waits.
   ///
+  /// It is an object: a copy of the handle is looked up by its type, which is not frozen.
+  ///
   /// `@unchecked Sendable`: it is used only under the round's lock while the question is undecided, and so awaited.
-  struct CallersTask: @unchecked Sendable {
-    private let task: UnsafeCurrentTask?
+  final class CallersTask: @unchecked Sendable {
+    private let task: UnsafeCurrentTask
 
-    /// The current task.
-    static var present: Self { Self(task: withUnsafeCurrentTask { $0 }) }
+    init(_ task: UnsafeCurrentTask) { self.task = task }
 
-    var isCancelled: Bool { task?.isCancelled == true }
+    var isCancelled: Bool { task.isCancelled }
   }
 
   /// A deadline, and what counts those that have not answered by then.
@@ -120,8 +121,8 @@ final class Round: Sendable {
     self.narrowing = narrowing
     self.call = call
     hasDeadline = expiry != nil
-    let held = Held(question: question, expiry: expiry, callersTask: .present)
-    state = Lock(State(cursor: Cursor(nodes, from: first), held: held))
+    state = Lock(
+      State(cursor: Cursor(nodes, from: first), held: Held(question: question, expiry: expiry)))
   }
 
   // MARK: Starting
@@ -138,12 +139,15 @@ final class Round: Sendable {
       requestWorker()
       return false
     }
-    activity.begin()
     // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
     // still to be asked are a part of that.
-    activity.begin()
+    activity.workers.rise(by: 2)
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
-    state.withLock(lookAtCaller)
+    let callersTask = withUnsafeCurrentTask { $0.map(CallersTask.init) }
+    state.withLock { state in
+      state.held.callersTask = callersTask
+      lookAtCaller(&state)
+    }
     let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
     let (handling, isUnclaimed, isDecided) = state.withLock { state in
       (

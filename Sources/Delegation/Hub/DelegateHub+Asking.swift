@@ -39,7 +39,7 @@ extension DelegateHub {
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func vote<P, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
@@ -69,7 +69,7 @@ extension DelegateHub {
   /// - Returns: the combiner's outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func ask<P, C: Combiner, E>(
     _ protocol: P.Type, combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
@@ -110,7 +110,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: the outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func vote<P>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     within duration: Duration? = nil, absent absence: Absence<Bool>,
@@ -121,7 +121,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func vote<P: Sendable>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
@@ -151,7 +151,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: the combiner's outcome.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func ask<P, C: Combiner>(
     _ protocol: P.Type, combining combiner: C, within duration: Duration? = nil,
     absent absence: Absence<C.Response>,
@@ -163,7 +163,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func ask<P: Sendable, C: Combiner>(
     _ protocol: P.Type, combining combiner: C, within duration: Duration? = nil,
@@ -175,7 +175,7 @@ extension DelegateHub {
       AskingInPlace(Audience(`protocol`), in: .ask, absent: absence, isolated: body))
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner>(
     by combiner: C, within duration: Duration?,
@@ -188,7 +188,7 @@ extension DelegateHub {
   }
 
   /// Asks with a deadline, or none, and counts what is thrown as absent.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner>(
     _ audience: Audience<P>, by combiner: C, in call: CallKind, within duration: Duration?,
@@ -227,7 +227,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: the replies.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func collect<P, R: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
@@ -237,7 +237,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func collect<P: Sendable, R: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
@@ -246,7 +246,7 @@ extension DelegateHub {
     await collect(Audience(`protocol`), within: duration, isolated: body)
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func collect<P, R: Sendable>(
     _ audience: Audience<P>, within duration: Duration?,
     isolated body: @escaping @isolated(any) @Sendable (P) throws -> R
@@ -256,7 +256,7 @@ extension DelegateHub {
     return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func collect<P, R: Sendable>(
     _ audience: Audience<P>, within duration: Duration?,

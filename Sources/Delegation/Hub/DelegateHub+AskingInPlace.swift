@@ -30,7 +30,7 @@ extension DelegateHub {
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func vote<P, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
@@ -62,7 +62,7 @@ extension DelegateHub {
   /// - Returns: the outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func vote<P: Sendable, E>(
     _ protocol: P.Type, by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
@@ -89,7 +89,7 @@ extension DelegateHub {
   /// - Returns: the combiner's outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func ask<P, C: Combiner, E>(
     _ protocol: P.Type, combining combiner: C,
     _ body: @escaping @Sendable (P) throws(E) -> C.Response
@@ -112,7 +112,7 @@ extension DelegateHub {
   /// - Returns: the combiner's outcome.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, plus the combiner's work.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func ask<P: Sendable, C: Combiner, E>(
     _ protocol: P.Type, combining combiner: C,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
@@ -122,7 +122,7 @@ extension DelegateHub {
   }
 
   /// Asks in a loop, up to the first subscriber that needs more than that.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(never)
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
@@ -142,8 +142,9 @@ extension DelegateHub {
   }
 
   /// Asks the subscriptions from a position on: they need more than a loop.
-  @inlinable
-  @inline(never)
+  ///
+  /// Clients do not carry its code, for it is seldom needed.
+  @usableFromInline
   nonisolated func askRest<P, C: Combiner, E>(
     of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
     by combiner: C

@@ -27,7 +27,7 @@ extension DelegateHub {
   /// - Returns: the first answer, or `nil` if nobody had one.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func askInTurn<P, R: Sendable, E>(
     _ protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
@@ -37,7 +37,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func askInTurn<P: Sendable, R: Sendable, E>(
     _ protocol: P.Type, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
@@ -66,7 +66,7 @@ extension DelegateHub {
   /// - Returns: what the last one returned, or `nil` if one stopped it.
   /// - Throws: the first error that a handler threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func pass<P, V: Sendable, E>(
     _ value: V, through protocol: P.Type,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
@@ -76,7 +76,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func pass<P: Sendable, V: Sendable, E>(
     _ value: V, through protocol: P.Type,
@@ -120,7 +120,7 @@ extension DelegateHub {
   ///   - body: the question.
   /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func askInTurn<P, R: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil, eachWithin each: Duration? = nil,
     absent absence: Absence<R?>,
@@ -132,7 +132,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func askInTurn<P: Sendable, R: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil, eachWithin each: Duration? = nil,
@@ -174,7 +174,7 @@ extension DelegateHub {
   /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or
   ///   what `absent` says.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func pass<P, V: Sendable>(
     _ value: V, through protocol: P.Type, within duration: Duration? = nil,
     eachWithin each: Duration? = nil, absent absence: Absence<V?>,
@@ -186,7 +186,7 @@ extension DelegateHub {
 
   /// The same with a closure that awaits nothing: if it belongs to an actor, it is called there, and who has been removed
   /// before that is not.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public nonisolated func pass<P: Sendable, V: Sendable>(
     _ value: V, through protocol: P.Type, within duration: Duration? = nil,

@@ -32,7 +32,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Throws: the first error that the closure threw.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func forEach<P, E>(
     _ protocol: P.Type, reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void
   ) throws(E) {
@@ -69,7 +69,7 @@ extension DelegateHub {
     try await callEach(Audience(`protocol`), reversed: isReversed, body)
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func callEach<P, E>(
     _ audience: Audience<P>, reversed isReversed: Bool, _ body: (P) throws(E) -> Void
   ) throws(E) {

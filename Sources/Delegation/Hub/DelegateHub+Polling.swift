@@ -20,7 +20,7 @@ extension DelegateHub {
   ///   - call: the kind of call.
   ///   - asking: asks one subscriber.
   /// - Returns: the decision.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
     _ audience: Audience<P>, by combiner: C, in call: CallKind, _ asking: some Asking<C.Response, E>
@@ -53,7 +53,7 @@ extension DelegateHub {
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - asking: asks one subscriber.
   /// - Returns: the decision.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
     _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
@@ -78,7 +78,7 @@ extension DelegateHub {
   ///   - ballot: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
   /// - Returns: the decision.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func conduct<P, C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, in call: CallKind, of audience: Audience<P>,
@@ -124,7 +124,7 @@ extension DelegateHub {
   ///
   /// - Returns: whether it is decided.
   private nonisolated func start(_ round: Round) -> Bool {
-    guard let expiry = round.expiry else {
+    guard round.hasDeadline, let expiry = round.expiry else {
       return round.start(inPlace: executor == nil || isCalledOnOwnExecutor)
     }
     // Not in the caller's place: a handler that blocks its thread must not keep the caller.

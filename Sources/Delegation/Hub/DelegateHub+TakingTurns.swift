@@ -2,7 +2,7 @@
 ///
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func askInTurn<P, R: Sendable, E>(
     _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
@@ -17,7 +17,7 @@ extension DelegateHub {
   }
 
   /// Asks with a closure that awaits nothing, on its actor if it belongs to one.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func askInTurn<P, R: Sendable, E>(
     _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
     absent absence: Absence<R?>? = nil,
@@ -30,7 +30,7 @@ extension DelegateHub {
     ) { node, _, round in await asking.answer(of: node, in: round) }
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func pass<P, V: Sendable, E>(
     _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
     absent absence: Absence<V?>? = nil,
@@ -49,7 +49,7 @@ extension DelegateHub {
     }
   }
 
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func pass<P, V: Sendable, E>(
     _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
@@ -82,7 +82,7 @@ extension DelegateHub {
   ///   - value: the initial value.
   ///   - ask: asks one subscriber, with the value so far.
   /// - Returns: the result of the last turn.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func inTurn<P, Value: Sendable, E>(
     _ audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
     absent absence: Absence<Value?>?, startingWith value: Value?,
@@ -117,7 +117,7 @@ extension DelegateHub {
   }
 
   /// Asks those that are left: in the current task, or in a question of its own each that has a time or an executor.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func takeTurns<P, Value: Sendable, E>(
     _ cursor: inout Cursor, apart isApart: Bool, of audience: Audience<P>, as worker: Worker,
     in call: CallKind, by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
@@ -154,7 +154,7 @@ extension DelegateHub {
   /// Asks one subscriber in a question of its own, among one: within a time, or on its own executor.
   ///
   /// - Returns: its answer, and whether it is the last one, because the deadline of the whole call has come before it.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated func askApart<P, Value: Sendable, E>(
     _ node: SubscriptionNode, of audience: Audience<P>, as worker: Worker, in call: CallKind,
     by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,

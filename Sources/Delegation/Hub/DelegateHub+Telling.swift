@@ -27,7 +27,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
@@ -53,7 +53,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
@@ -82,7 +82,7 @@ extension DelegateHub {
   ///   - protocol: the protocol whose subscribers to call.
   ///   - body: what to do with each subscriber.
   /// - Complexity: O(1) in the number of subscribers.
-  @inlinable
+  @_alwaysEmitIntoClient
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) {
@@ -128,7 +128,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public nonisolated func notifyAndWait<P: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
@@ -150,7 +150,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public nonisolated func notifyAndWait<P>(
     _ protocol: P.Type, within duration: Duration? = nil,
@@ -176,7 +176,7 @@ extension DelegateHub {
   ///   - body: what to do with each subscriber.
   /// - Returns: the subscribers that had not passed the notification when it returned; empty if all had.
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public nonisolated func notifyAndWait<P: Sendable>(
     _ protocol: P.Type, within duration: Duration? = nil,
@@ -186,7 +186,7 @@ extension DelegateHub {
   }
 
   /// Posts a notification; its handler is made only if somebody may be subscribed.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func post<P>(
     _ handler: @autoclosure () -> Notification.Handler, to audience: Audience<P>

@@ -1,7 +1,7 @@
 /// The questions to one protocol: each is the hub's of the same name.
 extension Delegates {
   /// As ``DelegateHub/vote(_:by:_:)-2k4ay``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func vote<E>(
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
@@ -10,7 +10,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func vote(
     by rule: some Combiner<Bool, Bool> = .unanimous, within duration: Duration? = nil,
     absent absence: DelegateHub.Absence<Bool>,
@@ -20,7 +20,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func ask<C: Combiner, E>(
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
@@ -30,7 +30,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func ask<C: Combiner>(
     combining combiner: C, within duration: Duration? = nil,
     absent absence: DelegateHub.Absence<C.Response>,
@@ -40,7 +40,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func collect<R: Sendable>(
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
@@ -49,7 +49,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
@@ -57,7 +57,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func askInTurn<R: Sendable>(
     within duration: Duration? = nil, eachWithin each: Duration? = nil,
     absent absence: DelegateHub.Absence<R?>,
@@ -67,7 +67,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/pass(_:through:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
@@ -75,7 +75,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func pass<V: Sendable>(
     _ value: V, within duration: Duration? = nil, eachWithin each: Duration? = nil,
     absent absence: DelegateHub.Absence<V?>,
@@ -85,7 +85,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/vote(_:by:_:)-11d00``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func vote<E>(
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
@@ -94,7 +94,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-1hvj7``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
@@ -105,7 +105,7 @@ extension Delegates {
 /// The same with closures that await nothing and belong to an actor, as those that say `@MainActor`.
 extension Delegates where P: Sendable {
   /// As ``DelegateHub/vote(_:by:_:)-959p``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func vote<E>(
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
@@ -114,7 +114,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-737te``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
@@ -122,7 +122,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func vote(
     by rule: some Combiner<Bool, Bool> = .unanimous, within duration: Duration? = nil,
@@ -135,7 +135,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func ask<C: Combiner>(
     combining combiner: C, within duration: Duration? = nil,
@@ -148,7 +148,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
@@ -157,7 +157,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
@@ -166,7 +166,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable>(
     within duration: Duration? = nil, eachWithin each: Duration? = nil,
@@ -179,7 +179,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/pass(_:through:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable, E>(
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
@@ -188,7 +188,7 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable>(
     _ value: V, within duration: Duration? = nil, eachWithin each: Duration? = nil,

@@ -84,13 +84,13 @@ extension Delegates where P: Sendable {
   }
 
   /// As ``DelegateHub/notify(_:_:)-7ude3``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
     hub.post(.calling(isolated: body), to: audience)
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
@@ -101,7 +101,7 @@ extension Delegates where P: Sendable {
 
 extension Delegates {
   /// As ``DelegateHub/forEach(_:reversed:_:)-9lg5v``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func forEach<E>(reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void) throws(E)
   {
     try hub.callEach(audience, reversed: isReversed, body)
@@ -115,13 +115,13 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/notify(_:_:)-63fbd``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
     hub.post(.calling(body), to: audience)
   }
 
   /// As ``DelegateHub/notify(_:_:)-2z5cx``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func notify(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
@@ -129,7 +129,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil,
@@ -139,7 +139,7 @@ extension Delegates {
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
