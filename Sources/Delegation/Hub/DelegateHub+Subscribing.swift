@@ -72,9 +72,6 @@ extension DelegateHub {
   /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
   /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for each of the subscriptions.
   ///
-  /// It takes no options. Where a module needs some, such as a queue, subscribe it to each protocol by
-  /// itself.
-  ///
   /// **Order.** In each protocol it is served after those that subscribed before it.
   ///
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.

@@ -64,7 +64,7 @@ protocol LifecycleHandler: AnyObject, Sendable {
 }
 
 // sample: A life cycle
-/// Starts its parts one after another, up to the first that fails, and ends them in reverse.
+/// Starts its parts one after another, up to the first that fails; ends all in reverse, those that never started too.
 struct Application {
   let parts = Delegates<any LifecycleHandler>()
 
