@@ -52,7 +52,7 @@ extension Round {
     let (end, failure) = worker?.takeEnd(isCancelled: isCancelled) ?? (.answered, nil)
     let item = PollState.Item(claim: claim, end: end, failure: failure, count: count)
     let (isOver, hasBallot) = state.withLock { state in
-      if state.poll.isDecided { return (true, false) }
+      if state.isDecided { return (true, false) }
       state.poll.queue.append(item)
       return (false, takeBallot())
     }
@@ -104,7 +104,6 @@ extension Round {
     let (rest, held, hasLate, waiting, tasks) = state.withLock { state in
       var held = Held()
       swap(&held, &state.held)
-      state.poll.isDecided = true
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks =
         isCancelling ? beginCancelling(&state, except: worker?.place, inPlace: false) : []
@@ -195,7 +194,7 @@ extension Round {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
         defer { state.poll.isDue = false }
-        if state.poll.isDecided || state.poll.isDue { return true }
+        if state.isDecided || state.poll.isDue { return true }
         state.poll.waiting = PollState.Waiting(continuation)
         return false
       }
@@ -214,7 +213,7 @@ extension Round {
   }
 
   /// Whether the poll is decided.
-  var isDecided: Bool { state.withLock { $0.poll.isDecided } }
+  var isDecided: Bool { state.withLock { $0.isDecided } }
 }
 
 /// The part of a round's state that is about its poll, under the round's lock.
@@ -233,7 +232,6 @@ struct PollState: Sendable {
 
   /// The inputs that came while another worker counted.
   var queue = Queue<Item>()
-  var isDecided = false
   /// Whether the deadline has come before the caller has waited for it.
   var isDue = false
   var waiting: Waiting?

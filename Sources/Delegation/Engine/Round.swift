@@ -80,6 +80,9 @@ final class Round: Sendable {
     var workers = WorkerTasks()
     var poll = PollState()
 
+    /// Whether the poll is decided.
+    var isDecided: Bool { held.question == nil }
+
     /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
     mutating func note(_ claim: inout Claim) {
       if claim.node.hasExecutor { cursor.send(claim) } else { claim.count() }
@@ -152,7 +155,7 @@ final class Round: Sendable {
     let (handling, isUnclaimed, isDecided) = state.withLock { state in
       (
         state.workers.keep(task, at: WorkerTasks.firstPlace), state.cursor.unclaimed > 0,
-        state.poll.isDecided
+        state.isDecided
       )
     }
     handle(task, as: handling)

@@ -41,7 +41,7 @@ struct PollTests {
   }
 
   private func outcome(_ poll: Sums, in round: Round) -> Int? {
-    round.state.withLock { $0.poll.isDecided } ? poll.outcome.first?.get() : nil
+    round.isDecided ? poll.outcome.first?.get() : nil
   }
 
   private func isCounting(_ round: Round) -> Bool { round.isBallotTaken.load(ordering: .relaxed) }

@@ -67,7 +67,9 @@ private func ticks() async -> Contest {
   func ticking(
     _ name: String, _ tick: @escaping @Sendable (Delegates<any Listener>) async -> Void
   ) -> Contestant {
-    let delegates = Delegates<any Listener>()
+    // Those that die before the first tick are meant to.
+    let hub = DelegateHub(.init(onIncident: { _ in }))
+    let delegates = Delegates<any Listener>(of: hub)
     let ears = Mutex((0..<count).map { _ in Ear() })
     for ear in ears.withLock({ $0 }) { delegates.registry.subscribe(ear) }
     let next = Atomic<Int>(0)
