@@ -130,21 +130,15 @@ final class Round: Sendable {
 
   // MARK: Starting
 
-  /// Starts the first worker, in the caller's place if it may run there; then returns when it has ended or
+  /// Starts the first worker in the caller's place, if the stack is large enough; then returns when it has ended or
   /// suspended.
   ///
-  /// - Parameter mayRunInPlace: whether the current task runs on the round's executor, or there is none.
-  /// - Returns: whether the poll is decided.
-  func start(inPlace mayRunInPlace: Bool) -> Bool {
-    guard mayRunInPlace, caller.isShallow,
-      #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    else {
-      requestWorker()
+  /// - Returns: whether the poll is decided; if not, it has to ``goOn()``.
+  func start() -> Bool {
+    guard caller.isShallow, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
       return false
     }
-    // The standby is counted before a handler can wait for the rest of the hub: the subscribers that are
-    // still to be asked are a part of that.
-    activity.workers.rise(by: 2)
+    activity.begin()
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
     let callersTask = withUnsafeCurrentTask { $0.map(CallersTask.init) }
     state.withLock { state in
@@ -152,16 +146,16 @@ final class Round: Sendable {
       lookAtCaller(&state)
     }
     let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
-    let (handling, isUnclaimed, isDecided) = state.withLock { state in
-      (
-        state.workers.keep(task, at: WorkerTasks.firstPlace), state.cursor.unclaimed > 0,
-        state.isDecided
-      )
+    let (handling, isDecided) = state.withLock { state in
+      (state.workers.keep(task, at: WorkerTasks.firstPlace), state.isDecided)
     }
     handle(task, as: handling)
-    if isUnclaimed { state.provideStandby { requestWorker() } }
-    activity.end()
     return isDecided
+  }
+
+  /// Requests the standby, which is the first worker if none was started in the caller's place, if one is unclaimed.
+  func goOn() {
+    state.provideStandby { requestWorker() }
   }
 
   /// Does to a worker's task what was done to the others.

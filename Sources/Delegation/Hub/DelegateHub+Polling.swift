@@ -103,7 +103,10 @@ extension DelegateHub {
     return Poll.takeDecision(of: poll)
   }
 
-  /// Makes a round and starts it, in the caller's place if its handlers may run there.
+  /// Makes a round, and starts it in the caller's place if its handlers may run there, and no executor is preferred: a
+  /// caller that prefers one has to wait for it before ``finish(_:)``.
+  ///
+  /// With a deadline it does not start there: a handler that blocks its thread must not keep the caller.
   ///
   /// - Returns: the round, for ``finish(_:)``; `nil` if it is decided.
   @usableFromInline
@@ -117,36 +120,33 @@ extension DelegateHub {
     let round = Round(
       asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
       expiring: expiry, question)
-    return !isCalledOnOtherExecutor && start(round) ? nil : round
-  }
-
-  /// Starts a round.
-  ///
-  /// - Returns: whether it is decided.
-  private nonisolated func start(_ round: Round) -> Bool {
-    guard round.hasDeadline, let expiry = round.expiry else {
-      return round.start(inPlace: executor == nil || isCalledOnOwnExecutor)
+    if let expiry, expiry.deadline.isPast {
+      expiry.count(in: round)
+      return nil
     }
-    // Not in the caller's place: a handler that blocks its thread must not keep the caller.
-    if !expiry.deadline.isPast { return round.start(inPlace: false) }
-    expiry.count(in: round)
-    return true
+    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
+    // subscribers that are still to be asked are a part of that.
+    activity.begin()
+    let mayStart = expiry == nil && executor == nil && !isCalledOnOtherExecutor
+    guard mayStart, round.start() else { return round }
+    activity.end()
+    return nil
   }
 
-  /// Waits until a round is decided, or for its deadline, and passes on what happens to the caller meanwhile.
-  ///
-  /// If the caller prefers another executor, which may be busy, the round starts here, on the hub's own.
+  /// Has a round go on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
   @usableFromInline
   nonisolated func finish(_ round: Round) async {
     if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) {
-        if !self.start(round) { await self.finish(round) }
-      }
+      return await withTaskExecutorPreference(ownExecutor) { await self.finish(round) }
     }
     let expiry = round.expiry
     let cancelAlarm = expiry?.deadline.schedule { round.noteDeadline() }
     defer { cancelAlarm?() }
     await withTaskCancellationHandler {
+      // Not before: voters that keep all threads until they are cancelled would keep the caller from hearing of it.
+      if expiry == nil, isCalledOnOwnExecutor { _ = round.start() }
+      round.goOn()
+      activity.end()
       await waitForDecision(of: round)
       guard let expiry, !round.isDecided else { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.

@@ -121,7 +121,7 @@ struct RoundTests {
         return .absence
       }
     }
-    let isDecided = round.start(inPlace: true)
+    let isDecided = round.start()
     #expect(isDecided)
     #expect(seen.history == [false, false, true, true])
     #expect(round.tasks.isEmpty)
@@ -186,7 +186,7 @@ struct RoundTests {
           from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
         ) { _ in .absence }
       }
-      let isDecided = round.start(inPlace: true)
+      let isDecided = round.start()
       #expect(isDecided)
       #expect(hub.activity.workers.value == 0)
     }
