@@ -109,7 +109,6 @@ extension DelegateHub {
       if let ticket = worker.ticket { slowWatch?.end(ticket) }
       return .success(())
     }
-    if node.hasExecutor { node.stopAtExecutor() }
     var result = Result<Void, E>.success(())
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     await HandlerContext.binding.withValue(context) {
@@ -118,11 +117,16 @@ extension DelegateHub {
         return
       }
       var isPassedOn = false
-      await interception.run(HandlerCall(.forEach, on: node)) {
-        isPassedOn = true
-        let answer = await node.answer(in: audience, body)
-        result = answer.result
-        return answer.outcome
+      if node.isReached(as: audience.narrowing, endingIn: .forEach) {
+        await interception.run(HandlerCall(.forEach, on: node)) {
+          isPassedOn = true
+          // An interceptor may have bound another context, by `delayingDrain`.
+          let answer = await HandlerContext.binding.withValue(context) {
+            await node.answer(in: audience, body)
+          }
+          result = answer.result
+          return answer.outcome
+        }
       }
       if !isPassedOn { node.noteUnasked() }
     }
@@ -142,10 +146,10 @@ extension SubscriptionNode {
     let ticket = slowWatch?.begin(self, in: .forEach)
     defer { if let ticket { slowWatch?.end(ticket) } }
     guard beginCall() else { return }
-    if hasExecutor { stopAtExecutor() }
     guard let subscriber = subscriber(in: audience, for: .forEach) else {
       return endCall(as: .unasked)
     }
+    if hasExecutor { stopAtExecutor() }
     do throws(E) {
       try body(subscriber)
     } catch {
@@ -163,6 +167,7 @@ extension SubscriptionNode {
       noteUnasked()
       return (.success(()), .notCalled)
     }
+    if hasExecutor { stopAtExecutor() }
     do throws(E) {
       try await body(subscriber)
       return (.success(()), .returned)

@@ -190,7 +190,10 @@ extension DelegateHub.Leftovers {
   ///   - deadline: how long to wait at most; `nil` for as long as it takes.
   ///   - id: the subscriber's id, if it is known.
   init(of nodes: [SubscriptionNode], at deadline: Deadline?, named id: Identity? = nil) async {
-    for node in nodes { _ = await WaitGoal.end(of: node).wait(until: deadline) }
-    self.init(subscribers: nodes.compactMap { Subscriber($0, named: id) })
+    var left: [SubscriptionNode] = []
+    for node in nodes {
+      if await !WaitGoal.end(of: node).wait(until: deadline) { left.append(node) }
+    }
+    self.init(subscribers: left.compactMap { Subscriber($0, named: id) })
   }
 }

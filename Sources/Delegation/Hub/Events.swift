@@ -86,7 +86,8 @@ extension DelegateRegistry {
   ///
   /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
   /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
-  /// which it is given. Several closures can observe with the same object.
+  /// which it is given. Several closures can observe with the same object. The next event finds that it has died; other
+  /// calls than `post` count its subscription until then, and do not call the closure.
   ///
   /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
@@ -119,8 +120,8 @@ extension DelegateRegistry {
 
   /// Observes, and gives the events that are posted from now on as a stream.
   ///
-  /// The stream ends with the hub, or when its subscription is cancelled. The subscription ends when nobody
-  /// iterates any more: the loop has been left, its task is cancelled, or the stream has been released.
+  /// The stream ends with the hub, or by ``unsubscribeAll()``. Its subscription ends when the loop's task is cancelled or
+  /// the stream is released, as it is after a loop: not as long as you keep it.
   ///
   /// **Order.** The order of posting. A stream is for one loop; for several, make several streams.
   ///

@@ -155,8 +155,13 @@ extension Topic {
     lookingAtMost most: Int = .max, where condition: (SubscriptionNode) -> Bool
   ) -> Bool {
     guard isHeard.load(ordering: .acquiring) else { return false }
-    var looks = 0
-    // As long as somebody keeps them, a change copies the part that it is in.
+    // A few by themselves: as long as somebody keeps all, a change copies the part that it is in.
+    let (few, isAll) = state.withLock { index in
+      (Array(index.open.values.prefix(min(8, most))), index.population <= min(8, most))
+    }
+    if few.contains(where: condition) { return true }
+    if isAll { return false }
+    var looks = few.count
     for node in state.withLock({ $0.open }).values {
       looks += 1
       if looks > most || condition(node) { return true }

@@ -312,6 +312,27 @@ struct ForEachTests {
     #expect(said(result, "Tell it by `notify`, or subscribe it without `on:`"))
   }
 
+  @Test("a subscriber with an executor that would not be called does not stop the program")
+  func executorsOfOthers() async {
+    let hub = DelegateHub(.init(onIncident: { _ in }))
+    do {
+      let dead = Probe()
+      hub.subscribe(dead, to: Listener.self, on: ManualExecutor())
+    }
+    hub.forEach(Listener.self) { _ in Issue.record("it has died") }
+    do {
+      let dead = Probe()
+      hub.subscribe(dead, to: Listener.self, on: ManualExecutor())
+    }
+    await hub.forEach(Listener.self) { _ async in Issue.record("it has died") }
+    let alive = Probe()
+    hub.subscribe(alive, to: Listener.self, on: ManualExecutor())
+    let others = hub.delegates(Listener.self).conforming(to: (any Error & Sendable).self)
+    others.forEach { _ in Issue.record("it does not conform") }
+    await others.forEach { _ async in Issue.record("it does not conform") }
+    withExtendedLifetime(alive) {}
+  }
+
   @Test("those that conform to a further protocol are called, and nobody else")
   func conforming() async {
     let delegates = hub.delegates(Listener.self).conforming(to: Bystander.self)
