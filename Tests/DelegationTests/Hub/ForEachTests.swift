@@ -1,3 +1,4 @@
+import class Foundation.Thread
 import Testing
 
 @testable import Delegation
@@ -202,9 +203,15 @@ struct ForEachTests {
           await gate.pass()
         }
       } else {
-        hub.forEach(Listener.self) { _ in
-          begun.arrive()
-          blockade.enter()
+        // On a thread of its own: it would keep one of the pool's, of which the others need two.
+        await withCheckedContinuation { ended in
+          Thread {
+            hub.forEach(Listener.self) { _ in
+              begun.arrive()
+              blockade.enter()
+            }
+            ended.resume()
+          }.start()
         }
       }
     }
@@ -246,9 +253,15 @@ struct ForEachTests {
           await gate.pass()
         }
       } else {
-        hub.forEach(Listener.self) { _ in
-          begun.arrive()
-          blockade.enter()
+        // On a thread of its own: it would keep one of the pool's, of which the others need two.
+        await withCheckedContinuation { ended in
+          Thread {
+            hub.forEach(Listener.self) { _ in
+              begun.arrive()
+              blockade.enter()
+            }
+            ended.resume()
+          }.start()
         }
       }
     }
