@@ -23,7 +23,7 @@ nonisolated func formsOfForEach(_ hub: DelegateHub) async {
   } catch {
     Checks.expect(error, is: Refusal())
   }
-  await Till().count(hub)
+  await CashDesk().count(hub)
   await formsOfForEachOnMainActor(hub)
 }
 
@@ -50,7 +50,7 @@ private nonisolated func formsInSynchronousCode(_ hub: DelegateHub, _ shop: (any
   }
 }
 
-private actor Till {
+private actor CashDesk {
   private var open = 0
 
   func count(_ hub: DelegateHub) async {
@@ -61,22 +61,22 @@ private actor Till {
 }
 
 @MainActor
-private protocol Window: AnyObject, Sendable {
+private protocol Glass: AnyObject, Sendable {
   var isShown: Bool { get set }
 }
 
 @MainActor
-private final class Pane: Window {
+private final class Pane: Glass {
   var isShown = false
 }
 
 @MainActor
 private func formsOfForEachOnMainActor(_ hub: DelegateHub) async {
   let pane = Pane()
-  hub.subscribe(pane, to: (any Window).self)
-  hub.forEach((any Window).self) { $0.isShown = true }
+  hub.subscribe(pane, to: (any Glass).self)
+  hub.forEach((any Glass).self) { $0.isShown = true }
   Checks.expect(pane.isShown, is: true)
-  await hub.forEach((any Window).self) { window in
+  await hub.forEach((any Glass).self) { window in
     await Task.yield()
     window.isShown = false
   }

@@ -30,5 +30,7 @@ actor Other {
   nonisolated static let shared = Other()
 
   private nonisolated let executor = DispatchQueueExecutor(Place.makeQueue(for: .other))
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
 }
