@@ -95,13 +95,14 @@ extension DelegateHub {
     defer { endAsking(worker) }
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
-      try await call(claim.node, in: audience, as: worker, body).get()
+      try await call(claim.node, in: audience, as: worker, on: #isolation, body).get()
     }
   }
 
   /// Calls one subscriber in the caller's task.
-  private nonisolated(nonsending) func call<P, E>(
+  private func call<P, E>(
     _ node: SubscriptionNode, in audience: Audience<P>, as worker: Worker,
+    on place: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
     worker.ticket = slowWatch?.begin(node, in: .forEach)
@@ -112,6 +113,7 @@ extension DelegateHub {
     var result = Result<Void, E>.success(())
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     await HandlerContext.binding.withValue(context) {
+      _ = place
       guard let interception = surroundings?.interception else {
         result = await node.answer(in: audience, body).result
         return
@@ -119,10 +121,12 @@ extension DelegateHub {
       var isPassedOn = false
       if node.isReached(as: audience.narrowing, endingIn: .forEach) {
         await interception.run(HandlerCall(.forEach, on: node)) {
+          _ = place
           isPassedOn = true
           // An interceptor may have bound another context, by `delayingDrain`.
           let answer = await HandlerContext.binding.withValue(context) {
-            await node.answer(in: audience, body)
+            _ = place
+            return await node.answer(in: audience, body)
           }
           result = answer.result
           return answer.outcome

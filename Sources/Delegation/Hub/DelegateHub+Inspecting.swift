@@ -223,14 +223,21 @@ extension DelegateHub {
       endAsking(worker)
     }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
-    let result: Result<R, E> = await HandlerContext.binding.withValue(context) {
+    return try await call(body, in: context, on: #isolation).get()
+  }
+
+  private func call<R, E>(
+    _ body: nonisolated(nonsending) () async throws(E) -> R, in context: HandlerContext,
+    on place: isolated (any Actor)?
+  ) async -> Result<R, E> {
+    await HandlerContext.binding.withValue(context) {
+      _ = place  // So the closure runs there, and not where it likes.
       do throws(E) {
         return .success(try await body())
       } catch {
         return .failure(error)
       }
     }
-    return try result.get()
   }
 }
 
