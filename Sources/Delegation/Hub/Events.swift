@@ -39,7 +39,7 @@ extension Delegates {
   @inlinable
   public func post<Event: Sendable>(_ event: Event) where P == any EventReceiver<Event> {
     let handler = Notification.Handler.asynchronous { reference in
-      guard reference.isAlive, let receiver = reference.load(as: P.self) else { return .expired }
+      guard let receiver = reference.load(as: P.self) else { return .expired }
       try await receiver.receive(event)
       return .handled
     }
@@ -86,8 +86,7 @@ extension DelegateRegistry {
   ///
   /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
   /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
-  /// which it is given. Several closures can observe with the same object. The next event finds that it has died; other
-  /// calls than `post` count its subscription until then, and do not call the closure.
+  /// which it is given. Several closures can observe with the same object.
   ///
   /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///

@@ -27,7 +27,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// How the value is rebuilt.
   @usableFromInline
   enum Form: UInt8 {
-    /// By a cast of the object.
+    /// By a cast of the object, if its owner is alive.
     case cast
     /// From the object's address and, if it has a second word, from `rest`.
     case words
@@ -55,8 +55,11 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   init<P>(_ subscriber: P, object: AnyObject) {
     self.object = object
     identity = ObjectIdentifier(object)
-    (form, rest) = Self.makeImage(
-      of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
+    // The image of one that stands for another object would not tell that this has died.
+    (form, rest) =
+      object is BoundSubscriber
+      ? (.cast, nil)
+      : Self.makeImage(of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
   }
 
   deinit {
@@ -78,6 +81,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   ///
   /// The load takes a strong reference for a moment, which may turn out to be the last: then the
   /// subscriber's `deinit` runs here. Must not be called under a lock.
+  @usableFromInline
   var living: AnyObject? {
     guard let object else { return nil }
     if let bound = object as? BoundSubscriber, bound.owner == nil { return nil }
@@ -102,8 +106,8 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inlinable
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
+    if form == .cast { return Self.cast(living) }
     guard let object else { return nil }
-    if form == .cast { return Self.cast(object) }
     // The image now owns the reference, and the move transfers it to the result: one retain in all.
     let address = Unmanaged.passRetained(object).toOpaque()
     if MemoryLayout<P>.size <= MemoryLayout<Words>.size {
@@ -117,7 +121,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 
   @inlinable
   @inline(never)
-  static func cast<P>(_ object: AnyObject) -> P { object as! P }
+  static func cast<P>(_ object: AnyObject?) -> P? { object.map { $0 as! P } }
 
   private static func makeImage<P>(
     of subscriber: P, address: UnsafeMutableRawPointer

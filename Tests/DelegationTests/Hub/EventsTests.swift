@@ -191,6 +191,27 @@ struct EventsTests {
     #expect(accounts.handled == 3)
   }
 
+  @Test("no call reaches an observer whose object has died", arguments: 0..<6)
+  func deadOwner(call: Int) async {
+    let events = Events<Int>(of: DelegateHub { $0.onIncident = { _ in } })
+    let called = Recorder<Int>()
+    let subscription = events.registry.observe(with: Owner()) { _, _ in }
+    switch call {
+    case 0: events.forEach { _ in called.record(0) }
+    case 1: await events.forEach { _ async in called.record(1) }
+    case 2: events.notify { _ in called.record(2) }
+    case 3: await events.notifyAndWait { _ async in called.record(3) }
+    case 4: #expect(await !events.vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
+    default: #expect(events.subscribers.isEmpty)
+    }
+    await events.hub.drain()
+    #expect(called.history == [])
+    #expect(!subscription.isActive)
+    #expect(events.isEmpty)
+    #expect(subscription.statistics.questions.asked == 0)
+    #expect(subscription.statistics.counts.handled == 0)
+  }
+
   @Test(
     "an event that finds the object dead is counted as expired, and nobody heard is an incident")
   func unheard() async {
