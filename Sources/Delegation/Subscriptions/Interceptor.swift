@@ -8,7 +8,7 @@ extension DelegateHub {
   /// interceptors after it have returned. The caller of a question gets the answer after that.
   ///
   /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
-  /// actor, also for a handler on the main actor. Task-locals that it binds around `next` are seen by the handler
+  /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around `next` are seen by the handler
   /// and by the tasks that the handler starts, and by nobody else. Those of ``Configuration/propagating``, and for
   /// questions all of the caller's, are bound around it.
   ///
