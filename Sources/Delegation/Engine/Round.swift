@@ -38,8 +38,6 @@ final class Round: Sendable {
     var question: Question?
     /// `nil` for none, and once it is decided.
     var expiry: Expiry?
-    /// The task that awaits the question, if a worker was started in its place; `nil` once it is decided.
-    var callersTask: CallersTask?
   }
 
   /// The task of the caller, for the first worker, which runs in its place: nothing cancels that one before the caller
@@ -47,7 +45,8 @@ final class Round: Sendable {
   ///
   /// It is an object: a copy of the handle is looked up by its type, which is not frozen.
   ///
-  /// `@unchecked Sendable`: it is used only under the round's lock while the question is undecided, and so awaited.
+  /// `@unchecked Sendable`: others use it only under the round's lock, from which the caller takes it before ``start()``
+  /// returns. So the caller releases it, while its task exists: that of an `async let` is on its parent's stack.
   final class CallersTask: @unchecked Sendable {
     private let task: UnsafeCurrentTask
 
@@ -79,6 +78,8 @@ final class Round: Sendable {
     var held: Held
     var workers = WorkerTasks()
     var poll = PollState()
+    /// The caller's task, while the caller starts the first worker.
+    var callersTask: CallersTask?
 
     /// Whether the poll is decided.
     var isDecided: Bool { held.question == nil }
@@ -142,13 +143,15 @@ final class Round: Sendable {
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
     let callersTask = withUnsafeCurrentTask { $0.map(CallersTask.init) }
     state.withLock { state in
-      state.held.callersTask = callersTask
+      state.callersTask = callersTask
       lookAtCaller(&state)
     }
     let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
     let (handling, isDecided) = state.withLock { state in
-      (state.workers.keep(task, at: WorkerTasks.firstPlace), state.isDecided)
+      state.callersTask = nil
+      return (state.workers.keep(task, at: WorkerTasks.firstPlace), state.isDecided)
     }
+    withExtendedLifetime(callersTask) {}
     handle(task, as: handling)
     return isDecided
   }
@@ -186,7 +189,7 @@ final class Round: Sendable {
   ///
   /// Called under the lock, by the worker in the caller's place.
   func lookAtCaller(_ state: inout State) {
-    if state.held.callersTask?.isCancelled == true {
+    if state.callersTask?.isCancelled == true {
       isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     }
   }

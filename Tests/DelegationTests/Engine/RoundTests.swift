@@ -149,6 +149,34 @@ struct RoundTests {
     withExtendedLifetime(probes) {}
   }
 
+  @Test("nobody keeps the caller's task once the first worker has suspended: it may end then")
+  func callersTask() async throws {
+    let cast = Cast(1)
+    let gate = Gate()
+    let obituaries = Lock<[Obituary]>([])
+    let poll = begunPoll(asking: 1)
+    // The handler's frame is not to keep it.
+    @Sendable func note(_ round: Round) {
+      guard let callersTask = round.state.withLock({ $0.callersTask }) else { return }
+      obituaries.withLock { $0.append(Obituary(of: callersTask)) }
+    }
+    let round = Round(asking: cast.nodes, for: DelegateHub(), in: .ask) {
+      round, worker, first in
+      await round.run(
+        from: first, as: worker, counting: { poll.take($0, from: $1, by: worker, in: round) }
+      ) { _ in
+        note(round)
+        await gate.pass()
+        return .absence
+      }
+    }
+    #expect(!round.start())
+    #expect(obituaries.withLock { $0.map(\.isDead) } == [true])
+    gate.open()
+    await round.waitForDecision()
+    #expect(round.isDecided)
+  }
+
   @Test("nothing keeps it when all have been asked on executors of their own")
   func released() throws {
     let (executor, own) = (ManualExecutor(), ManualExecutor())
