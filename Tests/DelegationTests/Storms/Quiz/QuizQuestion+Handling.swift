@@ -104,7 +104,8 @@ extension QuizQuestion {
       cancelCaller()
       await cancellation(of: record)
     case .spin:
-      await Task.yield()
+      // Out of the caller's place, where nothing cancels it. A yield may come back there.
+      await withTaskExecutorPreference(Quiz.otherPool) {}
       spin(record)
     }
   }
