@@ -224,6 +224,36 @@ extension DelegateHub {
         subscriber, to: `protocol`, priority: priority, id: id, hold: hold, mailbox: mailbox,
         on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line)
     }
+
+    /// Subscribes an object to each of the protocols that it conforms to, and runs its handlers on a dispatch queue.
+    ///
+    /// As ``subscribe(_:toEachOf:priority:id:hold:mailbox:on:fileID:line:)-4v53s``.
+    ///
+    /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
+    ///
+    /// - Parameters:
+    ///   - subscriber: an object that conforms to at least one of the protocols.
+    ///   - protocols: the protocols, as `RoomRule.self`.
+    ///   - priority: higher is asked and served first.
+    ///   - id: identifies the subscriber, instead of the object itself.
+    ///   - hold: whether the hub keeps the subscriber alive.
+    ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+    ///   - queue: the queue that its handlers run on.
+    ///   - fileID: the source file that subscribes, for diagnostics.
+    ///   - line: the line that subscribes.
+    /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
+    /// - Complexity: O(1) for each protocol, amortised.
+    @discardableResult
+    public nonisolated func subscribe<S: AnyObject & Sendable, each P: Sendable>(
+      _ subscriber: S, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+      id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
+      mailbox: MailboxPolicy? = nil, on queue: DispatchQueue,
+      fileID: StaticString = #fileID, line: UInt = #line
+    ) -> [Subscription] {
+      subscribe(
+        subscriber, toEachOf: repeat each protocols, priority: priority, id: id, hold: hold,
+        mailbox: mailbox, on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line)
+    }
   }
 #endif
 

@@ -104,7 +104,8 @@ extension DelegateHub.Incident {
     /// only a local variable, which keeps it until its last use and not until the end of the scope.
     /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones. It is not
     /// reported if another subscriber of its type that the same line of the source has subscribed was called
-    /// before: that line keeps its subscribers, so this one was released on purpose.
+    /// before: that line keeps its subscribers, so this one was released on purpose. The hub remembers 64 such lines and
+    /// types for each protocol; beyond them it reports each subscriber that was not called itself.
     public static let unheard = Kind(code: .unheard)
 
     /// The kind's name.

@@ -167,7 +167,8 @@ struct Alarms: Sendable {
 
   /// Notes the task of a sleeper, unless it has ended already.
   mutating func setTask(_ task: Task<Void, any Error>, of number: Int) {
-    guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return }
+    // It is the last one, or near it.
+    guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return }
     sleepers[index].task = task
   }
 

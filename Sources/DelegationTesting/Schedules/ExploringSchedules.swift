@@ -33,9 +33,9 @@
 /// sleep, are run for 10,000 jobs more. Then they stay suspended for ever, with what they keep
 /// alive.
 ///
-/// **Order.** Tasks can take turns wherever they suspend, yield, or enter or leave an actor.
-/// Between those places a job runs as a whole. If a loop has no such place and does not end, the
-/// call does not return.
+/// **Order.** Tasks can take turns wherever they suspend, yield, leave an actor, or wait to enter one; to enter an idle
+/// actor gives nobody a turn. Between those places a job runs as a whole. If a loop has no such place and does not end,
+/// the call does not return.
 ///
 /// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the
 /// caller, so issues are recorded for the caller's test. The calling thread is blocked meanwhile.

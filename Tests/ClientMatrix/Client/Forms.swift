@@ -94,6 +94,7 @@ nonisolated func forms() async {
   await formsOfDelegates(hub.delegates((any Shop).self))
   await formsFromMainActor(hub)
   await formsOfForEach(hub)
+  await formsOfEvents()
 }
 
 nonisolated protocol Shop: AnyObject, Sendable {

@@ -15,6 +15,7 @@ nonisolated func formsOfForEach(_ hub: DelegateHub) async {
     open += 1
   }
   Checks.expect(open, is: 6)
+  await formsOfDelegatesForEach(hub.delegates(shop))
   do throws(Refusal) {
     try await hub.forEach(shop) { shop async throws(Refusal) in
       _ = try await shop.fails("Mallory")
@@ -28,6 +29,22 @@ nonisolated func formsOfForEach(_ hub: DelegateHub) async {
 }
 
 private nonisolated func opens(_ shop: any Shop) { _ = shop.isOpen }
+private nonisolated(nonsending) func delivers(_ shop: any Shop) async {
+  _ = await shop.delivers(to: "Alice")
+}
+
+/// Stays where its caller runs, and calls there.
+private nonisolated(nonsending) func formsOfDelegatesForEach(_ shops: Delegates<any Shop>) async {
+  var (open, bakers) = (0, 0)
+  await shops.forEach(delivers)
+  await shops.forEach { if await $0.delivers(to: "Alice") { open += 1 } }
+  await shops.forEach(reversed: true) { shop in if await shop.delivers(to: "Bob") { open += 1 } }
+  shops.conforming(to: (any Bakery).self).forEach { bakers += $0.isOpen ? 1 : 0 }
+  await shops.conforming(to: (any Bakery).self).forEach {
+    if await $0.delivers(to: "Alice") { bakers += 1 }
+  }
+  Checks.expect([open, bakers], is: [4, 4])
+}
 
 private nonisolated func formsInSynchronousCode(_ hub: DelegateHub, _ shop: (any Shop).Type) {
   let delegates = hub.delegates(shop)
@@ -57,6 +74,7 @@ private actor CashDesk {
     hub.forEach((any Shop).self) { if $0.isOpen { open += 1 } }
     await hub.forEach((any Shop).self) { if await $0.delivers(to: "Alice") { open += 1 } }
     Checks.expect(open, is: 4)
+    await formsOfDelegatesForEach(hub.delegates((any Shop).self))
   }
 }
 

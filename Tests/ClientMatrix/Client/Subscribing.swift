@@ -16,7 +16,7 @@ func subscribing(from caller: isolated (any Actor)?) async {
   hub.subscribe(book, to: (any Door).self, priority: 2, mailbox: .dropNewest(limit: 10), on: queue)
   hub.subscribe(porch, to: (any Door).self, hold: .strongly, mailbox: .latest)
   hub.subscribe(porch, to: (any Door).self, mailbox: .unbounded)
-  let both = hub.subscribe(bouncer, toEachOf: (any Bell).self, (any View).self)
+  let both = hub.subscribe(bouncer, toEachOf: (any Bell).self, (any View).self, on: queue)
   Checks.expect(both.count, is: 1)
 
   // On the queue runs what is synchronous, and what is asynchronous of those that live nowhere.
@@ -28,7 +28,7 @@ func subscribing(from caller: isolated (any Actor)?) async {
   book.log.expect(Visit("didEnter", .queue), Visit("greet", .queue))
   porch.log.expect(Visit("didEnter", .pool), Visit("greet", .mainActor))
   await hub.notifyAndWait((any Bell).self) { await $0.ring() }
-  bouncer.log.expect("ring", at: .pool)
+  bouncer.log.expect("ring", at: .queue)
 
   let subscribers = hub.subscribers(of: (any Door).self)
   Checks.expect(subscribers.map { "\(type(of: $0))" }, is: ["GuestBook", "Bouncer", "Porch"])

@@ -29,6 +29,29 @@ public final class Doorbell: Sendable {
 }
 // end of sample
 
+// sample: A library whose users answer by closures
+/// Answers by a closure.
+private final class DoorbellAnswer: DoorbellDelegate {
+  private let body: @Sendable () async -> Bool
+
+  init(_ body: @escaping @Sendable () async -> Bool) { self.body = body }
+
+  func mayOpen() async -> Bool { await body() }
+}
+
+extension Doorbell {
+  /// Has a closure answer, until the closure that is returned is called.
+  public func answer(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable () async -> Bool
+  ) -> @Sendable () -> Void {
+    let subscription = delegates.subscribe(
+      DoorbellAnswer(body), hold: .strongly, fileID: fileID, line: line)
+    return { subscription.cancel() }
+  }
+}
+// end of sample
+
 @Suite("Samples of testing a library, and of incidents")
 struct SeamSamples {
   private final class Sleeper: DoorbellDelegate {
@@ -56,7 +79,12 @@ struct SeamSamples {
 
   @Test("clients make it without one")
   func clients() async {
-    #expect(await !Doorbell().ring())
+    let doorbell = Doorbell()
+    #expect(await !doorbell.ring())
+    let cancel = doorbell.answer { true }
+    #expect(await doorbell.ring())
+    cancel()
+    #expect(await !doorbell.ring())
   }
 
   private protocol DoorDelegate: AnyObject, Sendable {

@@ -34,8 +34,10 @@ public final class Room: Sendable {
   }
 
   /// All that happens from now on; the newest hundred wait for a loop that is slow.
-  public var events: AsyncStream<RoomEvent> {
-    happenings.registry.stream(buffering: .bufferingNewest(100))
+  public func events(
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> AsyncStream<RoomEvent> {
+    happenings.registry.stream(buffering: .bufferingNewest(100), fileID: fileID, line: line)
   }
 
   /// Lets a guest in.
@@ -50,7 +52,7 @@ struct EventSamples {
     let hub = DelegateHub()
     let room = Room(hub: hub)
     let seen = Recorder<RoomEvent>()
-    let stream = room.events
+    let stream = room.events()
     let token = room.observe { seen.record($0) }
     room.join("Ann")
     await hub.drain()
@@ -103,6 +105,26 @@ struct EventSamples {
     await events.hub.drain()
     // What waits when it ends is cancelled.
     #expect(!printed.history.contains(.joined("Bob")))
+  }
+
+  @Test("a subscription ends with its scope")
+  func scope() async {
+    // sample: A subscription with a scope
+    /// Ends a subscription when it goes out of scope.
+    struct ScopedSubscription: ~Copyable {
+      let subscription: DelegateHub.Subscription
+
+      deinit { subscription.cancel() }
+    }
+    // end of sample
+    let events = Events<RoomEvent>()
+    do {
+      let scoped = ScopedSubscription(subscription: events.registry.observe { _ in })
+      #expect(scoped.subscription.isActive)
+    }
+    #expect(events.isEmpty)
+    _ = ScopedSubscription(subscription: events.registry.observe { _ in })
+    #expect(events.isEmpty)
   }
 
   @MainActor
