@@ -26,7 +26,7 @@ private final class Board {
 }
 
 private nonisolated let free = Register()
-private nonisolated func note(_ event: Int) { free.note(event) }
+@Sendable private nonisolated func note(_ event: Int) { free.note(event) }
 
 nonisolated func formsOfEvents() async {
   let events = Events<Int>()
