@@ -41,6 +41,30 @@ struct FaultTests {
     #expect(log.lines.filter { $0 == "a log-in was refused name=root" }.count == 1)
   }
 
+  @Test("a reader of the log that stalls holds up nobody, and is told what it has missed")
+  func stalled() throws {
+    let pipe = Pipe()
+    let stream = LogStream(pipe.fileHandleForWriting.fileDescriptor)
+    // More than any pipe holds.
+    for number in 1...100_000 { stream.write("line \(number) of a log that nobody reads\n") }
+    let reader = pipe.fileHandleForReading
+    // There is always something to read: the line that was written before, or what kept it out.
+    var held = Data()
+    while !held.contains(Data("begun\n".utf8)) {
+      held += reader.availableData
+      stream.write("begun\n")
+    }
+    stream.write(String(repeating: "\u{F6}", count: 10_000) + "\n")
+    stream.write("last\n")
+    try pipe.fileHandleForWriting.close()
+    let rest = held + (try reader.readToEnd() ?? Data())
+    let lines = String(decoding: rest, as: UTF8.self).split(separator: "\n")
+    #expect(lines.contains { $0.hasSuffix("log lines were left out here: nobody took them") })
+    #expect(lines.suffix(2).first?.hasSuffix("\u{F6}…") == true)
+    #expect(lines.suffix(2).first.map { $0.utf8.count < LogStream.longest } == true)
+    #expect(lines.last == "last")
+  }
+
   @Test("what an observer throws is logged, but not each time", arguments: EngineKind.allCases)
   func failing(_ kind: EngineKind) async throws {
     var configuration = ServerConfiguration()

@@ -114,7 +114,8 @@ package struct ServerOptions: ParsableArguments {
 
   /// Serves until it is told to stop, and says on standard output where it listens and what the accounts are.
   package func serve() async throws {
-    LoggingSystem.bootstrap(StreamLogHandler.standardError)
+    let log = LogStream(STDERR_FILENO)
+    LoggingSystem.bootstrap { StreamLogHandler(label: $0, stream: log) }
     var logger = Logger(label: "chat")
     logger.logLevel = logLevel
     var server = ServerConfiguration()
