@@ -1,10 +1,10 @@
 import Delegation
-import DelegationAdapters
 import Logging
 import Synchronization
 import Testing
 
 @testable import ChatServerKit
+@testable import DelegationAdapters
 
 /// Questions that guard something, while those who answer them are exchanged, hang or are gone.
 @Suite("What is closed stays closed", .timeLimit(.minutes(10)))
@@ -113,16 +113,42 @@ struct ExchangeTests {
     for name in ["registrar", "doorkeeper", "moderator"] {
       try await stage.shelf.unload(name, by: ["by": "ann"])
     }
-    #expect(await stage.recognition("root") == .undecided)
-    #expect(await stage.recognition("eve") == .undecided)
+    #expect(await stage.recognition("root") == .undecided(missing: "registrar"))
+    #expect(await stage.recognition("eve") == .undecided(missing: "registrar"))
     #expect(await stage.engine.mayJoin("tea", Self.root) != .agrees)
     #expect(await stage.verdict("hello", by: Self.root) != .agrees)
     try await stage.shelf.load("registrar", by: [:])
     try await stage.shelf.unload("guests", by: [:])
-    #expect(await stage.recognition("eve") == .undecided)
+    #expect(await stage.recognition("eve") == .undecided(missing: "guests"))
     #expect(await stage.recognition("root", "secret") == .known(Self.root), "before the guests")
     let lines = stage.log.lines.filter { $0.contains("unloaded") }
     #expect(lines.contains("an extension was unloaded by=ann extension=doorkeeper"))
+  }
+
+  @Test("who is missed is logged, and a trouble for the page until it is there")
+  func missing() async throws {
+    let stage = try await Stage(.hub)
+    let logger = Logger(label: "test") { [log = stage.log] _ in log }
+    let chat = Chat(
+      engine: stage.engine, extensions: stage.shelf, metrics: MetricsBook(),
+      faults: FaultLog(logger), roomLimit: 4, roomsEach: (10, 50))
+    for name in ["registrar", "doorkeeper"] { try await stage.shelf.unload(name, by: [:]) }
+    #expect(chat.missing.troubles.isEmpty)
+    for _ in 1...2 {
+      _ = await chat.logIn(Credentials(name: "eve", password: nil))
+      #expect(
+        await chat.people(in: "tea", for: Self.guest, isInside: false)
+          == .failure("doorkeeper is missing, try again later"))
+    }
+    #expect(
+      stage.log.lines.contains("an extension was missing extension=doorkeeper refused=joins"))
+    #expect(Set(chat.missing.troubles.map(\.who)) == ["registrar", "doorkeeper"])
+    #expect(chat.missing.troubles.allSatisfy { $0.what.contains(": 2 ") })
+    for name in ["registrar", "doorkeeper"] { try await stage.shelf.load(name, by: [:]) }
+    _ = await chat.logIn(Credentials(name: "eve", password: nil))
+    #expect(chat.missing.troubles.map(\.who) == ["doorkeeper"])
+    chat.missing.find("doorkeeper")
+    #expect(chat.missing.troubles.isEmpty)
   }
 
   /// Never answers, and guards a room.
@@ -151,7 +177,7 @@ struct ExchangeTests {
     }
     #expect(
       await engine.mayJoin("tea", Self.guest)
-        == .objects(because: "stuck is missing, try again later"))
+        == .misses("stuck"))
     await engine.remove(stuck)
     #expect(engine.givenUp == [])
     #expect(await engine.mayJoin("tea", Self.guest) != .agrees)

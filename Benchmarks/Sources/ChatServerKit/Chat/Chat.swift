@@ -13,6 +13,7 @@ final class Chat: Sendable {
   /// The lines that had to wait for their clients' allowances.
   let heldLines = Metrics.Counter(label: "chat_lines_held_total")
   let turnstile = Turnstile()
+  let missing = MissingGuards()
   private let roomsEach: (guests: Int, others: Int)
   private let engine: any Engine
   private let rooms: Rooms
@@ -34,7 +35,27 @@ final class Chat: Sendable {
   func roomsEach(_ user: User) -> Int { user.role == .guest ? roomsEach.guests : roomsEach.others }
 
   func logIn(_ credentials: Credentials) async -> Recognition {
-    await engine.user(for: credentials)
+    let recognition = await engine.user(for: credentials)
+    if case .undecided(let name) = recognition {
+      missing.miss(name, at: .logIn)
+    } else {
+      missing.complete(.logIn)
+    }
+    return recognition
+  }
+
+  /// What a verdict has against something; if that is because somebody is missing, operators get to know.
+  private func objection(of verdict: Verdict, to question: MissingGuards.Question) -> String? {
+    switch verdict {
+    case .agrees: missing.complete(question)
+    case .objects: break
+    case .misses(let name):
+      missing.miss(name, at: question)
+      faults.report(
+        .warning, "an extension was missing",
+        metadata: ["extension": "\(name)", "refused": "\(question.rawValue)"])
+    }
+    return verdict.objection
   }
 
   /// Lets a member into a room.
@@ -43,7 +64,7 @@ final class Chat: Sendable {
   ) async -> Result<(room: Room, last: Int), Refusal> {
     guard turnstile.enter() else { return .failure(.closing) }
     defer { turnstile.leave() }
-    if case .objects(let reason) = await engine.mayJoin(name, user) {
+    if let reason = objection(of: await engine.mayJoin(name, user), to: .join) {
       return .failure(Refusal(reason))
     }
     guard let room = await rooms.enter(name, as: user.role) else {
@@ -72,7 +93,7 @@ final class Chat: Sendable {
     defer { saying.record(duration: start.duration(to: .now)) }
     return await withSpan("say") { _ in
       let draft = Draft(room: room.name, sender: user, connection: connection, text: text)
-      if case .objects(let reason) = await engine.verdict(on: draft) {
+      if let reason = objection(of: await engine.verdict(on: draft), to: .say) {
         engine.tell { try $0.didRefuse(draft, because: reason) }
         return .failure(Refusal(reason))
       }
@@ -99,7 +120,7 @@ final class Chat: Sendable {
   func people(
     in room: String, for user: User, isInside: Bool
   ) async -> Result<[String], Refusal> {
-    if !isInside, case .objects(let reason) = await engine.mayJoin(room, user) {
+    if !isInside, let reason = objection(of: await engine.mayJoin(room, user), to: .join) {
       return .failure(Refusal(reason))
     }
     return .success(await engine.people(in: room))

@@ -25,6 +25,6 @@ struct Consent: Combiner {
 
   mutating func finish() -> Verdict {
     let missing = guards.indices.first { present & (1 << UInt64($0)) == 0 }
-    return missing.map { .objects(because: "\(guards[$0]) is missing, try again later") } ?? .agrees
+    return missing.map { .misses(guards[$0]) } ?? .agrees
   }
 }

@@ -1,3 +1,4 @@
+import DelegationAdapters
 import Logging
 import ServiceLifecycle
 
@@ -40,7 +41,10 @@ protocol Engine: Sendable {
   /// A service that reports metrics at intervals; `nil` if this engine has none.
   func makeMetricsService(every interval: Duration) -> (any Service)?
   /// A service that shows what goes on on a page, at a port that it has taken; `nil` if this engine has none.
-  func makePageService(port: Int, logger: Logger) async throws -> (any Service)?
+  func makePageService(
+    port: Int, logger: Logger,
+    troubles: @escaping @Sendable () -> [HubPageService.Trouble]
+  ) async throws -> (any Service)?
   /// How many events extensions were not told that have a limit to how many may wait: those that waited too
   /// long, or still do.
   var missedEvents: Int { get }
@@ -55,5 +59,8 @@ protocol Engine: Sendable {
 extension Engine {
   var missedEvents: Int { 0 }
   var givenUp: Set<String> { [] }
-  func makePageService(port: Int, logger: Logger) async throws -> (any Service)? { nil }
+  func makePageService(
+    port: Int, logger: Logger,
+    troubles: @escaping @Sendable () -> [HubPageService.Trouble]
+  ) async throws -> (any Service)? { nil }
 }

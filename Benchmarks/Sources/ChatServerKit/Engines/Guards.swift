@@ -56,13 +56,12 @@ final class Inquiry: Sendable {
   func recognition(by reply: Reply?) -> Recognition {
     let unaware = unaware.withLock { $0 }
     let priority = reply.flatMap { guards[$0.name] } ?? .min
-    let isComplete = guards.allSatisfy { name, its in
-      its < priority || name == reply?.name || unaware.contains(name)
+    let missing = guards.first { name, its in
+      its >= priority && name != reply?.name && !unaware.contains(name)
     }
-    switch reply?.answer {
-    case .no: return .unknown
-    case .yes(let user): return isComplete ? .known(user) : .undecided
-    case nil: return isComplete ? .unknown : .undecided
-    }
+    if case .no = reply?.answer { return .refused }
+    if let missing { return .undecided(missing: missing.key) }
+    if case .yes(let user) = reply?.answer { return .known(user) }
+    return .unknown
   }
 }

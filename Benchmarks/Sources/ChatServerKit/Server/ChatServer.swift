@@ -77,7 +77,7 @@ package struct ChatServer: Sendable {
     // Bound by now, so that a port in use keeps the server from beginning, rather than ends it.
     var page: (any Service)?
     if let port = configuration.pagePort {
-      page = try await engine.makePageService(port: port, logger: logger)
+      page = try await engine.makePageService(port: port, logger: logger) { chat.missing.troubles }
     }
     var group = ServiceGroupConfiguration(
       services: [

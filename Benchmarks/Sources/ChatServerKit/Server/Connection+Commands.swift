@@ -33,15 +33,20 @@ extension Connection {
   private func logIn(_ credentials: Credentials) async throws -> String? {
     guard takeLogIn() else { return nil }
     guard rooms.isEmpty else { throw Refusal("leave your rooms first") }
-    switch await chat.logIn(credentials) {
+    let recognition = await chat.logIn(credentials)
+    switch recognition {
     case .known(let user): self.user = user
-    case .unknown:
-      report(.warning, "a log-in was refused", ["name": "\(credentials.name)"])
+    case .refused, .unknown:
+      // What is no account's name may be a password that was typed in the wrong place.
+      report(
+        .warning, "a log-in was refused",
+        recognition == .refused
+          ? ["name": "\(credentials.name)"] : ["why": "nobody is called so"])
       // Who guesses passwords has to wait for each.
       await pause(for: limits.refusalTime)
       throw Refusal("nobody knows you")
-    case .undecided:
-      report(.warning, "a log-in was not decided", ["name": "\(credentials.name)"])
+    case .undecided(let missing):
+      report(.warning, "a log-in was not decided", ["extension": "\(missing)"])
       await pause(for: limits.refusalTime)
       throw Refusal("nobody can say who you are at the moment, try again later")
     }
@@ -110,9 +115,13 @@ extension Connection {
     case .extensions:
       let list = await chat.extensions.list
       return list.map { "extension \($0.name)\($0.state)\n" }.joined() + "ok"
-    case .load(let name): try await chat.extensions.load(name, by: origin)
+    case .load(let name):
+      try await chat.extensions.load(name, by: origin)
+      chat.missing.find(name)
     case .unload(let name): try await chat.extensions.unload(name, by: origin)
-    case .reload(let name): try await chat.extensions.reload(name, by: origin)
+    case .reload(let name):
+      try await chat.extensions.reload(name, by: origin)
+      chat.missing.find(name)
     default:
       throw Refusal("there is no such command")
     }

@@ -30,6 +30,25 @@ public import ServiceLifecycle
 /// only, and then answers only requests whose `Host` is that, so that no other site can read it through a
 /// viewer's browser.
 public struct HubPageService: Service {
+  /// Something wrong that hubs cannot tell.
+  public struct Trouble: Sendable {
+    let who: String
+    let what: String
+    let since: ContinuousClock.Instant
+
+    /// Makes a trouble.
+    ///
+    /// - Parameters:
+    ///   - who: what it is about.
+    ///   - what: what is wrong with it, in a few words.
+    ///   - since: since when.
+    public init(_ who: String, _ what: String, since: ContinuousClock.Instant) {
+      self.who = who
+      self.what = what
+      self.since = since
+    }
+  }
+
   /// Where a page is, and how many may look at it.
   public struct Configuration: Sendable {
     /// The address to listen on.
@@ -55,6 +74,8 @@ public struct HubPageService: Service {
     /// Whoever can connect can read them. Each is made anew for each request, and answers within ten seconds or not at
     /// all.
     public var texts: [String: @Sendable () async -> String] = [:]
+    /// What is wrong as the program itself knows; it is shown first, and called for each sample.
+    public var troubles: @Sendable () -> [Trouble] = { [] }
     /// How many viewers there may be at a time; for a further one the oldest has to go.
     public var viewerLimit = 16
     /// How many descriptors the page may have open: for its viewers, for others, and to listen.
@@ -136,7 +157,8 @@ public struct HubPageService: Service {
       let report = watch?.report(since: hasAll ? 0 : sampler.incidents) ?? .init()
       viewers.send(
         sampler.frame(
-          of: samples, report, at: clock.now, withAll: hasAll, history: hasAll ? history.all : []))
+          of: samples, report, at: clock.now, withAll: hasAll, history: hasAll ? history.all : [],
+          troubles: configuration.troubles()))
       let pause = max(configuration.interval, start.duration(to: clock.now) * 10)
       try? await Task.sleep(for: pause)
     }
@@ -168,7 +190,7 @@ public struct HubPageService: Service {
     return ByteBuffer(
       bytes: Snapshot.json(
         of: samples, watch?.report(since: 0, at: now) ?? .init(), history.all,
-        limits: configuration.mailboxLimits, at: now))
+        limits: configuration.mailboxLimits, troubles: configuration.troubles(), at: now))
   }
 
   private func listen() async throws -> any Channel {

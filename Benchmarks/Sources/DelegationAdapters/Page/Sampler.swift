@@ -50,10 +50,11 @@ struct Sampler {
   ///   - now: the time.
   ///   - hasAll: whether the frame has all texts, for those who have none.
   ///   - history: the sums of the last hour, for those who have no texts.
+  ///   - troubles: what the program says is wrong.
   /// - Returns: the frame.
   mutating func frame(
     of samples: [Hub], _ report: HubWatch.Report, at now: ContinuousClock.Instant,
-    withAll hasAll: Bool, history: [PageHistory.Sums] = []
+    withAll hasAll: Bool, history: [PageHistory.Sums] = [], troubles: [HubPageService.Trouble] = []
   ) -> Frame {
     let (shown, left) = shownSubscriptions(samples, report, at: now)
     var kept: [DelegateHub.Subscription: Label] = [:]
@@ -67,6 +68,8 @@ struct Sampler {
       json.number(report.incidentCount)
       json.name("left")
       json.number(left)
+      json.name("troubles")
+      Self.write(troubles, into: &json, at: now)
       json.name("hubs")
       json.array { json in
         for sample in samples {
@@ -251,6 +254,24 @@ extension Sampler {
       write(incidents, into: &json, at: now)
     }
     return Frame.event("texts", json)
+  }
+
+  static func write(
+    _ troubles: [HubPageService.Trouble], into json: inout JSONText,
+    at now: ContinuousClock.Instant
+  ) {
+    json.array { json in
+      for trouble in troubles {
+        json.object { json in
+          json.name("who")
+          json.text(trouble.who)
+          json.name("what")
+          json.text(trouble.what)
+          json.name("age")
+          json.number(milliseconds(trouble.since.duration(to: now)))
+        }
+      }
+    }
   }
 
   static func write(

@@ -6,10 +6,13 @@ enum Snapshot {
 
   static func json(
     of samples: [Sampler.Hub], _ report: HubWatch.Report, _ history: [PageHistory.Sums],
-    limits: [String: Int] = [:], at now: ContinuousClock.Instant
+    limits: [String: Int] = [:], troubles: [HubPageService.Trouble] = [],
+    at now: ContinuousClock.Instant
   ) -> [UInt8] {
     var json = JSONText()
     json.object { json in
+      json.name("troubles")
+      Sampler.write(troubles, into: &json, at: now)
       json.name("hubs")
       json.array { json in
         for sample in samples {

@@ -79,6 +79,21 @@ struct PageServiceTests {
     withExtendedLifetime(ear) {}
   }
 
+  @Test("what the program itself says is wrong goes to viewers and to scripts")
+  func troubles() async throws {
+    let start = ContinuousClock.now
+    let change = { @Sendable (page: inout HubPageService.Configuration) in
+      page.troubles = { [.init("moderator", "is missing", since: start - .seconds(5))] }
+    }
+    try await PageStage().run(change) { port, _ in
+      let expected = /"troubles":\[{"who":"moderator","what":"is missing","age":5\d{3}}\]/
+      var looker = try await Looker.asking("/events", of: port)
+      #expect(try await looker.event("figures").contains(expected))
+      var script = try await Looker.asking("/json", of: port)
+      #expect(await script.rest().contains(expected))
+    }
+  }
+
   @Test("one that dies is gone from the figures, and a newcomer's texts come once")
   func comingAndGoing() async throws {
     let stage = PageStage()

@@ -152,9 +152,13 @@ final class HubEngine: Engine {
     HubMetricsService(HubMetrics(named: "chat") { self.hubs }, every: interval)
   }
 
-  func makePageService(port: Int, logger: Logger) async throws -> (any Service)? {
+  func makePageService(
+    port: Int, logger: Logger,
+    troubles: @escaping @Sendable () -> [HubPageService.Trouble]
+  ) async throws -> (any Service)? {
     var page = HubPageService.Configuration()
     page.port = port
+    page.troubles = troubles
     page.mailboxLimits = ["ChatServerKit.RoomMember": backlog]
     let service = HubPageService(page, watch: watch, logger: logger) { [self] in
       [(name: "extensions", hub: hub)] + audiences.inUse

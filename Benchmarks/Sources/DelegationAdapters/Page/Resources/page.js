@@ -39,6 +39,7 @@ const choices = new Map();     // what is unfolded, by the names of hub and prot
 const incidents = new Map();   // lines, by their numbers: the last one, and how many there have been
 let incidentCount = 0;
 let left = 0;
+let troubles = [];             // what the program itself says is wrong
 let time = 0;
 let beginning;                 // when the first figures came: what is as old may be older
 let minute = [];               // the histograms of the last minute
@@ -109,6 +110,7 @@ function takeFigures(sample) {
   for (const thing of [...rows.values(), ...groups.values()]) thing.isPresent = false;
   incidentCount = sample.incidents;
   left = sample.left;
+  troubles = sample.troubles;
   for (const hub of sample.hubs) {
     for (const part of hub.protocols) {
       const key = `${hub.key} ${part.name}`;
@@ -532,14 +534,15 @@ function showWrong() {
     const {news} = incident;
     latest.set(same(news.protocol, news.subscriber, news.site), incident);
   }
-  const items = [];
+  const items = troubles.map(({who, what, age}) =>
+    ({rank: 5, since: time - age, isKnown: true, who, what, site: "", why: "The program says so itself."}));
   for (const group of groups.values()) {
     const place = `${shortened(group.name)}, ${group.hubName}`;
     if (group.nobodySince) {
       // One that nobody has ever answered may be there for extensions that are not wanted.
       const isLeft = group.figures[ANSWERED] > 0;
       items.push({rank: isLeft ? 4 : 0.5, since: group.nobodySince, who: place, what: "nobody is subscribed", site: "",
-        why: `It was asked ${plural(group.figures[ASKED], "time")}${isLeft ? "" : ", and nobody has answered so far"}. `
+        why: `While somebody was there, it was asked ${plural(group.figures[ASKED], "time")}${isLeft ? "" : ", and nobody has answered so far"}. `
           + "A question is decided without anybody now: see what that means for it."});
     }
     for (const row of group.rows) {
@@ -571,7 +574,7 @@ function showWrong() {
       list.append(line);
     }
     mark(line, item.rank > 2 ? "worst" : "");
-    const words = [item.who, item.what, `for ${item.since <= beginning ? "≥ " : ""}${length(time - item.since)}`, item.why, item.site];
+    const words = [item.who, item.what, `for ${!item.isKnown && item.since <= beginning ? "≥ " : ""}${length(time - item.since)}`, item.why, item.site];
     words.forEach((word, place) => write(line.parts[place], word));
   });
   while (list.children.length > shown.length) list.lastChild.remove();
@@ -594,7 +597,9 @@ function show() {
   const size = [...groups.values()].reduce((sum, group) => sum + group.size, 0);
   write(byId("summary"), troubled ? `${count(troubled)} of ${plural(size, "subscriber")} in trouble` : plural(size, "subscriber"));
   mark(byId("summary"), troubled ? "trouble" : "");
-  document.title = troubled ? `(${troubled}) Hubs` : "Hubs";
+  const nobody = [...groups.values()].filter(group => group.nobodySince && group.figures[ANSWERED]).length;
+  const wrong = troubled + nobody + troubles.length;
+  document.title = wrong ? `(${wrong}) Hubs` : "Hubs";
   showWrong();
   showTiles();
   showPicture();
