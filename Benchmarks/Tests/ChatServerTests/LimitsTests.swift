@@ -91,6 +91,19 @@ struct LimitsTests {
     }
   }
 
+  @Test("a browser that was made to write to it is no client")
+  func browser() async throws {
+    try await Server.run { server in
+      var browser = try await Dialogue(port: server.port)
+      try await browser.write(
+        "POST / HTTP/1.1\r", "Host: localhost\r", "\r", "login web", "join tea")
+      #expect(
+        try await browser.rest() == [
+          "ok hello, help lists the commands", "bye this is no web server",
+        ])
+    }
+  }
+
   @Test("a client may try so many passwords and no more")
   func logIns() async throws {
     try await Server.run(accounts: ["member bob secret"]) { server in

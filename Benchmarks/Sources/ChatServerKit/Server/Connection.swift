@@ -147,6 +147,8 @@ actor Connection: RoomMember {
 
   /// Carries out a line, and answers it.
   private func carryOut(_ line: String) async throws {
+    // Any web page may have a browser send commands in the body of a request.
+    if lines == 0, line.isRequestLine { return await bidFarewell("this is no web server") }
     await waitForAllowance()
     if isClosing { return }
     isBusy = true
@@ -250,5 +252,13 @@ actor Connection: RoomMember {
     let line = Farewell.LastLine(line: reason.map { "bye \($0)" } ?? "bye")
     try? await channel.triggerUserOutboundEvent(line).get()
     try? await channel.close(mode: .output).get()
+  }
+}
+
+extension String {
+  /// Whether it is how a request of HTTP begins: no command is in capitals.
+  fileprivate var isRequestLine: Bool {
+    let words = split(separator: " ", omittingEmptySubsequences: false)
+    return words.count == 3 && words[0].allSatisfy(\.isUppercase) && words[2].hasPrefix("HTTP/1.")
   }
 }
