@@ -45,6 +45,10 @@ struct SecretTests {
           "login bob guess1234", "login bob opensesame", "login root opensesame", "join tea", "quit"
         )
         printed += try await bob.rest().joined(separator: "\n")
+        // The words in the wrong order.
+        var ann = try await Dialogue(port: server.port)
+        try await ann.write("login swapped1 bob", "quit")
+        _ = try await ann.rest()
         #expect(try await root.ask("load \(name)") == ["ok"])
       }
       printed += try await root.ask("stats").joined(separator: "\n")
@@ -55,6 +59,7 @@ struct SecretTests {
       printed += end.output
     }
     let log = try String(contentsOf: errors, encoding: .utf8)
+    #expect(!log.contains("swapped1"))
     for text in [printed, log, try String(contentsOf: audit, encoding: .utf8)] {
       for secret in ["hunter2", "opensesame", "guess1234"] { #expect(!text.contains(secret)) }
     }
@@ -67,8 +72,10 @@ struct SecretTests {
   func accounts() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "accounts-\(UUID())")
     defer { try? FileManager.default.removeItem(at: file) }
-    func write(_ text: String, _ mode: Int) throws {
-      try text.write(to: file, atomically: false, encoding: .utf8)
+    func write(
+      _ text: String, _ mode: Int, _ encoding: String.Encoding = .utf8
+    ) throws {
+      try text.write(to: file, atomically: false, encoding: encoding)
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
     }
     for (text, mode, problem) in [
@@ -76,12 +83,14 @@ struct SecretTests {
       ("admin root hunter2\n", 0o602, "Others may read or write"),
       (
         "# all\n\nadmin root hunter2\nmember Root x\n", 0o600,
-        "line 4: there are two users called root"
+        "line 4: its user has the name of the one in line 3"
       ),
       ("root:hunter2\n", 0o600, "line 1: a line is"), ("admin root \n", 0o600, "line 1: a line is"),
       ("boss root hunter2\n", 0o600, "line 1: a line is"),
       ("admin r\u{F6}\u{F6}t hunter2\n", 0o600, "line 1: a name has"),
-      ("admin root hunter2\r\n", 0o600, "line 1: the password of root"),
+      ("admin root hunter2\r\n", 0o600, "line 1: the password has"),
+      ("member hunter2 bob\nmember hunter2 ann\n", 0o600, "line 2: its user has"),
+      ("\nadmin root hunter2\u{FFFD}\n", 0o600, "line 2: it is not UTF-8"),
     ] {
       try write(text, mode)
       let end = try await Server.fail(["--port", "0", "--accounts", file.path])
@@ -89,6 +98,9 @@ struct SecretTests {
       #expect(end.output.contains(problem), "\(end.output)")
       #expect(!end.output.contains("hunter2") && !end.output.contains("listening"))
     }
+    try write("# all\nadmin root hunter2\u{F6}\n", 0o600, .isoLatin1)
+    let end = try await Server.fail(["--port", "0", "--accounts", file.path])
+    #expect(end.output.contains("line 2: it is not UTF-8") && !end.output.contains("hunter2"))
     try write("# all\nadmin root hunter2\n\nmember bob a b", 0o400)
     #expect(try AccountFile.accounts(at: file.path).map(\.user.name) == ["root", "bob"])
   }

@@ -19,15 +19,22 @@ enum AccountFile {
     try accounts(in: contents(of: path), of: path)
   }
 
-  static func accounts(in text: String, of path: String) throws -> [Account] {
+  private static func accounts(in bytes: [UInt8], of path: String) throws -> [Account] {
     var accounts: [Account] = []
-    var names: Set<String> = []
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
-      if line.isEmpty || line.hasPrefix("#") { continue }
+    // With the lines that they are in.
+    var names: [String: Int] = [:]
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (number, bytes) in zip(1..., lines) {
       func problem(_ text: String) -> ValidationError {
-        ValidationError("\(path), line \(number + 1): \(text)")
+        ValidationError("\(path), line \(number): \(text)")
       }
+      // What stands for a bad character would be the same as any other that a client may write.
+      guard let line = String(validating: bytes, as: UTF8.self),
+        !line.unicodeScalars.contains("\u{FFFD}")
+      else {
+        throw problem("it is not UTF-8, or has a sign that stands for what is not.")
+      }
+      if line.isEmpty || line.hasPrefix("#") { continue }
       let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
       guard words.count == 3, let role = roles[String(words[0])], !words[2].isEmpty else {
         throw problem("a line is member NAME PASSWORD, or admin NAME PASSWORD.")
@@ -37,10 +44,10 @@ enum AccountFile {
           "a name has at most \(Names.longest) letters, digits, \"-\", \"_\" and \".\".")
       }
       guard String(words[2]).harmless == words[2] else {
-        throw problem("the password of \(name) has a character that nobody sees.")
+        throw problem("the password has a character that nobody sees.")
       }
-      guard names.insert(name.lowercased()).inserted else {
-        throw problem("there are two users called \(name.lowercased()).")
+      if let former = names.updateValue(number, forKey: name.lowercased()) {
+        throw problem("its user has the name of the one in line \(former).")
       }
       accounts.append(Account(name: name, password: String(words[2]), role: role))
     }
@@ -49,7 +56,7 @@ enum AccountFile {
 
   private static let roles: [String: User.Role] = ["member": .member, "admin": .administrator]
 
-  private static func contents(of path: String) throws -> String {
+  private static func contents(of path: String) throws -> [UInt8] {
     // A pipe that nobody writes would keep `open` until somebody does.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
@@ -77,6 +84,6 @@ enum AccountFile {
       if next == 0 { break }
       count += next
     }
-    return String(decoding: bytes[..<count], as: UTF8.self)
+    return Array(bytes[..<count])
   }
 }
