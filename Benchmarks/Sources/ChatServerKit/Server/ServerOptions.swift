@@ -24,10 +24,17 @@ package struct ServerOptions: ParsableArguments {
 
   @Option(
     name: .customLong("accounts"),
-    help: "A file that only you can read, of lines: member NAME PASSWORD, or admin NAME PASSWORD.")
+    help: """
+      A file that only you can read, of lines: member NAME PASSWORD, or admin NAME PASSWORD. It is \
+      read at the start only: a restart revokes a password.
+      """)
   var accountFile: String?
 
-  @Option(help: "An extension to begin without; what it guards is open then.")
+  @Option(
+    help: """
+      An extension to begin without. What it guards is open then, but without registrar and guests \
+      nobody can log in.
+      """)
   var without: [String] = []
 
   @Option(help: "How many messages a user may say in a second.")
