@@ -136,6 +136,9 @@ struct RoomsTests {
       #expect(waiting * 4000 <= limit + limit / 8 + 2 * 4100)
     }
     #expect(quick.numbers == Array(1...900))
+    let accounts = try #require(await engine.accounts())
+    #expect(accounts.dropped > 0)
+    #expect(accounts.cancelled == 0, "its subscription, which has its name, goes on")
     stuck.open()
     for hub in engine.hubs { #expect(await hub.drain().isEmpty) }
     #expect(await engine.accounts()?.areBalanced == true)

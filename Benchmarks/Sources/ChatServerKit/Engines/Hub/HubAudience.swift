@@ -40,6 +40,8 @@ final class HubAudience: Audience {
 
   private struct Entry {
     weak var member: (any RoomMember)?
+    /// Up to where what waited for it was thrown away.
+    var emptied = 0
   }
 
   private let hub: DelegateHub
@@ -57,7 +59,7 @@ final class HubAudience: Audience {
 
   func add(_ member: any RoomMember) {
     members.withLock { $0.all[member.id] = Entry(member: member) }
-    subscribe(member)
+    subscribe(member, limit: backlog)
   }
 
   func remove(_ member: any RoomMember) {
@@ -65,10 +67,11 @@ final class HubAudience: Audience {
     hub.unsubscribe(member)
   }
 
-  private func subscribe(_ member: any RoomMember) {
+  /// Subscribes a member; one that is subscribed has other options by this.
+  private func subscribe(_ member: any RoomMember, limit: Int) {
     hub.subscribe(
       member, to: (any RoomMember).self, id: Label(id: member.id, description: member.name),
-      mailbox: .dropOldest(limit: backlog),
+      mailbox: .dropOldest(limit: limit),
       on: member.executor)
   }
 
@@ -78,15 +81,19 @@ final class HubAudience: Audience {
     hub.notify((any RoomMember).self) { try await $0.receive(message) }
   }
 
-  /// Throws away what waits for members that are too many bytes behind.
+  /// Throws away what waits for members that are too many bytes behind, but for the last message.
   private func empty(before message: Message) {
     let backlogBytes = hubs.backlogBytes
     let beginning = members.withLock { $0.look(at: message, allowing: backlogBytes, backlog) }
     guard let beginning, message.end - beginning > backlogBytes else { return }
-    for member in members.withLock({ $0.all.values.compactMap(\.member) })
-    where message.end - max(beginning, member.taken(in: message.roomID)) > backlogBytes {
-      hub.unsubscribe(member)
-      subscribe(member)
+    for entry in members.withLock({ Array($0.all.values) }) {
+      guard let member = entry.member else { continue }
+      let taken = max(beginning, entry.emptied, member.taken(in: message.roomID))
+      guard message.end - taken > backlogBytes else { continue }
+      // A smaller mailbox drops what it has no place for. To unsubscribe would lose the name of who does not read.
+      subscribe(member, limit: 1)
+      subscribe(member, limit: backlog)
+      members.withLock { $0.all[member.id]?.emptied = message.end - message.size }
     }
   }
 
