@@ -541,7 +541,7 @@ function showWrong() {
     if (group.nobodySince) {
       // One that nobody has ever answered may be there for extensions that are not wanted.
       const isLeft = group.figures[ANSWERED] > 0;
-      items.push({rank: isLeft ? 4 : 0.5, since: group.nobodySince, who: place, what: "nobody is subscribed", site: "",
+      items.push({rank: isLeft ? 4 : 0.5, since: group.nobodySince, isKnown: group.nobodySince > beginning, who: place, what: "nobody is subscribed", site: "",
         why: `While somebody was there, it was asked ${plural(group.figures[ASKED], "time")}${isLeft ? "" : ", and nobody has answered so far"}. `
           + "A question is decided without anybody now: see what that means for it."});
     }
@@ -549,12 +549,19 @@ function showWrong() {
       if (!row.rank) continue;
       const [name, site] = texts.get(row.key) ?? ["", ""];
       const incident = latest.get(same(group.name, name, site));
+      // Those that came one soon after another are one trouble, which the server has seen from its start.
+      const gap = incident?.news.count > 1 ? (incident.last - incident.first) / (incident.news.count - 1) : Infinity;
+      const first = gap < RECENT ? time - (Date.now() - incident.first) : Infinity;
+      const since = Math.min(row.troubledSince, first);
+      // What this tab saw at once may have begun before, unless a handler was timed all along.
+      const isKnown = first <= row.troubledSince || (row.troubledSince > beginning + RECENT)
+        || (row.age >= SLOW && !row.isAtLeast && row.troubledSince < beginning);
       const waiting = row.figures[WAITING];
       const full = waiting ? `${count(waiting)}${row.limit ? ` of ${count(row.limit)}` : ""} wait for it` : "";
       const rates = [["lost", row.lost], ["failed", row.failed], ["late", row.late]]
         .filter(([, value]) => value >= 0.05).map(([word, value]) => `${rate(value)} ${word}/s`);
       const running = row.age >= SLOW ? `${plural(row.running, "handler")} running for ${row.isAtLeast ? "≥ " : ""}${length(row.age)}` : "";
-      items.push({rank: row.rank, since: row.troubledSince, who: shortened(name), what: row.words, site,
+      items.push({rank: row.rank, since, isKnown, who: shortened(name), what: row.words, site,
         why: [place, row.holdsUp ? "those who ask wait for it" : "holds up nobody else", full, running, ...rates,
           incident ? `last: ${[incident.news.kind, incident.news.error].filter(Boolean).join(", ")} at ${clock(incident.last)}` : "",
           incident?.news.count > 1 ? `the first of ${count(incident.news.count)} at ${clock(incident.first)}` : ""]
@@ -574,7 +581,7 @@ function showWrong() {
       list.append(line);
     }
     mark(line, item.rank > 2 ? "worst" : "");
-    const words = [item.who, item.what, `for ${!item.isKnown && item.since <= beginning ? "≥ " : ""}${length(time - item.since)}`, item.why, item.site];
+    const words = [item.who, item.what, `for ${item.isKnown ? "" : "≥ "}${length(time - item.since)}`, item.why, item.site];
     words.forEach((word, place) => write(line.parts[place], word));
   });
   while (list.children.length > shown.length) list.lastChild.remove();
