@@ -60,14 +60,18 @@ struct WaitGraph: Sendable {
     // The handlers that cannot go on before the wait ends: its own, and those of earlier waits that wait for one
     // of them.
     var handlers = wait.context.chain
-    var found: Set<Int> = []
+    var (found, searched): (Set<Int>, Set<Int>) = ([], [])
     var visited = 0
     while visited < handlers.count {
       let handler = handlers[visited]
       visited += 1
-      for earlier in WaitGoal.keys(waitingFor: handler).lazy.flatMap({ waits[$0] ?? [] })
-      where earlier.number < wait.number && earlier.goal.waits(for: handler) {
-        if found.insert(earlier.number).inserted { handlers += earlier.context.chain }
+      for (key, isSame) in WaitGoal.keys(waitingFor: handler) {
+        // Many handlers have one hub.
+        if isSame, !searched.insert(key).inserted { continue }
+        for earlier in waits[key] ?? []
+        where earlier.number < wait.number && earlier.goal.waits(for: handler) {
+          if found.insert(earlier.number).inserted { handlers += earlier.context.chain }
+        }
       }
     }
     let excused = handlers.filter(wait.goal.waits)
@@ -94,10 +98,11 @@ enum WaitGoal: Sendable {
     }
   }
 
-  /// The keys of the goals that may wait for a handler.
-  static func keys(waitingFor handler: HandlerContext) -> [Int] {
+  /// The keys of the goals that may wait for a handler, each with whether all goals of it wait for the same handlers.
+  static func keys(waitingFor handler: HandlerContext) -> [(key: Int, isSame: Bool)] {
     let hub = Int(bitPattern: ObjectIdentifier(handler.worker.activity))
-    return [hub, Int(bitPattern: handler.nodeBits), handler.node?.topic.number].compactMap(\.self)
+    let keys = [(hub, true), (Int(bitPattern: handler.nodeBits), true)]
+    return keys + (handler.node.map { [($0.topic.number, false)] } ?? [])
   }
 
   /// Whether the goal can be reached only after a handler has ended.

@@ -51,7 +51,8 @@ extension DelegateHub {
   /// - Returns: the subscription, which need not be kept.
   /// - Complexity: O(1), amortised. With an id that it takes over from a subscriber whose mailbox has a limit,
   ///   O(*n*) in the *n* notifications that wait there. For an object with *n* ended subscriptions to the protocol
-  ///   whose handlers have not returned, O(*n*).
+  ///   whose handlers have not returned, O(*n*). A take-over also costs O(*n*) in the *n* handlers, of all hubs, that
+  ///   wait in `drain`, `notifyAndWait` or `cancelAndWait`.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
     _ subscriber: P, to protocol: P.Type, priority: Int? = nil,

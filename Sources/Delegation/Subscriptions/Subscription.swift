@@ -23,7 +23,8 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had
     ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
-    ///   notifications before that one.
+    ///   notifications before that one; for an object with *n* ended subscriptions to the protocol whose handlers have
+    ///   not returned, O(*n*).
     public func cancel() {
       node.terminate(as: .cancelled)
     }

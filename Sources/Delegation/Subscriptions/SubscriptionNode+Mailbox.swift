@@ -9,9 +9,12 @@ extension SubscriptionNode {
   /// count is loaded before the state, so that it includes nothing that was posted after the termination
   /// and so was not addressed to the subscription.
   var publishedWhileOpen: Int? {
-    let published = topic.published.load(ordering: .acquiring)
+    let published = published
     return isOpen ? published : nil
   }
+
+  /// How many notifications have been posted.
+  var published: Int { topic.published.load(ordering: .acquiring) }
 
   /// How many notifications are moved into a mailbox with a limit in one lock section.
   private static var storedAtOnce: Int { 1024 }
@@ -71,8 +74,7 @@ extension SubscriptionNode {
     // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
     // a mailbox with a limit has stored.
     touch { contents, published in
-      contents.mailbox.account(
-        published: published ?? topic.published.load(ordering: .acquiring))
+      contents.mailbox.account(published: published ?? self.published)
     }
   }
 }

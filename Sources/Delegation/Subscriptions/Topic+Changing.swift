@@ -162,11 +162,12 @@ extension Topic {
     if few.contains(where: condition) { return true }
     if isAll { return false }
     var looks = few.count
-    for node in state.withLock({ $0.open }).values {
-      looks += 1
-      if looks > most || condition(node) { return true }
+    return state.withCopy(of: { $0.open }) { open in
+      open.values.contains { node in
+        looks += 1
+        return looks > most || condition(node)
+      }
     }
-    return false
   }
 
   /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.

@@ -122,10 +122,11 @@ final class Topic: Sendable {
   ///
   /// - Complexity: O(*n* log *n*).
   func overview() -> Overview {
-    let (open, endings) = state.withLock { ($0.open, $0.endings) }
-    let nodes = MemberList.sorted(open.values) + MemberList.sorted(endings.nodes)
-    return Overview(
-      topic: self, nodes: nodes, counts: endings.counts, questions: endings.questions)
+    state.withCopy(of: { ($0.open, $0.endings) }) { open, endings in
+      let nodes = MemberList.sorted(open.values) + MemberList.sorted(endings.nodes)
+      return Overview(
+        topic: self, nodes: nodes, counts: endings.counts, questions: endings.questions)
+    }
   }
 
   // MARK: Waiting for a subscription's handlers

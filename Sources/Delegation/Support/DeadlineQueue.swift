@@ -195,7 +195,7 @@ struct Alarms: Sendable {
   mutating func wake(
     _ number: Int, now: Duration
   ) -> (due: [@Sendable () -> Void], next: Duration?) {
-    guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return ([], nil) }
+    guard let index = sleepers.lastIndex(where: { $0.number == number }) else { return ([], nil) }
     var sleeper = sleepers.remove(at: index)
     var due: [@Sendable () -> Void] = []
     while let first = heap.first {

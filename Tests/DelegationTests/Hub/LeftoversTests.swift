@@ -53,6 +53,24 @@ struct LeftoversTests {
     #expect(stage.alarms == 0)
   }
 
+  @Test("to tell what is left at the deadline applies no limit, and releases nothing")
+  func untouched() async {
+    // Nobody runs it, so no worker comes.
+    let executor = ManualExecutor()
+    let hub = DelegateHub(on: executor)
+    let (probe, lifetimes) = (Probe(), Lifetimes())
+    hub.subscribe(probe, to: Listener.self, mailbox: .latest)
+    for _ in 0..<5 {
+      let tracked = lifetimes.make()
+      hub.notify(Listener.self) { _ in withExtendedLifetime(tracked) {} }
+    }
+    #expect(await hub.drain(within: .zero).subscribers.map(\.waiting) == [5])
+    #expect(lifetimes.alive == 5)
+    executor.run()
+    #expect(lifetimes.alive == 0)
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("called in a handler, both return what they did not wait for")
   func withinHandlers() {
     let stage = Stage()
