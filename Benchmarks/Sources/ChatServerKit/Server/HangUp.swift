@@ -20,7 +20,7 @@ struct HangUp: Service {
         do {
           try await extensions.reload("audit", by: ["by": "SIGHUP"])
         } catch {
-          logger.error("the audit goes on in its former file", metadata: ["error": "\(error)"])
+          logger.error("the audit's file was not opened anew", metadata: ["error": "\(error)"])
         }
       }
     }

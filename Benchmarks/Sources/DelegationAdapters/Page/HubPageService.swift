@@ -9,7 +9,8 @@ public import ServiceLifecycle
 ///
 /// It shows, per protocol and subscriber, what is notified and asked, what waits, what was dropped, failed or
 /// late, which handlers run and for how long, and the last incidents: what is wrong first. It updates by itself, and asks
-/// for nothing from elsewhere. `/json` has the same, with names, for scripts.
+/// for nothing from elsewhere. `/json` has the same, with names, for scripts; `runningFor` counts from
+/// the first look that saw the handler, by page or script.
 ///
 /// While nobody looks it listens, and takes the hubs' statistics every ten seconds, for the sums of the last hour. While
 /// somebody does, it takes them twice a second, once for all viewers.
