@@ -14,7 +14,8 @@ let knownShortfalls: [Shortfall] = [
   Shortfall("vote.sync.100", against: "actor loop", result: 1.66),
   Shortfall("vote.actor.100", against: "task group", result: 3.41),
   Shortfall("suspend.once.2", against: "task group", result: 1.37),
-  Shortfall("inline.1000", against: "weak load and call", result: 1.73),
+  // After the other rows of a quick run; 1.73 in a full one, 1.5 alone.
+  Shortfall("inline.1000", against: "weak load and call", result: 4.00),
   Shortfall("latency.idle", against: "bare task", result: 2.01),
   Shortfall("post.return", "hub, N=10,000", against: "hub, N=1", result: 5.86),
   Shortfall("memory.subscription", "hub, N=100,000", against: nil, result: 313),
