@@ -173,6 +173,25 @@ struct WaitGraphTests {
     #expect(waits.takeFulfilled() == [0])
   }
 
+  @Test("who waits for a notification waits for each delivery that has yet to pass it")
+  func twoDeliveries() {
+    let parts: [HandlerScene.Part] = [
+      .init(node: 0, isDelivery: true), .init(node: 1, isDelivery: true), .init(node: 2),
+    ]
+    let scene = HandlerScene(parts, subscribers: 3)
+    let receipt = scene.postWithReceipt()
+    // So the second delivery alone has yet to pass it.
+    scene.goOn(0)
+    scene.waits.begin(1, .passing(of: receipt), in: scene.contexts[2])
+    begin(Want(handler: 1, goal: .end(0)), as: 2, in: scene)
+    #expect(scene.waits.takeFulfilled() == [])
+    // It closes the circle: the first delivery, the handler, the second delivery.
+    scene.waits.begin(3, .end(of: scene.nodes[2]), in: scene.contexts[0])
+    #expect(scene.waits.takeFulfilled() == [3])
+    #expect(scene.waits.giveUp(1))
+    #expect(scene.waits.giveUp(2))
+  }
+
   @Test("a delivery waits for no answer, so whoever answers waits for the one that delivers")
   func deliveryAndAnswer() {
     let scene = HandlerScene([.init(node: 0, isDelivery: true), .init(node: 1)], subscribers: 2)

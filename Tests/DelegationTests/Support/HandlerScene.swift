@@ -86,6 +86,17 @@ final class HandlerScene {
     return present
   }
 
+  /// A delivery goes on to a notification that is posted now, past all before it.
+  func goOn(_ index: Int) {
+    let node = nodes[parts[index].node]
+    post(Structures.content())
+    while node.contents.withLock({ $0.mailbox.handledNumber }) != node.published - 1 {
+      let next = content(of: node.advance(after: .handled)) ?? node.begin()
+      if next == nil { fatalError("nothing is posted") }
+    }
+    board.takeRequested()
+  }
+
   /// Decides the vote that a handler answers: nobody awaits that handler any more.
   func decideVote(of index: Int) {
     origins[index]?.clear()
