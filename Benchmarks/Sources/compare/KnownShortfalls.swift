@@ -9,7 +9,8 @@ let knownShortfalls: [Shortfall] = [
   Shortfall("vote.class.5", against: "task group", result: 3.44),
   Shortfall("vote.class.10", against: "task group", result: 5.06),
   Shortfall("vote.class.10", against: "weak loop", result: 3.98),
-  Shortfall("vote.class.100", against: "task group", result: 10.4),
+  // On a slower machine; 10.4 on that of `figures.json`.
+  Shortfall("vote.class.100", against: "task group", result: 5.42),
   Shortfall("vote.class.100", against: "weak loop", result: 2.43),
   Shortfall("vote.sync.100", against: "actor loop", result: 1.66),
   Shortfall("vote.actor.100", against: "task group", result: 3.41),
