@@ -15,10 +15,19 @@ final class Interception: Sendable {
     self.now = now
   }
 
-  /// Runs a handler within the interceptors from an index on.
+  /// Runs a handler within the interceptors.
   @discardableResult
   nonisolated(nonsending) func run(
-    _ call: DelegateHub.HandlerCall, from index: Int = 0,
+    _ call: DelegateHub.HandlerCall,
+    _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ) async -> DelegateHub.HandlerOutcome {
+    let context = HandlerContext.binding.wrappedValue
+    return await run(call, from: 0) { await self.run(handler, in: context, on: #isolation) }
+  }
+
+  /// Runs a handler within the interceptors from an index on.
+  nonisolated(nonsending) private func run(
+    _ call: DelegateHub.HandlerCall, from index: Int,
     _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
   ) async -> DelegateHub.HandlerOutcome {
     guard index < interceptors.count else { return await handler() }
@@ -31,6 +40,18 @@ final class Interception: Sendable {
     }
   }
 
+  /// Runs a handler in its context: an interceptor may have bound another one, by `delayingDrain`.
+  private func run(
+    _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome,
+    in context: HandlerContext?, on place: isolated (any Actor)?
+  ) async -> DelegateHub.HandlerOutcome {
+    if HandlerContext.binding.wrappedValue?.worker === context?.worker { return await handler() }
+    return await HandlerContext.binding.withValue(context) {
+      _ = place
+      return await handler()
+    }
+  }
+
   /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
   ///
   /// One that is deferred itself begins when that says so.
@@ -38,21 +59,14 @@ final class Interception: Sendable {
     in call: CallKind, postedAt time: Duration, deferred isDeferred: Bool = false,
     _ handle: nonisolated(nonsending) () async throws -> Notification.Delivery
   ) async throws -> Notification.Delivery {
-    guard let context = HandlerContext.current, let node = context.node else {
-      return try await handle()
-    }
+    guard let node = HandlerContext.current?.node else { return try await handle() }
     var result: Result<Notification.Delivery, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard isDeferred || node.beginHandling() else {
         return .notCalled
       }
       do {
-        // An interceptor may have bound another context, by `delayingDrain`.
-        let isBound = HandlerContext.binding.wrappedValue?.worker === context.worker
-        let delivery =
-          isBound
-          ? try await handle()
-          : try await HandlerContext.binding.withValue(context) { try await handle() }
+        let delivery = try await handle()
         result = .success(delivery)
         return delivery == .handled ? .returned : .notCalled
       } catch {

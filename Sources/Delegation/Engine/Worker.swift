@@ -148,13 +148,15 @@ final class Worker: @unchecked Sendable {
   ///   - call: the kind of call.
   ///   - slowWatch: the watch for slow handlers, if there is one.
   ///   - absence: the result if the subscription was terminated.
+  ///   - place: the actor that the handler belongs to.
   ///   - handler: asks the subscriber.
   /// - Returns: the result.
   @inlinable
   @inline(__always)
   func ask<Result>(
     _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
-    _ handler: (SubscriptionNode) async -> Result
+    on place: isolated (any Actor)? = nil,
+    _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     ticket = slowWatch?.begin(node, in: call)
@@ -163,7 +165,10 @@ final class Worker: @unchecked Sendable {
       return absence
     }
     let context = HandlerContext(worker: self, call: begin(), node: node)
-    let result = await HandlerContext.binding.withValue(context) { await handler(node) }
+    let result = await HandlerContext.binding.withValue(context) {
+      _ = place
+      return await handler(node)
+    }
     end(node, in: call, watchedBy: slowWatch, isCancelled: Task.isCancelled)
     return result
   }

@@ -53,4 +53,31 @@ extension SubscriptionNode {
     }
     return subscriber(as: P.self, for: call)
   }
+
+  /// Calls the subscriber on the current thread, if its subscription is open, and counts that as an answer.
+  ///
+  /// - Returns: what the closure returned; `nil` if nobody was called.
+  @inlinable
+  @inline(__always)
+  func call<P, R, E>(
+    in audience: Audience<P>, for call: CallKind, watchedBy slowWatch: SlowWatch?,
+    _ body: (P) throws(E) -> R
+  ) throws(E) -> R? {
+    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
+    let ticket = slowWatch?.begin(self, in: call)
+    defer { if let ticket { slowWatch?.end(ticket) } }
+    guard beginCall() else { return nil }
+    guard let subscriber = subscriber(in: audience, for: call) else {
+      endCall(as: .unasked)
+      return nil
+    }
+    do throws(E) {
+      let response = try body(subscriber)
+      endCall()
+      return response
+    } catch {
+      endFailedCall()
+      throw error
+    }
+  }
 }

@@ -259,37 +259,19 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
       let node = nodes[position]
       if node.hasExecutor { return nil }
       let outcome: C.Outcome?
-      if node.beginCall() {
-        switch answerInLoop(of: node) {
-        case .response(let response), .substitute(let response):
-          node.endCall()
+      do throws(Failure) {
+        if let response = try node.call(in: audience, for: call, watchedBy: nil, body) {
           outcome = count.receive(response, from: position)
-        case .absence:
-          node.endCall(as: .unasked)
+        } else {
           outcome = count.receiveNothing(from: position)
-        case .failure(let error):
-          node.endFailedCall()
-          return .failure(error)
         }
-      } else {
-        outcome = count.receiveNothing(from: position)
+      } catch {
+        return .failure(error)
       }
       if let outcome { return .success(outcome) }
       position += 1
     }
     return .success(count.finish())
-  }
-
-  /// Asks one subscriber in the loop, which has yet to count off the call.
-  @inlinable
-  @inline(__always)
-  func answerInLoop(of node: SubscriptionNode) -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return .absence }
-    do throws(Failure) {
-      return .response(try body(subscriber))
-    } catch {
-      return .failure(error)
-    }
   }
 }
 

@@ -80,7 +80,10 @@ extension DelegateHub {
     defer { endLoop() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
-      try node.call(in: audience, watchedBy: slowWatch, body)
+      _ = try node.call(in: audience, for: .forEach, watchedBy: slowWatch) { subscriber throws(E) in
+        if node.hasExecutor { node.stopAtExecutor() }
+        try body(subscriber)
+      }
     }
   }
 
@@ -105,64 +108,30 @@ extension DelegateHub {
     on place: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
-    worker.ticket = slowWatch?.begin(node, in: .forEach)
-    guard node.beginCall() else {
-      if let ticket = worker.ticket { slowWatch?.end(ticket) }
-      return .success(())
-    }
-    var result = Result<Void, E>.success(())
-    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
-    await HandlerContext.binding.withValue(context) {
+    await worker.ask(
+      node, in: .forEach, watchedBy: slowWatch, absence: .success(()), on: place
+    ) { node in
       _ = place
       guard let interception = surroundings?.interception else {
-        result = await node.answer(in: audience, body).result
-        return
+        return await node.answer(in: audience, body).result
       }
-      var isPassedOn = false
-      if node.isReached(as: audience.narrowing, endingIn: .forEach) {
-        await interception.run(HandlerCall(.forEach, on: node)) {
-          _ = place
-          isPassedOn = true
-          // An interceptor may have bound another context, by `delayingDrain`.
-          let answer = await HandlerContext.binding.withValue(context) {
-            _ = place
-            return await node.answer(in: audience, body)
-          }
-          result = answer.result
-          return answer.outcome
-        }
+      guard node.isReached(as: audience.narrowing, endingIn: .forEach) else {
+        node.noteUnasked()
+        return .success(())
       }
-      if !isPassedOn { node.noteUnasked() }
+      var result: Result<Void, E>?
+      await interception.run(HandlerCall(.forEach, on: node)) {
+        let answer = await node.answer(in: audience, body)
+        result = answer.result
+        return answer.outcome
+      }
+      if result == nil { node.noteUnasked() }
+      return result ?? .success(())
     }
-    worker.end(node, in: .forEach, watchedBy: slowWatch, isCancelled: Task.isCancelled)
-    return result
   }
 }
 
 extension SubscriptionNode {
-  /// Calls the subscriber on the current thread, if its subscription is open.
-  @inlinable
-  @inline(__always)
-  func call<P, E>(
-    in audience: Audience<P>, watchedBy slowWatch: SlowWatch?, _ body: (P) throws(E) -> Void
-  ) throws(E) {
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let ticket = slowWatch?.begin(self, in: .forEach)
-    defer { if let ticket { slowWatch?.end(ticket) } }
-    guard beginCall() else { return }
-    guard let subscriber = subscriber(in: audience, for: .forEach) else {
-      return endCall(as: .unasked)
-    }
-    if hasExecutor { stopAtExecutor() }
-    do throws(E) {
-      try body(subscriber)
-    } catch {
-      endFailedCall()
-      throw error
-    }
-    endCall()
-  }
-
   /// Calls the subscriber in the caller's task; what interceptors hear of it is the outcome.
   fileprivate nonisolated(nonsending) func answer<P, E>(
     in audience: Audience<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void

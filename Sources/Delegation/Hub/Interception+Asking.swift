@@ -37,14 +37,7 @@ extension Interception {
         node.noteUnasked()
         return .notCalled
       }
-      // An interceptor may have bound another context, by `delayingDrain`.
-      if HandlerContext.binding.wrappedValue?.worker === worker {
-        answer = await asking.answer(of: node, in: round)
-      } else {
-        answer = await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-          await asking.answer(of: node, in: round)
-        }
-      }
+      answer = await asking.answer(of: node, in: round)
       if worker.hasAnswered { return .returned }
       return worker.error.map { .threw($0) } ?? .notCalled
     }

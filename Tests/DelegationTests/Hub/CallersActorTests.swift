@@ -41,17 +41,21 @@ struct CallersActorTests {
   }
 
   private struct Passing: DelegateHub.Interceptor {
+    var delayed: DelegateHub?
+
     nonisolated(nonsending) func intercept(
       _ call: DelegateHub.HandlerCall,
       next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
     ) async -> DelegateHub.HandlerOutcome {
-      await next()
+      if let delayed { await delayed.delayingDrain { await next() } } else { await next() }
     }
   }
 
-  @Test("in the asynchronous forEach, and in delayingDrain", arguments: [false, true])
-  func places(isIntercepted: Bool) async {
-    let hub = DelegateHub { $0.interceptors = isIntercepted ? [Passing()] : [] }
+  @Test(
+    "in the asynchronous forEach, and in delayingDrain",
+    arguments: [[], [Passing()], [Passing(delayed: DelegateHub())]])
+  private func places(interceptors: [Passing]) async {
+    let hub = DelegateHub { $0.interceptors = interceptors }
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     #expect(await Room().call(hub) == [true, true, true, true])

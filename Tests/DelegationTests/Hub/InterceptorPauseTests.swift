@@ -56,13 +56,16 @@ struct InterceptorPauseTests {
     withExtendedLifetime((old, new)) {}
   }
 
-  @Test("one that has ended meanwhile is not called")
-  func endedMeanwhile() async {
+  @Test(
+    "one that has ended meanwhile is not called, nor counted, if another hub waits for them",
+    arguments: [false, true])
+  func endedMeanwhile(isAwaited: Bool) async {
+    let other = DelegateHub()
     let hub = DelegateHub(
       .init(interceptors: [
         Hook { call, next in
           call.subscription.cancel()
-          return await next()
+          return isAwaited ? await other.delayingDrain { await next() } : await next()
         }
       ]))
     let probes = Probe.many(3)
