@@ -80,7 +80,7 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// The subscriber's name, for people: its type and its id, if one was given.
   func name(with id: Identity?) -> String {
-    let type = String(reflecting: origin.type)
+    let type = Topic.name(of: origin.type)
     return id.map { "\(type) (\($0))" } ?? type
   }
 

@@ -71,7 +71,13 @@ final class Topic: Sendable {
   }
 
   /// The protocol's name.
-  var name: String { String(reflecting: type) }
+  var name: String { Self.name(of: type) }
+
+  /// A type's full name, which is the same in each run: Swift's name of a private type has an address in it.
+  static func name(of type: Any.Type) -> String {
+    String(reflecting: type).split(separator: ".").filter { !$0.hasPrefix("(unknown context at ") }
+      .joined(separator: ".")
+  }
 
   /// The topic below this one, by the first bit of what is left of a key's hash.
   func next(_ bits: UInt64) -> Topic? { bits >> 63 == 0 ? left.load() : right.load() }

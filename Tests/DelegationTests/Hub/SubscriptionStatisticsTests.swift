@@ -36,6 +36,20 @@ struct SubscriptionStatisticsTests {
     withExtendedLifetime((probe, other)) {}
   }
 
+  private protocol Secret: AnyObject, Sendable {}
+  private final class Agent<Cover>: Secret {}
+  private enum Cover {}
+
+  @Test("the names of private types are the same in each run")
+  func names() async {
+    let agent = Agent<Cover>()
+    let subscription = stage.hub.subscribe(agent, to: Secret.self)
+    let suite = "DelegationTests.SubscriptionStatisticsTests"
+    #expect(subscription.statistics.subscriber == "\(suite).Agent<\(suite).Cover>")
+    #expect(await stage.hub.statistics().protocols.map(\.name) == ["\(suite).Secret"])
+    withExtendedLifetime(agent) {}
+  }
+
   @Test("how often it threw and was late is counted for each, whatever else changes")
   func questions() {
     let gate = Gate()
