@@ -62,9 +62,8 @@ extension Topic {
         Self.terminate(sameID, as: .cancelled, &index, &effects)
       }
       if let newer = request.options {
-        let (options, former) = index.change(existing, by: newer)
+        let options = index.change(existing, by: newer)
         effects.append(.setOptions(existing, options))
-        if let former { effects.append(.release(former)) }
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
       return existing

@@ -115,15 +115,13 @@ extension DelegateHub {
       guard let interception = surroundings?.interception else {
         return await node.answer(in: audience, body).result
       }
-      guard node.isReached(as: audience.narrowing, endingIn: .forEach) else {
-        node.noteUnasked()
-        return .success(())
-      }
       var result: Result<Void, E>?
-      await interception.run(HandlerCall(.forEach, on: node)) {
-        let answer = await node.answer(in: audience, body)
-        result = answer.result
-        return answer.outcome
+      if node.isReached(as: audience.narrowing, endingIn: .forEach) {
+        await interception.run(HandlerCall(.forEach, on: node)) {
+          let answer = await node.answer(in: audience, body)
+          result = answer.result
+          return answer.outcome
+        }
       }
       if result == nil { node.noteUnasked() }
       return result ?? .success(())

@@ -9,13 +9,11 @@ extension Topic {
     /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
     /// found the subscriber dead, if one did.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
-    /// Releases options.
-    case release(SubscriptionOptions)
     /// Looks for dead subscribers, which is counted.
     case sweep
   }
 
-  /// Runs a lock section, then carries out its effects, releases last.
+  /// Runs a lock section, then carries out its effects.
   ///
   /// Must not be called under a lock.
   ///
@@ -56,11 +54,9 @@ extension Topic {
       case .finish(let node, let end, let termination, let call):
         remains.append(node.finishTermination(at: end, as: termination, in: call))
       case .sweep: owner.sweep(self)
-      case .release: break
       }
     }
-    remains.reverse()
-    while let next = remains.popLast() { withExtendedLifetime(next) {} }
+    withExtendedLifetime(remains) {}
   }
 
   // MARK: Terminating
@@ -132,10 +128,8 @@ extension Topic {
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     _ index: inout TopicIndex, _ effects: inout [Effect]
   ) {
-    let entry = index.terminate(node, isSucceeded: termination == .succeeded)
-    guard let entry else { return }
-    effects.append(.finish(node, at: entry.end, as: termination, in: call))
-    if let options = entry.options { effects.append(.release(options)) }
+    guard let end = index.terminate(node, isSucceeded: termination == .succeeded) else { return }
+    effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
   // MARK: Looking

@@ -20,6 +20,9 @@ struct TopicIndex: Sendable {
   var members = MemberList()
   var endings = Endings()
   /// The options of the subscriptions that have some, by the subscriber's address.
+  ///
+  /// Invariant: the subscription's contents have the same, or the effect has that puts them there. So what the user gave
+  /// is never released here, under the lock.
   private var options = Shards<SubscriptionOptions>()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
@@ -113,14 +116,13 @@ struct TopicIndex: Sendable {
   /// - Parameters:
   ///   - node: the subscription.
   ///   - newer: the options that are named.
-  /// - Returns: all that it has now, and those that it had, for the caller to release outside the lock.
+  /// - Returns: all that it has now.
   mutating func change(
     _ node: SubscriptionNode, by newer: SubscriptionOptions
-  ) -> (present: SubscriptionOptions, former: SubscriptionOptions?) {
-    let former = removeOptions(of: node)
-    let present = SubscriptionOptions(newer, over: former)
+  ) -> SubscriptionOptions {
+    let present = SubscriptionOptions(newer, over: removeOptions(of: node))
     set(present, of: node)
-    return (present, former)
+    return present
   }
 
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
@@ -129,14 +131,11 @@ struct TopicIndex: Sendable {
   /// - Parameters:
   ///   - node: the subscription.
   ///   - isSucceeded: whether another one takes its id.
-  /// - Returns: how many notifications had been posted, and its options, for the caller to release outside the
-  ///   lock; `nil` if it was not open.
-  mutating func terminate(
-    _ node: SubscriptionNode, isSucceeded: Bool = false
-  ) -> (end: Int, options: SubscriptionOptions?)? {
+  /// - Returns: how many notifications had been posted; `nil` if it was not open.
+  mutating func terminate(_ node: SubscriptionNode, isSucceeded: Bool = false) -> Int? {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
-    let options = removeOptions(of: node)
+    removeOptions(of: node)
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     endings.add(node)
@@ -144,7 +143,7 @@ struct TopicIndex: Sendable {
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
-    return (posted, options)
+    return posted
   }
 
   private mutating func set(_ options: SubscriptionOptions, of node: SubscriptionNode) {
@@ -153,6 +152,7 @@ struct TopicIndex: Sendable {
     named[identity.hash] = named(identity.hash) + [(node, identity)]
   }
 
+  @discardableResult
   private mutating func removeOptions(of node: SubscriptionNode) -> SubscriptionOptions? {
     guard let former = options[node.address] else { return nil }
     options[node.address] = nil

@@ -193,7 +193,7 @@ struct Guarantee16StormTests {
   func storm(seed: UInt64) async {
     let executor: ThreadPool? = seed % 2 == 0 ? Self.pool : nil
     let storm = Storm(on: executor)
-    let times = rounds(1_500, atLeast: 500).count
+    let times = rounds(900, atLeast: 500).count
     await withTaskGroup { group in
       for task in 0..<4 {
         group.addTask(executorPreference: executor) {

@@ -272,6 +272,32 @@ struct ForEachTests {
     gate.open()
     _ = blockade.end()
     await call.value
+    #expect(hub.slowWatch?.start(of: 1) == nil)  // nobody watches it any more
+  }
+
+  @Test("the last handler of the asynchronous form does not keep the subscriptions before it")
+  func released() async {
+    var subscription: DelegateHub.Subscription? = hub.subscribe(probes[0], to: Listener.self)
+    weak var node: SubscriptionNode?
+    node = subscription?.node
+    var isReleased: Bool?
+    await hub.forEach(Listener.self) { probe async in
+      guard probe === probes[3] else { return }
+      subscription?.cancel()
+      subscription = nil
+      #expect(hub.subscriberCount(of: Listener.self) == 3)  // the hub's own list lets go of it
+      isReleased = node == nil
+    }
+    #expect(isReleased == true)
+  }
+
+  @Test("within interceptors, who does not conform is neither called nor counted")
+  func notConforming() async {
+    let hub = DelegateHub(.init(interceptors: [Hook { _, next in await next() }]))
+    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    let others = hub.delegates(Listener.self).conforming(to: (any Error & Sendable).self)
+    await others.forEach { _ async in }
+    #expect(await hub.statistics().questions.asked == 0)
   }
 
   private struct Keeping: DelegateHub.Interceptor {

@@ -43,6 +43,43 @@ struct ReleaseStormTests {
     withExtendedLifetime((members, witness)) {}
   }
 
+  /// Looks at the hub when it is released, which would hang under the hub's lock.
+  private final class LookingID: Hashable, Sendable {
+    private let hub: DelegateHub
+    private let count: Count
+
+    init(_ hub: DelegateHub, _ count: Count) { (self.hub, self.count) = (hub, count) }
+
+    deinit {
+      _ = hub.subscriberCount(of: Listener.self)
+      count.add(1)
+    }
+
+    static func == (one: LookingID, other: LookingID) -> Bool { one === other }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+
+  @Test("options are released outside of the locks, however they are replaced and ended")
+  func options() async {
+    let (hub, released) = (DelegateHub(), Count())
+    let probes = Probe.many(2)
+    var made = 0
+    for _ in races(300) {
+      made += 12
+      Threads.run(4) { index in
+        for number in 0..<3 {
+          let subscription = hub.subscribe(
+            probes[index % 2], to: Listener.self, id: LookingID(hub, released),
+            hold: number == 1 ? .strongly : nil, mailbox: number == 2 ? .latest : nil)
+          if index == 0 { subscription.cancel() }
+        }
+      }
+      hub.unsubscribeAll(from: Listener.self)
+    }
+    #expect(hub.subscriberCount(of: Listener.self) == 0)
+    #expect(released.value == made)
+  }
+
   /// Plays one round: for each hub, one thread cancels, and another one posts and releases it.
   ///
   /// - Returns: how many notifications were lost.

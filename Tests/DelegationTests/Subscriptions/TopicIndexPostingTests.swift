@@ -67,11 +67,8 @@ struct TopicIndexPostingTests {
         let subscriber = Nobody()
         let node = Structures.node(of: subscriber, identity: former)
         topicIndex.insert(node, as: former)
-        // What is no longer used is released by the caller.
         let newer = try #require(SubscriptionOptions(id: identity))
-        let (present, replaced) = topicIndex.change(node, by: newer)
-        #expect(present.id === identity)
-        #expect(replaced?.id === former)
+        #expect(topicIndex.change(node, by: newer).id === identity)
         #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
         #expect(topicIndex.identity(of: node) === identity)
         #expect(topicIndex.population == 1)

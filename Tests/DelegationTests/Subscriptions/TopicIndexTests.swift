@@ -34,8 +34,8 @@ struct TopicIndexTests {
     let node = Structures.node(of: subscriber)
     topicIndex.insert(node, as: nil)
     topicIndex.post(Structures.content(), to: node.topic, followedBy: Notification())
-    #expect(topicIndex.terminate(node)?.end == 1)
-    #expect(topicIndex.terminate(node)?.end == nil)
+    #expect(topicIndex.terminate(node) == 1)
+    #expect(topicIndex.terminate(node) == nil)
     #expect(topicIndex.population == 0)
     #expect(topicIndex.endings.nodes.map(ObjectIdentifier.init) == [ObjectIdentifier(node)])
     #expect(topicIndex.members.endedCount == 1)
@@ -50,7 +50,7 @@ struct TopicIndexTests {
     }
     for node in nodes { topicIndex.insert(node, as: Identity(1)) }
     let hash = Identity(1).hash
-    #expect(topicIndex.terminate(nodes[1])?.end != nil)
+    #expect(topicIndex.terminate(nodes[1]) != nil)
     #expect(
       topicIndex.named(hash).map { ObjectIdentifier($0.node) }
         == [nodes[0], nodes[2]].map(ObjectIdentifier.init))
@@ -70,8 +70,9 @@ struct TopicIndexTests {
       topicIndex.insert(node, as: identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === node)
       #expect(topicIndex.identity(of: node) === identity)
-      // The id is for the caller to release.
-      #expect(topicIndex.terminate(node)?.options?.id === identity)
+      #expect(topicIndex.terminate(node) == 0)
+      // The subscription keeps it until its termination is finished.
+      #expect(node.id === identity)
       #expect(topicIndex.subscription(at: ObjectIdentifier(subscriber)) === nil)
     }
     #expect(topicIndex.subscription(at: ObjectIdentifier(Nobody.self)) === nil)
@@ -242,7 +243,7 @@ private struct LedgerRun {
 
   private mutating func remove(_ index: Int?) -> String? {
     guard let index else { return nil }
-    let end = topicIndex.terminate(members[index].node)?.end
+    let end = topicIndex.terminate(members[index].node)
     members[index].end = posted
     return end == posted ? nil : "removed at \(String(describing: end)), expected \(posted)"
   }
