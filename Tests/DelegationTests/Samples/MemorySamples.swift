@@ -27,7 +27,7 @@ struct MemorySamples {
       hub.subscribe(audit, to: ServerDelegate.self)
       // Kept by the hub.
       hub.subscribe(Metrics(), to: ServerDelegate.self, hold: .strongly)
-      // Kept by nobody: gone at once.
+      // Kept by nobody: gone at once, which `onIncident` hears as *unheard*.
       hub.subscribe(Audit(), to: ServerDelegate.self)
     }
   }
