@@ -70,6 +70,7 @@ struct SeamSamples {
     doorbell.delegates.subscribe(sleeper)
 
     let isOpened = executor.start { await doorbell.ring() }
+    #expect(isOpened.value == nil)  // it waits for the sleeper
     clock.advance(by: .seconds(30))
     executor.run()
     #expect(isOpened.value == false)
