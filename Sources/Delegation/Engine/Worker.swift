@@ -103,8 +103,10 @@ final class Worker: @unchecked Sendable {
     self.failure = failure
   }
 
-  /// What its handler threw, for interceptors.
-  var error: (any Error)? { failure?.error }
+  /// What interceptors hear of its handler, which has returned.
+  var outcome: DelegateHub.HandlerOutcome {
+    hasAnswered ? .returned : failure.map { .threw($0.error) } ?? .notCalled
+  }
 
   /// Notes that its handler has returned, which a watch for slow handlers may watch.
   @inline(__always)

@@ -113,14 +113,13 @@ extension DelegateHub {
     ) { node in
       _ = place
       guard let interception = surroundings?.interception else {
-        return await node.answer(in: audience, body).result
+        return await node.answer(in: audience, body)
       }
       var result: Result<Void, E>?
       if node.isReached(as: audience.narrowing, endingIn: .forEach) {
         await interception.run(HandlerCall(.forEach, on: node)) {
-          let answer = await node.answer(in: audience, body)
-          result = answer.result
-          return answer.outcome
+          result = await node.answer(in: audience, body)
+          return worker.outcome
         }
       }
       if result == nil { node.noteUnasked() }
@@ -130,21 +129,21 @@ extension DelegateHub {
 }
 
 extension SubscriptionNode {
-  /// Calls the subscriber in the caller's task; what interceptors hear of it is the outcome.
+  /// Calls the subscriber in the caller's task.
   fileprivate nonisolated(nonsending) func answer<P, E>(
     in audience: Audience<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
-  ) async -> (result: Result<Void, E>, outcome: DelegateHub.HandlerOutcome) {
+  ) async -> Result<Void, E> {
     guard isOpen, let subscriber = subscriber(in: audience, for: .forEach) else {
       noteUnasked()
-      return (.success(()), .notCalled)
+      return .success(())
     }
     if hasExecutor { stopAtExecutor() }
     do throws(E) {
       try await body(subscriber)
-      return (.success(()), .returned)
+      return .success(())
     } catch {
       noteFailure(error)
-      return (.failure(error), .threw(error))
+      return .failure(error)
     }
   }
 

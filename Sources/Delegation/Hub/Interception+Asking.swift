@@ -38,8 +38,7 @@ extension Interception {
         return .notCalled
       }
       answer = await asking.answer(of: node, in: round)
-      if worker.hasAnswered { return .returned }
-      return worker.error.map { .threw($0) } ?? .notCalled
+      return worker.outcome
     }
     if isPassedOn { return answer }
     node.noteUnasked()

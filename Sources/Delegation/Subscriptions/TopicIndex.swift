@@ -108,7 +108,7 @@ struct TopicIndex: Sendable {
   mutating func insert(_ node: SubscriptionNode, with options: SubscriptionOptions?) {
     open[node.address] = node
     members.add(node)
-    if let options { set(options, of: node) }
+    set(options, of: node)
   }
 
   /// Changes the options of an open subscription.
@@ -120,7 +120,7 @@ struct TopicIndex: Sendable {
   mutating func change(
     _ node: SubscriptionNode, by newer: SubscriptionOptions
   ) -> SubscriptionOptions {
-    let present = SubscriptionOptions(newer, over: removeOptions(of: node))
+    let present = SubscriptionOptions(newer, over: options[node.address])
     set(present, of: node)
     return present
   }
@@ -135,7 +135,7 @@ struct TopicIndex: Sendable {
   mutating func terminate(_ node: SubscriptionNode, isSucceeded: Bool = false) -> Int? {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
-    removeOptions(of: node)
+    set(nil, of: node)
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     endings.add(node)
@@ -146,21 +146,19 @@ struct TopicIndex: Sendable {
     return posted
   }
 
-  private mutating func set(_ options: SubscriptionOptions, of node: SubscriptionNode) {
-    self.options[node.address] = options
-    guard let identity = options.id else { return }
-    named[identity.hash] = named(identity.hash) + [(node, identity)]
-  }
-
-  @discardableResult
-  private mutating func removeOptions(of node: SubscriptionNode) -> SubscriptionOptions? {
-    guard let former = options[node.address] else { return nil }
-    options[node.address] = nil
-    if let hash = former.id?.hash {
+  /// Sets the options that a subscription has; its place among the ids changes only if its id does.
+  private mutating func set(_ present: SubscriptionOptions?, of node: SubscriptionNode) {
+    let former = options[node.address]
+    if former === present { return }
+    options[node.address] = present
+    if former?.id === present?.id { return }
+    if let hash = former?.id?.hash {
       let others = named(hash).filter { $0.node !== node }
       named[hash] = others.isEmpty ? nil : others
     }
-    return former
+    if let identity = present?.id {
+      named[identity.hash] = named(identity.hash) + [(node, identity)]
+    }
   }
 
   // MARK: Memory

@@ -21,7 +21,7 @@ struct Guarantee04MemoryTests {
     return most
   }
 
-  private static let count = 15_000
+  private static let count = 30_000
 
   @Test("of those that die without a word a bounded number of subscriptions is kept")
   func subscriptionsOfTheDead() async {
@@ -34,7 +34,7 @@ struct Guarantee04MemoryTests {
   }
 
   #if os(Linux)
-    @Test("resident memory stays level while 100,000 subscribers die without a word")
+    @Test("resident memory stays level while 200,000 subscribers die without a word")
     func residentMemory() async {
       // In a process of its own: memory is the process's.
       await #expect(processExitsWith: .success) {
@@ -45,11 +45,11 @@ struct Guarantee04MemoryTests {
             if number % 1000 == 0 { await Task.yield() }
           }
         }
-        await subscribe(25_000)
+        await subscribe(50_000)
         let before = residentKilobytes()
-        await subscribe(75_000)
+        await subscribe(150_000)
         let growth = residentKilobytes() - before
-        // Kept, they would cost some 300 bytes each: 22 MB.
+        // Kept, they would cost some 300 bytes each: 45 MB.
         #expect(growth < 8_000, "grew by \(growth) kB")
       }
     }
@@ -66,11 +66,11 @@ struct Guarantee04MemoryTests {
             if number % 1000 == 0 { await hub.drain() }
           }
         }
-        await post(10_000)
+        await post(20_000)
         let before = residentKilobytes()
-        await post(50_000)
+        await post(100_000)
         let growth = residentKilobytes() - before
-        // Kept, they would cost 256 bytes each and more: 12 MB.
+        // Kept, they would cost 256 bytes each and more: 25 MB.
         #expect(growth < 8_000, "grew by \(growth) kB")
       }
     }

@@ -9,7 +9,7 @@ struct QuestionModelTests {
     arguments: [Effort.firstSeed])
   func model(seed: UInt64) async {
     let quiz = Quiz()
-    await quiz.run(seed: seed &* 1_000, worlds: Effort.count(20, atLeast: 6), questions: 250)
+    await quiz.run(seed: seed &* 1_000, worlds: Effort.count(30, atLeast: 6), questions: 250)
     #expect(quiz.problems == [])
     // A model in which nothing of the kind happened would prove nothing.
     for kind in ["inPlace", "within", "cancelled callers", "early", "at the deadline", "nested"] {

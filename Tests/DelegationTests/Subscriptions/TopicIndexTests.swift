@@ -55,6 +55,11 @@ struct TopicIndexTests {
       topicIndex.named(hash).map { ObjectIdentifier($0.node) }
         == [nodes[0], nodes[2]].map(ObjectIdentifier.init))
     #expect(topicIndex.buckets == 1)
+    // Other options leave the bucket as it is, however many it has.
+    if let options = SubscriptionOptions(of: subscribers[0], policy: .latest) {
+      #expect(topicIndex.change(nodes[0], by: options).id === topicIndex.identity(of: nodes[0]))
+    }
+    #expect(topicIndex.named(hash).first?.node === nodes[0])
     _ = topicIndex.terminate(nodes[0])
     _ = topicIndex.terminate(nodes[2])
     #expect(topicIndex.named(hash).isEmpty)

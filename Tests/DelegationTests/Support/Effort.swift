@@ -29,7 +29,7 @@ enum Effort {
   static let onlySeed = variable("DELEGATION_SEED").flatMap(UInt64.init)
 
   /// How long a race between threads may go on, whatever its number of rounds.
-  static let timeOfARace = Duration.milliseconds(1000) * max(1, factor)
+  static let timeOfARace = Duration.milliseconds(1500) * max(1, factor)
 
   /// What remains of a usual number, or becomes of it.
   ///
