@@ -99,7 +99,7 @@ extension Notification.Handler {
       return .special(
         Notification.Special(
           special.handler.intercepted(by: interception, in: call, deferred: special.isDeferred),
-          in: special.context, for: special.narrowing))
+          in: special.context))
     }
   }
 }

@@ -172,16 +172,10 @@ extension Lane {
   ) async -> Mailbox.Fate {
     guard node.mayHandle else { return .skipped }
     var fate = Mailbox.Fate.skipped
-    guard let narrowing = special.narrowing else {
-      await special.context.bind {
-        fate = await run(special.handler, on: node, reference, in: call, as: &worker)
-      }
-      return fate
+    await special.context.bind {
+      fate = await run(special.handler, on: node, reference, in: call, as: &worker)
     }
-    guard let reference = node.reference(as: narrowing, for: call) else {
-      return self.fate(of: node.reference.isAlive ? .passedOver : .expired, on: node, in: call)
-    }
-    return await run(special.handler, on: node, reference, in: call, as: &worker)
+    return fate
   }
 
   nonisolated(nonsending) private func run(

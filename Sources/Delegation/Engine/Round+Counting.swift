@@ -175,7 +175,7 @@ extension Round {
     // Outside the lock: it may release a subscriber's last reference. One that has died is not terminated
     // here, which may take its time: the caller is to go on.
     if let notBegun {
-      guard notBegun.isActive, notBegun.isReached(as: narrowing, endingIn: call) else {
+      guard notBegun.isActive, notBegun.isReached(by: admits, endingIn: call) else {
         return false
       }
     } else if !node.isOpen {

@@ -143,7 +143,7 @@ extension Round {
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard let executor = claim.node.executor,
-      claim.node.isReached(as: narrowing, endingIn: call)
+      claim.node.isReached(by: admits, endingIn: call)
     else { return beginSent(claim) }
     startWorker(on: executor, sent: claim)
     return nil

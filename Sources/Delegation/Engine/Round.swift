@@ -96,8 +96,8 @@ final class Round: Sendable {
   @usableFromInline
   let surroundings: Surroundings?
   var slowWatch: SlowWatch? { surroundings?.slowWatch }
-  /// The further protocols that those who are asked must conform to; `nil` for none.
-  let narrowing: Narrowing?
+  /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
+  let admits: Admission?
   let call: CallKind
   @usableFromInline
   let hasDeadline: Bool
@@ -114,7 +114,7 @@ final class Round: Sendable {
   /// Makes a round of a question that the current task awaits.
   init(
     asking nodes: consuming [SubscriptionNode], from first: Int = 0,
-    conformingTo narrowing: Narrowing? = nil,
+    admittedBy admits: Admission? = nil,
     for workplace: some Workplace, in call: CallKind, expiring expiry: Expiry? = nil,
     _ question: @escaping Question
   ) {
@@ -122,7 +122,7 @@ final class Round: Sendable {
     activity = workplace.activity
     surroundings = workplace.surroundings
     caller = Caller.present
-    self.narrowing = narrowing
+    self.admits = admits
     self.call = call
     hasDeadline = expiry != nil
     state = Lock(

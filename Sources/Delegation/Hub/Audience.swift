@@ -7,9 +7,9 @@ struct Audience<P>: Sendable {
   /// The protocol that they subscribed to.
   @usableFromInline
   let base: Any.Type
-  /// The further protocols that they conform to; `nil` for all subscribers.
+  /// Whether one conforms to the further protocols; `nil` for all subscribers.
   @usableFromInline
-  let narrowing: Narrowing?
+  let admits: Admission?
 
   @usableFromInline
   static func stopAtClass() -> Never {
@@ -22,7 +22,8 @@ struct Audience<P>: Sendable {
 
   /// The subscribers of this audience that conform to a further protocol.
   func conforming<Narrower>(to type: Narrower.Type) -> Audience<Narrower> {
-    Audience<Narrower>(base: base, narrowing: Narrowing(to: type, within: narrowing))
+    let outer = admits
+    return Audience<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
   }
 
   /// The key of the protocol that they subscribed to.
@@ -37,7 +38,21 @@ extension Audience {
     // Of a type that the compiler knows, it knows this.
     if type is any AnyObject.Type { Self.stopAtClass() }
     base = type
-    narrowing = nil
+    admits = nil
+  }
+
+  /// The subscriber, if it is alive and conforms.
+  @inlinable
+  @inline(__always)
+  func load(_ reference: borrowing WeakReference) -> P? {
+    guard let admits else { return reference.load(as: P.self) }
+    return reference.living.flatMap { admits($0) ? $0 as? P : nil }
+  }
+
+  /// What became of a notification whose subscriber was not loaded.
+  @inlinable
+  func absence(of reference: borrowing WeakReference) -> Notification.Delivery {
+    admits != nil && reference.isAlive ? .passedOver : .expired
   }
 }
 
@@ -48,10 +63,12 @@ extension SubscriptionNode {
   @inlinable
   @inline(__always)
   func subscriber<P>(in audience: Audience<P>, for call: CallKind) -> P? {
-    if let narrowing = audience.narrowing {
-      return subscriber(as: P.self, conformingTo: narrowing, for: call)
+    if let subscriber = audience.load(reference) {
+      noteHeard()
+      return subscriber
     }
-    return subscriber(as: P.self, for: call)
+    _ = object(for: call)
+    return nil
   }
 
   /// Calls the subscriber on the current thread, if its subscription is open, and counts that as an answer.

@@ -116,7 +116,7 @@ extension DelegateHub {
         return await node.answer(in: audience, body)
       }
       var result: Result<Void, E>?
-      if node.isReached(as: audience.narrowing, endingIn: .forEach) {
+      if node.isReached(by: audience.admits, endingIn: .forEach) {
         await interception.run(HandlerCall(.forEach, on: node)) {
           result = await node.answer(in: audience, body)
           return worker.outcome

@@ -17,7 +17,7 @@ extension DelegateHub {
 
   nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
     snapshot(of: audience.key).count {
-      $0.isReached(as: audience.narrowing, endingIn: nil)
+      $0.isReached(by: audience.admits, endingIn: nil)
     }
   }
 
@@ -44,9 +44,9 @@ extension DelegateHub {
   }
 
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    let most = audience.narrowing == nil ? Topic.mostLooks : .max
+    let most = audience.admits == nil ? Topic.mostLooks : .max
     return topics.find(audience.key)?.hasSubscription(lookingAtMost: most) {
-      $0.isReached(as: audience.narrowing, endingIn: nil)
+      $0.isReached(by: audience.admits, endingIn: nil)
     } ?? false
   }
 
@@ -70,9 +70,7 @@ extension DelegateHub {
 
   nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
     snapshot(of: audience.key).compactMap { node in
-      guard node.isOpen else { return nil }
-      guard let narrowing = audience.narrowing else { return node.reference.load(as: P.self) }
-      return node.reference(as: narrowing)?.load(as: P.self)
+      node.isOpen ? audience.load(node.reference) : nil
     }
   }
 

@@ -97,7 +97,7 @@ extension DelegateHub {
       }
     }
     let undecided = startRound(
-      asking: consume nodes, from: first, conformingTo: audience.narrowing, in: call,
+      asking: consume nodes, from: first, admittedBy: audience.admits, in: call,
       by: deadline, expire, asking.question(countedBy: poll))
     if let undecided { await finish(undecided) }
     return Poll.takeDecision(of: poll)
@@ -111,14 +111,14 @@ extension DelegateHub {
   /// - Returns: the round, for ``finish(_:)``; `nil` if it is decided.
   @usableFromInline
   nonisolated func startRound(
-    asking nodes: consuming [SubscriptionNode], from first: Int, conformingTo narrowing: Narrowing?,
+    asking nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: Admission?,
     in call: CallKind, by deadline: Deadline?, _ expire: Round.Expire?,
     _ question: @escaping Round.Question
   ) -> Round? {
     var expiry: Round.Expiry?
     if let deadline, let expire { expiry = Round.Expiry(at: deadline, expire) }
     let round = Round(
-      asking: consume nodes, from: first, conformingTo: narrowing, for: self, in: call,
+      asking: consume nodes, from: first, admittedBy: admits, for: self, in: call,
       expiring: expiry, question)
     if let expiry, expiry.deadline.isPast {
       expiry.count(in: round)

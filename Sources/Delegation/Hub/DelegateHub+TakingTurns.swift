@@ -162,7 +162,7 @@ extension DelegateHub {
   ) async -> (Answer<Value?, E>, isLast: Bool) {
     let absent: Answer<Value?, E> = absence?.answer() ?? .absence
     if let whole, whole.hasCome {
-      guard node.isReached(as: audience.narrowing, endingIn: call) else { return (.absence, false) }
+      guard node.isReached(by: audience.admits, endingIn: call) else { return (.absence, false) }
       // Only the one whose turn it was is late.
       if !whole.isPast { node.noteLate(in: call) }
       return (absent, true)

@@ -31,7 +31,7 @@ extension DelegateHub {
   public nonisolated func notify<P>(
     _ protocol: P.Type, _ body: @escaping @Sendable (P) throws -> Void
   ) {
-    post(.calling(body), to: Audience(`protocol`))
+    post(in: Audience(`protocol`)) { .calling(body, in: $0) }
   }
 
   /// Calls an asynchronous handler on every subscriber of a protocol, without waiting for any.
@@ -57,7 +57,7 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
-    post(.awaiting(body), to: Audience(`protocol`))
+    post(in: Audience(`protocol`)) { .awaiting(body, in: $0) }
   }
 
   /// Calls a handler on every subscriber of a protocol on an actor, without waiting for any.
@@ -86,7 +86,7 @@ extension DelegateHub {
   public nonisolated func notify<P: Sendable>(
     _ protocol: P.Type, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) {
-    post(.calling(isolated: body), to: Audience(`protocol`))
+    post(in: Audience(`protocol`)) { .calling(isolated: body, in: $0) }
   }
 
   /// Calls a handler on every subscriber of a protocol, and waits until all have handled it.
@@ -134,7 +134,7 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> Leftovers {
-    await postAndWait(.awaiting(body), to: Audience(`protocol`), within: duration)
+    await postAndWait(in: Audience(`protocol`), within: duration) { .awaiting(body, in: $0) }
   }
 
   /// Calls a synchronous handler on every subscriber of a protocol, and waits until all have handled it.
@@ -156,7 +156,7 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: @escaping @Sendable (P) throws -> Void
   ) async -> Leftovers {
-    await postAndWait(.calling(body), to: Audience(`protocol`), within: duration)
+    await postAndWait(in: Audience(`protocol`), within: duration) { .calling(body, in: $0) }
   }
 
   /// Calls a handler on every subscriber of a protocol on an actor, and waits until all have handled it.
@@ -182,27 +182,28 @@ extension DelegateHub {
     _ protocol: P.Type, within duration: Duration? = nil,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> Leftovers {
-    await postAndWait(.calling(isolated: body), to: Audience(`protocol`), within: duration)
+    await postAndWait(in: Audience(`protocol`), within: duration) { .calling(isolated: body, in: $0) }
   }
 
   /// Posts a notification; its handler is made only if somebody may be subscribed.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func post<P>(
-    _ handler: @autoclosure () -> Notification.Handler, to audience: Audience<P>
+    in audience: Audience<P>, _ handler: (Audience<P>) -> Notification.Handler
   ) {
     guard let topic = heardTopic(of: audience.key) else { return }
-    post(handler().narrowed(by: audience.narrowing), to: topic)
+    post(handler(audience), to: topic)
   }
 
   @usableFromInline
   nonisolated(nonsending) func postAndWait<P>(
-    _ handler: Notification.Handler, to audience: Audience<P>, within duration: Duration?
+    in audience: Audience<P>, within duration: Duration?,
+    _ handler: (Audience<P>) -> Notification.Handler
   ) async -> Leftovers {
     let deadline = deadline(within: duration)
     let receipt = Receipt()
     guard let topic = heardTopic(of: audience.key) else { return Leftovers(subscribers: []) }
-    post(handler.narrowed(by: audience.narrowing), to: topic, receipt: receipt)
+    post(handler(audience), to: topic, receipt: receipt)
     let isPassed = await wait(for: .passing(of: receipt), until: deadline)
     if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
     return Leftovers(
@@ -235,9 +236,13 @@ extension DelegateHub {
 extension Notification.Handler {
   /// Calls a closure that awaits nothing.
   @inlinable
-  static func calling<P>(_ body: @escaping @Sendable (P) throws -> Void) -> Self {
+  static func calling<P>(
+    _ body: @escaping @Sendable (P) throws -> Void, in audience: Audience<P>
+  ) -> Self {
     .synchronous { reference in
-      guard let subscriber = reference.load(as: P.self) else { return .expired }
+      guard let subscriber = audience.load(reference) else {
+        return audience.absence(of: reference)
+      }
       try body(subscriber)
       return .handled
     }
@@ -246,10 +251,13 @@ extension Notification.Handler {
   /// Calls a closure that awaits something.
   @inlinable
   static func awaiting<P>(
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void,
+    in audience: Audience<P>
   ) -> Self {
     .asynchronous { reference in
-      guard let subscriber = reference.load(as: P.self) else { return .expired }
+      guard let subscriber = audience.load(reference) else {
+        return audience.absence(of: reference)
+      }
       try await body(subscriber)
       return .handled
     }
@@ -259,20 +267,19 @@ extension Notification.Handler {
   /// actor is free is not called.
   @usableFromInline
   static func calling<P>(
-    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void, in audience: Audience<P>
   ) -> Self {
     let plain = unisolated(body)
-    guard let place = body.isolation else { return calling(plain) }
-    return .deferred { reference in try await call(plain, on: reference, at: place) }
+    guard let place = body.isolation else { return calling(plain, in: audience) }
+    return .deferred { reference in try await call(plain, on: reference, in: audience, at: place) }
   }
 
   private static func call<P>(
     _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
-    at place: isolated any Actor
+    in audience: Audience<P>, at place: isolated any Actor
   ) throws -> Notification.Delivery {
-    guard HandlerContext.beginHandling(), let subscriber = reference.load(as: P.self) else {
-      return .expired
-    }
+    guard HandlerContext.beginHandling() else { return .expired }
+    guard let subscriber = audience.load(reference) else { return audience.absence(of: reference) }
     try body(subscriber)
     return .handled
   }

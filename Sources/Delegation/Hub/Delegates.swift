@@ -86,7 +86,7 @@ extension Delegates where P: Sendable {
   /// As ``DelegateHub/notify(_:_:)-7ude3``.
   @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
-    hub.post(.calling(isolated: body), to: audience)
+    hub.post(in: audience) { .calling(isolated: body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
@@ -95,7 +95,7 @@ extension Delegates where P: Sendable {
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> DelegateHub.Leftovers {
-    await hub.postAndWait(.calling(isolated: body), to: audience, within: duration)
+    await hub.postAndWait(in: audience, within: duration) { .calling(isolated: body, in: $0) }
   }
 }
 
@@ -117,7 +117,7 @@ extension Delegates {
   /// As ``DelegateHub/notify(_:_:)-63fbd``.
   @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
-    hub.post(.calling(body), to: audience)
+    hub.post(in: audience) { .calling(body, in: $0) }
   }
 
   /// As ``DelegateHub/notify(_:_:)-2z5cx``.
@@ -125,7 +125,7 @@ extension Delegates {
   public func notify(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
-    hub.post(.awaiting(body), to: audience)
+    hub.post(in: audience) { .awaiting(body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
@@ -135,7 +135,7 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> DelegateHub.Leftovers {
-    await hub.postAndWait(.awaiting(body), to: audience, within: duration)
+    await hub.postAndWait(in: audience, within: duration) { .awaiting(body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
@@ -144,7 +144,7 @@ extension Delegates {
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
   ) async -> DelegateHub.Leftovers {
-    await hub.postAndWait(.calling(body), to: audience, within: duration)
+    await hub.postAndWait(in: audience, within: duration) { .calling(body, in: $0) }
   }
 }
 

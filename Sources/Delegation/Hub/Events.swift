@@ -42,12 +42,7 @@ extension Delegates {
   /// - Complexity: O(1) in the number of observers.
   @inlinable
   public func post<Event: Sendable>(_ event: Event) where P == any EventReceiver<Event> {
-    let handler = Notification.Handler.asynchronous { reference in
-      guard let receiver = reference.load(as: P.self) else { return .expired }
-      try await receiver.receive(event)
-      return .handled
-    }
-    hub.post(handler, to: audience)
+    notify { try await $0.receive(event) }
   }
 }
 

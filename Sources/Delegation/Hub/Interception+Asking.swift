@@ -27,7 +27,7 @@ extension Interception {
   private func answer<A: Asking>(
     to asking: A, of node: SubscriptionNode, as worker: Worker, in round: Round
   ) async -> Answer<A.Response, A.Failure> {
-    guard node.isReached(as: round.narrowing, endingIn: round.call) else { return node.absence() }
+    guard node.isReached(by: round.admits, endingIn: round.call) else { return node.absence() }
     var answer = Answer<A.Response, A.Failure>.absence
     var isPassedOn = false
     await run(DelegateHub.HandlerCall(round.call, on: node)) {

@@ -20,10 +20,6 @@ struct Backlog: Sendable {
   var poised: Notification.Content?
   /// In the order in which they were posted.
   private var stored = Queue<(number: Int, content: Notification.Content)>()
-  /// Whether the subscriber conforms to further protocols, as far as that was looked up.
-  var conformances: [ObjectIdentifier: Bool] = [:]
-  /// What has to be looked up next.
-  var doubt: Narrowing?
   /// The dropped notifications, and those passed over, that have not been released yet.
   private var overflow: [Notification.Content] = []
 
@@ -39,10 +35,8 @@ struct Backlog: Sendable {
   /// - Parameters:
   ///   - content: the notification.
   ///   - number: its number.
-  ///   - isKept: whether it is for the subscriber; if not, it is only to be released.
   /// - Complexity: O(1), amortised.
-  mutating func add(_ content: Notification.Content, number: Int, keeping isKept: Bool = true) {
-    if !isKept { return overflow.append(content) }
+  mutating func add(_ content: Notification.Content, number: Int) {
     let one = (number, content)
     guard let limit = policy.limit, stored.count >= limit else { return stored.append(one) }
     dropped += 1

@@ -29,29 +29,10 @@ extension Mailbox {
     let count = min(max(0, published - position), most)
     for _ in 0..<count {
       guard let content = next?.content else { return true }
-      guard let isKept = keeps(content) else { return false }
-      backlog[0].add(content, number: position, keeping: isKept)
-      if !isKept { passedOver += 1 }
+      backlog[0].add(content, number: position)
       _ = takeFromChain()
     }
     return position >= published
-  }
-
-  /// Whether a notification is for the subscriber; `nil` if that has to be looked up first.
-  private mutating func keeps(_ content: Notification.Content) -> Bool? {
-    guard let narrowing = content.handler.narrowing else { return true }
-    let isKept = narrowing.admits(by: backlog[0].conformances)
-    if isKept == nil { backlog[0].doubt = narrowing }
-    return isKept
-  }
-
-  /// A further protocol to which it is not known whether the subscriber conforms.
-  var doubt: Narrowing? { backlog.isEmpty ? nil : backlog[0].doubt }
-
-  /// Notes to which protocols the subscriber conforms.
-  mutating func resolve(_ conformances: [ObjectIdentifier: Bool]) {
-    backlog[0].doubt = nil
-    backlog[0].conformances.merge(conformances) { $1 }
   }
 
   /// Takes out what was dropped or passed over, for the caller to release outside the lock.

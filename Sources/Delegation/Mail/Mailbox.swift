@@ -86,7 +86,7 @@ struct Mailbox: Sendable {
   var start: Int
   private var handled = 0
   private var failed = 0
-  var passedOver = 0
+  private var passedOver = 0
   /// Empty, or one backlog if the mailbox has, or once had, a policy with a limit.
   ///
   /// It is an array, so that most mailboxes need one word for it and it still is a value.

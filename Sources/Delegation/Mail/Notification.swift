@@ -37,26 +37,17 @@ final class Notification: @unchecked Sendable {
   @usableFromInline
   final class Special: Sendable {
     let handler: Handler
-    /// The further protocol that subscribers must conform to; `nil` for none.
-    let narrowing: Narrowing?
     /// What the poster has bound.
     let context: TaskLocalPropagation.Context
     /// Whether it begins by ``HandlerContext/beginHandling()``; see ``Handler/deferred(_:)``.
     let isDeferred: Bool
 
     init(
-      _ handler: Handler, in context: TaskLocalPropagation.Context = [],
-      for narrowing: Narrowing? = nil, isDeferred: Bool = false
+      _ handler: Handler, in context: TaskLocalPropagation.Context = [], isDeferred: Bool = false
     ) {
       self.handler = handler
-      self.narrowing = narrowing
       self.context = context
       self.isDeferred = isDeferred || handler.isDeferred
-    }
-
-    @usableFromInline
-    convenience init(_ handler: Handler, for narrowing: Narrowing) {
-      self.init(handler, in: [], for: narrowing)
     }
   }
 
@@ -109,20 +100,6 @@ extension Notification.Handler {
 
   var isDeferred: Bool {
     if case .special(let special) = self { special.isDeferred } else { false }
-  }
-
-  /// The further protocol that subscribers must conform to; `nil` for none.
-  var narrowing: Narrowing? {
-    guard case .special(let special) = self else { return nil }
-    return special.narrowing ?? special.handler.narrowing
-  }
-
-  /// The handler for subscribers that conform to a further protocol only.
-  @inlinable
-  @inline(__always)
-  func narrowed(by narrowing: Narrowing?) -> Self {
-    guard let narrowing else { return self }
-    return .special(Notification.Special(self, for: narrowing))
   }
 
   /// The handler with captured task-locals bound around it.

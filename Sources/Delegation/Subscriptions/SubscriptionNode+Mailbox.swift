@@ -41,18 +41,7 @@ extension SubscriptionNode {
       }
       for content in overflow { content.receipt?.pass() }
       if let result { return result }
-      lookUpDoubt()
     }
-  }
-
-  /// Looks up whether the subscriber conforms to a further protocol, if its mailbox has to know that.
-  @inline(never)
-  private func lookUpDoubt() {
-    guard let doubt = contents.withLock({ $0.mailbox.doubt }) else { return }
-    // Outside the lock: it may release a subscriber's last reference.
-    guard let object = reference.object else { return terminate(as: .expired) }
-    let conformances = doubt.conformances(of: object)
-    contents.withLock { $0.mailbox.resolve(conformances) }
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.

@@ -1,5 +1,9 @@
 public import Synchronization
 
+/// Whether an object conforms to further protocols; not to be called under a lock.
+@usableFromInline
+typealias Admission = @Sendable (AnyObject) -> Bool
+
 /// How a subscription reaches its subscriber.
 extension SubscriptionNode {
   /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
@@ -24,55 +28,18 @@ extension SubscriptionNode {
     return object
   }
 
-  /// The subscriber, for a question.
-  ///
-  /// - Returns: `nil` if it has died, which terminates the subscription.
-  @inlinable
-  @inline(__always)
-  func subscriber<P>(as type: P.Type, for call: CallKind) -> P? {
-    if let subscriber = reference.load(as: type) {
-      noteHeard()
-      return subscriber
-    }
-    terminate(as: .expired, in: call)
-    return nil
-  }
-
-  /// The subscriber as a further protocol, for a question.
-  ///
-  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
-  @inlinable
-  @inline(never)
-  func subscriber<P>(
-    as type: P.Type, conformingTo narrowing: Narrowing, for call: CallKind
-  ) -> P? {
-    guard let object = object(for: call), narrowing.outerAdmit(object),
-      let subscriber = object as? P
-    else { return nil }
-    noteHeard()
-    return subscriber
-  }
-
-  /// A reference to the subscriber as a further protocol.
-  ///
-  /// Must not be called under a lock.
-  ///
-  /// - Returns: `nil` if it does not conform, or if it has died, which terminates the subscription.
-  func reference(as narrowing: Narrowing, for call: CallKind? = nil) -> WeakReference? {
-    object(for: call).flatMap { narrowing.reference(to: $0) }
-  }
-
   /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.
   ///
   /// If it has died, the subscription ends as expired. Must not be called under a lock.
   ///
   /// - Parameters:
-  ///   - narrowing: the further protocols that it must conform to; `nil` for none.
+  ///   - admits: whether an object conforms to further protocols; `nil` for none.
   ///   - call: the call that looks, if one does.
   /// - Returns: whether it would.
   @usableFromInline
-  func isReached(as narrowing: Narrowing?, endingIn call: CallKind?) -> Bool {
-    isActive(endingIn: call) && narrowing.map { reference(as: $0, for: call) != nil } ?? true
+  func isReached(by admits: Admission?, endingIn call: CallKind?) -> Bool {
+    guard isOpen, let object = object(for: call) else { return false }
+    return admits?(object) ?? true
   }
 }
 
