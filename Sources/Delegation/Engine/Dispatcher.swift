@@ -41,11 +41,4 @@ final class Dispatcher: SubscriptionOwner {
       self.activity.end()
     }
   }
-
-  func reconsiderWaits(for node: SubscriptionNode) {
-    // Who waits for a notification may wait for another handler now, and so come to be in a circle.
-    // Those that came before the first such wait have nothing to do with it.
-    let waits = WaitGraph.shared.withLock { $0.all(sincePassingOf: node) }
-    for wait in waits { wait.goal.update { $0.reconsider() } }
-  }
 }

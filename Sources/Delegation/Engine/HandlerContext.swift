@@ -18,12 +18,6 @@ struct HandlerContext: Sendable {
     }
   }
 
-  /// Begins the handler of a notification that has waited for the main actor.
-  ///
-  /// - Returns: whether it may: not if its subscription has ended.
-  @usableFromInline
-  static func beginHandling() -> Bool { current?.node?.beginHandling() ?? true }
-
   /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
   /// ended.
   static var mayGoOn: Bool { current?.node?.mayHandle ?? true }

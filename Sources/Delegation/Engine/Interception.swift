@@ -53,18 +53,14 @@ final class Interception: Sendable {
   }
 
   /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
-  ///
-  /// One that is deferred itself begins when that says so.
   nonisolated(nonsending) fileprivate func deliver(
-    in call: CallKind, postedAt time: Duration, deferred isDeferred: Bool = false,
+    in call: CallKind, postedAt time: Duration,
     _ handle: nonisolated(nonsending) () async throws -> Notification.Delivery
   ) async throws -> Notification.Delivery {
     guard let node = HandlerContext.current?.node else { return try await handle() }
     var result: Result<Notification.Delivery, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
-      guard isDeferred || node.beginHandling() else {
-        return .notCalled
-      }
+      guard node.mayHandle else { return .notCalled }
       do {
         let delivery = try await handle()
         result = .success(delivery)
@@ -74,32 +70,21 @@ final class Interception: Sendable {
         return .threw(error)
       }
     }
-    return try result?.get() ?? (node.beginHandling() ? .passedOver : .expired)
+    return try result?.get() ?? (node.mayHandle ? .passedOver : .expired)
   }
 }
 
 extension Notification.Handler {
   /// The handler within interceptors, for a notification that is posted now.
-  func intercepted(
-    by interception: Interception, in call: CallKind, deferred isDeferred: Bool = false
-  ) -> Self {
+  func intercepted(by interception: Interception, in call: CallKind) -> Self {
     let time = interception.now()
-    switch self {
-    case .synchronous(let handle):
-      return .deferred { subscriber in
-        try await interception.deliver(in: call, postedAt: time) { try handle(subscriber) }
-      }
-    case .asynchronous(let handle):
-      return .deferred { subscriber in
-        try await interception.deliver(in: call, postedAt: time, deferred: isDeferred) {
-          try await handle(subscriber)
+    return .asynchronous { subscriber in
+      try await interception.deliver(in: call, postedAt: time) {
+        switch self {
+        case .synchronous(let handle): try handle(subscriber)
+        case .asynchronous(let handle): try await handle(subscriber)
         }
       }
-    case .special(let special):
-      return .special(
-        Notification.Special(
-          special.handler.intercepted(by: interception, in: call, deferred: special.isDeferred),
-          in: special.context))
     }
   }
 }

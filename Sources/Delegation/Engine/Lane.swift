@@ -131,24 +131,15 @@ extension Lane {
       // contended.
       switch consume step {
       case .handle(let content):
-        var receipt = content.receipt
+        let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate: Mailbox.Fate
-        switch (consume content).handler {
-        case .synchronous(let handle):
-          fate = run(handle, on: node, node.reference, in: call)
-        case .asynchronous(let handle):
-          fate = await run(handle, on: node, node.reference, in: call, as: &worker)
-        case .special(let special):
-          if special.isDeferred {
-            node.poise(Notification.Content(handler: .special(special), receipt: receipt))
-          }
-          fate = await run(special, on: node, node.reference, in: call, as: &worker)
-          // Kept: the mailbox may release its reference under the lock.
-          if special.isDeferred, fate != .handled,
-            !withExtendedLifetime(special, { node.settle() })
-          {
-            (fate, receipt) = (.skipped, nil)
+        var fate = Mailbox.Fate.skipped
+        if content.context.isEmpty {
+          fate = await run((consume content).handler, on: node, in: call, as: &worker)
+        } else {
+          // Incidents are found within these task-locals, too.
+          await content.context.bind {
+            fate = await run(content.handler, on: node, in: call, as: &worker)
           }
         }
         step = node.advance(after: fate)
@@ -162,66 +153,49 @@ extension Lane {
     }
   }
 
-  /// Runs a handler with the poster's task-locals, if the subscriber conforms to a further protocol; otherwise the
-  /// notification is passed over.
-  ///
-  /// Incidents are found within these task-locals, too.
+  @inline(__always)
   nonisolated(nonsending) private func run(
-    _ special: Notification.Special, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference, in call: CallKind, as worker: inout Worker?
+    _ handler: consuming Notification.Handler, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
   ) async -> Mailbox.Fate {
-    guard node.mayHandle else { return .skipped }
-    var fate = Mailbox.Fate.skipped
-    await special.context.bind {
-      fate = await run(special.handler, on: node, reference, in: call, as: &worker)
-    }
-    return fate
-  }
-
-  nonisolated(nonsending) private func run(
-    _ handler: Notification.Handler, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference, in call: CallKind, as worker: inout Worker?
-  ) async -> Mailbox.Fate {
-    switch handler {
-    case .synchronous(let handle): run(handle, on: node, reference, in: call)
-    case .asynchronous(let handle): await run(handle, on: node, reference, in: call, as: &worker)
-    case .special(let special): await run(special, on: node, reference, in: call, as: &worker)
+    switch consume handler {
+    case .synchronous(let handle): run(handle, on: node, in: call)
+    case .asynchronous(let handle): await run(handle, on: node, in: call, as: &worker)
     }
   }
 
   /// Not inlined: as a part of an asynchronous function each delivery is dearer.
   @inline(never)
   private func run(
-    _ handle: Notification.Synchronous, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference, in call: CallKind
+    _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
     // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     guard node.mayHandle else { return .skipped }
-    node.noteHeard(by: reference)
+    node.noteHeard(by: node.reference)
     do {
-      return try fate(of: handle(reference), on: node, in: call)
+      return try fate(of: handle(node.reference), on: node, in: call)
     } catch {
       return fail(error, on: node, in: call, at: watch)
     }
   }
 
   nonisolated(nonsending) private func run(
-    _ handle: Notification.Asynchronous, on node: SubscriptionNode,
-    _ reference: borrowing WeakReference, in call: CallKind, as present: inout Worker?
+    _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
+    as present: inout Worker?
   ) async -> Mailbox.Fate {
     let worker = present ?? Worker(activity: activity, caller: nil)
     present = worker
     let watch = slowWatch?.begin(node, in: call)
     defer { if let watch { slowWatch?.end(watch) } }
     guard node.mayHandle else { return .skipped }
-    node.noteHeard(by: reference)
+    node.noteHeard(by: node.reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
       let delivery = try await HandlerContext.binding.withValue(context) {
-        try await handle(reference)
+        try await handle(node.reference)
       }
       return fate(of: delivery, on: node, in: call)
     } catch {

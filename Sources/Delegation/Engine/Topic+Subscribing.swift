@@ -25,8 +25,6 @@ extension Topic {
       let sameID = identity.flatMap { identity in
         bucket?.first { $0.identity.matches(identity) }?.node
       }
-      // From before the take-over, after which it may be released.
-      let subscriber = sameID?.reference.object
       let node = update { index, effects -> SubscriptionNode? in
         if let bucket, let identity {
           let isSame = index.named(identity.hash).elementsEqual(bucket) {
@@ -36,7 +34,6 @@ extension Topic {
         }
         return subscribe(request, &reference, replacing: sameID, &index, &effects)
       }
-      if let subscriber { sameID?.keep(subscriber) }
       if let node { return node }
     }
   }
@@ -81,29 +78,30 @@ extension Topic {
     inPlaceOf predecessor: SubscriptionNode?, _ index: inout TopicIndex,
     _ effects: inout [Effect]
   ) -> SubscriptionNode {
+    var mailbox = index.makeMailbox(request.options?.policy ?? .unbounded)
     let former = predecessor?.isOpen == true ? predecessor : nil
     if let former {
-      // Before the worker of the predecessor can leave: until the hand-over is done, nothing else may be
-      // counted, and the hub is not at rest.
-      owner.activity.begin()
-      Self.terminate(former, as: .succeeded, &index, &effects)
+      Self.terminate(former, as: .cancelled, isSucceeded: true, &index, &effects)
+      // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
+      mailbox = former.contents.withLock { contents in
+        mailbox.takeOver(from: &contents.mailbox)
+        return mailbox
+      }
     }
-    var flags: Mailbox.Flags = former == nil ? [] : .awaitingHandOver
     let origin = index.origin(of: request.type, at: request.site)
     let serial = former?.serial ?? index.nextSerial()
-    // In one section with the look: a worker that leaves now finds who is held.
-    let attended = index.endings.attended(request.object)
-    if attended != nil { flags.insert(.held) }
     guard let reference = reference.take() else {
       fatalError("Delegation: a subscription was added twice")
     }
     let node = SubscriptionNode(
       reference: reference, topic: self,
-      mailbox: index.makeMailbox(request.options?.policy ?? .unbounded, flags: flags),
-      options: request.options, origin: origin, priority: request.priority ?? 0, serial: serial,
-      inPlaceOf: former)
-    if let attended { index.endings.hold(node, for: attended) }
-    if let former { effects.append(.takeOver(node, from: former)) }
+      mailbox: mailbox, options: request.options, origin: origin, priority: request.priority ?? 0,
+      serial: serial)
+    if former != nil {
+      // Until a worker is requested for it.
+      owner.activity.begin()
+      effects.append(.resume(node))
+    }
     index.insert(node, with: request.options)
     if index.takeSweep() {
       owner.activity.begin()

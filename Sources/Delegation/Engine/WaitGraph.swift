@@ -9,8 +9,7 @@
 /// It is searched for the circles of a wait when that begins, and again only when its count has fallen to what
 /// was excused then. A search looks at the waits for a handler's hub, subscription or protocol, and not at others.
 ///
-/// Invariant: what a wait excuses is chosen from the waits before it, so a later wait changes nothing for it. A
-/// hand-over of notifications may: then the first wait for one of them is counted anew, and all after it.
+/// Invariant: what a wait excuses is chosen from the waits before it, so a later wait changes nothing for it.
 struct WaitGraph: Sendable {
   struct Wait: Sendable {
     /// Numbers are in the order of arrival.
@@ -42,17 +41,6 @@ struct WaitGraph: Sendable {
       waits[wait.goal.key]?.remove(at: index)
     }
     if waits[wait.goal.key]?.isEmpty == true { waits[wait.goal.key] = nil }
-  }
-
-  /// All waits, in order.
-  var all: [Wait] { waits.values.flatMap(\.self).sorted { $0.number < $1.number } }
-
-  /// The first wait for a notification that is pending for a subscription, and all that came after it.
-  func all(sincePassingOf node: SubscriptionNode) -> [Wait] {
-    guard let first = waits[node.topic.number]?.first(where: { $0.goal.isPassing(of: node) }) else {
-      return []
-    }
-    return all.filter { $0.number >= first.number }
   }
 
   /// How many of the handlers that a wait's goal counts are excused at the moment.

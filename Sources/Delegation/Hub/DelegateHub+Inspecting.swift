@@ -286,8 +286,7 @@ extension DelegateHub {
 extension DelegateHub.Leftovers.Subscriber {
   /// What a subscription has left, if anything.
   init?(_ node: SubscriptionNode, named id: Identity? = nil) {
-    // What a worker had taken and a successor has taken over is counted there; an interceptor may still have it here.
-    let running = max(node.runningCalls, !node.isOpen && node.isAttended ? 1 : 0)
+    let running = node.runningCalls
     // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
     let waiting = node.contents.withLock { $0.mailbox.account(published: node.published).waiting }
     guard running > 0 || waiting > 0 else { return nil }

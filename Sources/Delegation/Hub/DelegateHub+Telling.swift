@@ -217,19 +217,15 @@ extension DelegateHub {
   ) {
     var content = Notification.Content(handler: handler, receipt: receipt)
     if isWrapping {
-      content.handler = wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait)
+      let call: CallKind = receipt == nil ? .notify : .notifyAndWait
+      if let interception = surroundings?.interception {
+        content.handler = handler.intercepted(by: interception, in: call)
+      }
+      content.context = configuration.propagating.map { $0.capture() }
     }
     guard topic.post(content) else { return }
     // Not lower than the default: others may wait for the same lane.
     startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
-  }
-
-  /// The handler within the hub's interceptors, and these with the poster's task-locals.
-  private nonisolated func wrapped(
-    _ handler: Notification.Handler, in call: CallKind
-  ) -> Notification.Handler {
-    (surroundings?.interception.map { handler.intercepted(by: $0, in: call) } ?? handler)
-      .binding(configuration.propagating.map { $0.capture() })
   }
 }
 
@@ -271,14 +267,14 @@ extension Notification.Handler {
   ) -> Self {
     let plain = unisolated(body)
     guard let place = body.isolation else { return calling(plain, in: audience) }
-    return .deferred { reference in try await call(plain, on: reference, in: audience, at: place) }
+    return .asynchronous { reference in try await call(plain, on: reference, in: audience, at: place) }
   }
 
   private static func call<P>(
     _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
     in audience: Audience<P>, at place: isolated any Actor
   ) throws -> Notification.Delivery {
-    guard HandlerContext.beginHandling() else { return .expired }
+    guard HandlerContext.mayGoOn else { return .expired }
     guard let subscriber = audience.load(reference) else { return audience.absence(of: reference) }
     try body(subscriber)
     return .handled

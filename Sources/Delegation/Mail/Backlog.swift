@@ -16,8 +16,6 @@ struct Backlog: Sendable {
   private var isReportDue = false
   /// The number of the notification that was taken last, from here or from the chain.
   var latest: Int
-  /// That notification, if its handler is deferred, until it begins.
-  var poised: Notification.Content?
   /// In the order in which they were posted.
   private var stored = Queue<(number: Int, content: Notification.Content)>()
   /// The dropped notifications, and those passed over, that have not been released yet.
@@ -56,17 +54,16 @@ struct Backlog: Sendable {
     return first.content
   }
 
-  /// Puts back the notification that was taken last, and has not begun.
-  ///
-  /// - Complexity: O(*n*) in the number of pending ones.
-  mutating func putBack() {
-    guard let content = poised.take() else { return }
-    for one in [(latest, content)] + stored.takeAll() { stored.append(one) }
-  }
-
   /// - Complexity: O(log *n*) in the number of pending ones.
   func contains(_ number: Int) -> Bool {
     stored.contains(number) { $0.number }
+  }
+
+  /// Takes over the pending notifications of another backlog, before anything has been added to this one; the limit is
+  /// kept by the next ``setPolicy(_:)``.
+  mutating func takeOver(from other: inout Backlog) {
+    swap(&overflow, &other.overflow)
+    swap(&stored, &other.stored)
   }
 
   /// Changes the policy, also for the notifications that are pending already.
@@ -74,14 +71,6 @@ struct Backlog: Sendable {
     self.policy = policy
     guard let limit = policy.limit, stored.count > limit else { return }
     for one in stored.takeAll() { add(one.content, number: one.number) }
-  }
-
-  /// Takes over the pending notifications of another backlog, before anything has been added to this one.
-  mutating func takeOver(from other: inout Backlog) {
-    swap(&overflow, &other.overflow)
-    // As a whole: very many may wait.
-    swap(&stored, &other.stored)
-    setPolicy(policy)
   }
 
   /// How many were dropped since the last report, if it has begun to drop; otherwise 0.

@@ -5,8 +5,6 @@ enum Termination: Sendable {
   case cancelled
   /// Its subscriber died.
   case expired
-  /// Another subscription has taken its id, and takes over what is pending.
-  case succeeded
 }
 
 /// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
@@ -61,18 +59,11 @@ struct Mailbox: Sendable {
     static let handling = Flags(rawValue: 4)
     /// The executor has changed since the attending worker began.
     static let relocated = Flags(rawValue: 8)
-    /// Shut until no worker attends the object's former subscription.
-    static let held = Flags(rawValue: 16)
-    /// Shut until the predecessor's pending notifications have been handed over.
-    static let awaitingHandOver = Flags(rawValue: 32)
-    /// The handler of the notification that was taken is deferred, and has not begun: a successor takes it back.
-    static let poised = Flags(rawValue: 64)
     /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
-    static let queued = Flags(rawValue: 128)
+    static let queued = Flags(rawValue: 16)
 
-    static let shut: Flags = [.held, .awaitingHandOver]
     /// Why no worker may begin.
-    static let taken: Flags = [.held, .awaitingHandOver, .attended, .queued]
+    static let taken: Flags = [.attended, .queued]
   }
 
   /// The first notification of the chain that was not taken, or the placeholder; `nil` after termination.
@@ -95,7 +86,7 @@ struct Mailbox: Sendable {
   private var budget: Int32 = 0
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
-  var flags: Flags
+  var flags: Flags = []
 
   /// Whether a notification's handler is running, or about to run.
   var isHandling: Bool { flags.contains(.handling) }
@@ -106,10 +97,6 @@ struct Mailbox: Sendable {
     return backlog.isEmpty ? position - 1 : backlog[0].latest
   }
 
-  /// Whether everything that was addressed to the subscription is accounted for, except what is being
-  /// handled.
-  var isAccountedFor: Bool { hasEnded && !flags.contains(.awaitingHandOver) }
-
   /// Whether nothing is pending any more, because it was discarded or handed over.
   var hasEnded: Bool { termination != nil && next == nil }
 
@@ -119,16 +106,13 @@ struct Mailbox: Sendable {
   ///   - placeholder: the end of the chain.
   ///   - number: how many notifications have been posted.
   ///   - policy: what to do when notifications come faster than they are handled.
-  ///   - flags: why the mailbox is shut, if it is.
   init(
-    at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded,
-    flags: Flags = []
+    at placeholder: Notification, number: Int, policy: DelegateHub.MailboxPolicy = .unbounded
   ) {
     next = placeholder
     position = number
     start = number
     backlog = policy == .unbounded ? [] : [Backlog(policy: policy)]
-    self.flags = flags
   }
 
   // MARK: Attending
@@ -172,7 +156,7 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Fate, published: Int?) -> Step {
-    flags.subtract([.handling, .poised])
+    flags.remove(.handling)
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
@@ -240,8 +224,6 @@ struct Mailbox: Sendable {
   mutating func terminate(at number: Int, as reason: Termination) -> Mailbox? {
     guard termination == nil else { return nil }
     termination = reason
-    // The successor has yet to take over what is pending.
-    if reason == .succeeded { return nil }
     let former = self
     start -= max(0, number - position)
     next = nil
@@ -273,9 +255,7 @@ struct Mailbox: Sendable {
   func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
     guard !hasEnded else { return false }
-    // It may be among those that will be handed over.
-    return flags.contains(.awaitingHandOver) || number >= position
-      || !backlog.isEmpty && backlog[0].contains(number)
+    return number >= position || !backlog.isEmpty && backlog[0].contains(number)
   }
 
   /// The account of this subscription.
@@ -294,7 +274,7 @@ struct Mailbox: Sendable {
     switch termination {
     case _ where !hasEnded: account.waiting = published - start - accounted
     case .expired: account.expired = lost
-    case .cancelled, .succeeded, nil: account.cancelled = lost
+    case .cancelled, nil: account.cancelled = lost
     }
     return account
   }

@@ -29,26 +29,6 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// With what most do not have.
-    case special(Special)
-  }
-
-  /// A handler that is called with a subscriber as a further protocol, with task-locals of the poster, or later.
-  @usableFromInline
-  final class Special: Sendable {
-    let handler: Handler
-    /// What the poster has bound.
-    let context: TaskLocalPropagation.Context
-    /// Whether it begins by ``HandlerContext/beginHandling()``; see ``Handler/deferred(_:)``.
-    let isDeferred: Bool
-
-    init(
-      _ handler: Handler, in context: TaskLocalPropagation.Context = [], isDeferred: Bool = false
-    ) {
-      self.handler = handler
-      self.context = context
-      self.isDeferred = isDeferred || handler.isDeferred
-    }
   }
 
   @usableFromInline
@@ -62,6 +42,8 @@ final class Notification: @unchecked Sendable {
   /// What a notification carries.
   struct Content: Sendable {
     var handler: Handler
+    /// The task-locals of the poster that are bound around the handler.
+    var context: TaskLocalPropagation.Context = []
     /// Counts the subscriptions that have yet to pass the notification; `nil` if no caller waits for that.
     var receipt: Receipt?
   }
@@ -88,29 +70,6 @@ final class Notification: @unchecked Sendable {
       rest?.next = nil
       rest = following
     }
-  }
-}
-
-extension Notification.Handler {
-  /// A handler that has to wait before it begins, as for the main actor: until then a successor may take it over.
-  @usableFromInline
-  static func deferred(_ handle: @escaping Notification.Asynchronous) -> Self {
-    .special(Notification.Special(.asynchronous(handle), isDeferred: true))
-  }
-
-  var isDeferred: Bool {
-    if case .special(let special) = self { special.isDeferred } else { false }
-  }
-
-  /// The handler with captured task-locals bound around it.
-  func binding(_ context: TaskLocalPropagation.Context) -> Self {
-    context.isEmpty ? self : .special(Notification.Special(self, in: context))
-  }
-
-  /// The task-locals that are bound around it.
-  var context: TaskLocalPropagation.Context? {
-    guard case .special(let special) = self else { return nil }
-    return special.context.isEmpty ? special.handler.context : special.context
   }
 }
 

@@ -27,7 +27,6 @@ extension SubscriptionNode {
     while true {
       let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, [Notification.Content], Int) in
-        if contents.predecessor != nil { inherit(&contents) }
         let published = publishedWhileOpen
         let isStored =
           published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
@@ -37,7 +36,7 @@ extension SubscriptionNode {
         )
       }
       if dropped > 0 {
-        report(.dropped, in: .notify, dropped: dropped, context: overflow.last?.handler.context)
+        report(.dropped, in: .notify, dropped: dropped, context: overflow.last?.context)
       }
       for content in overflow { content.receipt?.pass() }
       if let result { return result }
@@ -45,11 +44,8 @@ extension SubscriptionNode {
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
-  ///
-  /// A subscription that is held for this one counts, too: its notifications wait for this one's handler.
   func hasPending(_ number: Int) -> Bool {
-    if contents.withLock({ $0.mailbox.hasPending(number) }) { return true }
-    return heldSubscription?.hasPending(number) ?? false
+    contents.withLock { $0.mailbox.hasPending(number) }
   }
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
@@ -125,23 +121,6 @@ extension SubscriptionNode {
       != Bits.terminated
   }
 
-  /// Notes that the handler of the notification that was taken is deferred.
-  func poise(_ content: Notification.Content) { contents.withLock { $0.mailbox.poise(content) } }
-
-  /// Notes that a deferred handler begins, or will not; see ``Mailbox/settle()``.
-  ///
-  /// - Returns: whether a successor has not taken the notification over, with its receipt.
-  func settle() -> Bool { contents.withLock { $0.mailbox.settle() } }
-
-  /// Begins a deferred handler, which calls the subscriber now if that is alive.
-  ///
-  /// - Returns: whether it may.
-  func beginHandling() -> Bool {
-    guard settle(), mayHandle else { return false }
-    noteHeard(by: reference)
-    return true
-  }
-
   /// Clears `attended` if the step says that the mailbox is no longer attended.
   ///
   /// Called under the lock of the contents.
@@ -154,8 +133,7 @@ extension SubscriptionNode {
 
   /// Does what follows an update of the mailbox, outside the lock.
   ///
-  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left, and, if
-  /// the worker has left the mailbox of a terminated subscription, opens the subscription that is held for it.
+  /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left.
   private func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
@@ -164,42 +142,20 @@ extension SubscriptionNode {
   }
 }
 
-/// How a subscription takes the place of another, or waits for another one of the same object.
 extension SubscriptionNode {
-  /// Takes over what is pending for the predecessor, if there is one.
-  ///
-  /// Called under the lock of the contents, by all who look for what is pending. It takes the predecessor's lock
-  /// within, so that what is pending is always in one mailbox. There is no circle: of two locks, that of the newer
-  /// subscription is taken first. No more have to be taken over at once than threads are in `subscribe`.
-  func inherit(_ contents: inout Contents) {
-    guard let predecessor = contents.predecessor.take() else { return }
-    predecessor.contents.withLock { former in
-      predecessor.inherit(&former)
-      contents.mailbox.takeOver(from: &former.mailbox)
-    }
-  }
-
-  /// Keeps the subscriber of this subscription, whose id was taken, if a worker has a notification that it is about
-  /// to call it with: it would be lost with the subscriber.
-  func keep(_ subscriber: AnyObject) {
-    let isBeginning = contents.withLock { $0.mailbox.hasEnded && $0.mailbox.isHandling }
-    if isBeginning { topic.state.withLock { $0.endings.keep(subscriber, of: self) } }
-  }
-
-  /// Requests a worker, unless nothing is pending or the mailbox is shut.
+  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending.
   func resume() {
-    // Applies this mailbox's limit to what was taken over.
-    if touch({ $0.mailbox.needsWorker($1) }) { topic.owner.requestWorker(for: self) }
+    let mustRequest = touch { contents, published in
+      if let policy = contents.options?.policy { contents.mailbox.setPolicy(policy) }
+      guard let published, contents.mailbox.termination == nil else { return false }
+      return contents.mailbox.hasMore(published)
+    }
+    if mustRequest { topic.owner.requestWorker(for: self) }
   }
 
   /// The other subscriptions of the same object that have ended and whose handlers may run.
   var endedOnes: [SubscriptionNode] {
     guard let object = reference.object else { return [] }
     return topic.ended(of: object).filter { $0 !== self }
-  }
-
-  /// The subscription that is held for this one.
-  var heldSubscription: SubscriptionNode? {
-    isOpen ? nil : topic.state.withLock { $0.endings.held(for: self) }
   }
 }

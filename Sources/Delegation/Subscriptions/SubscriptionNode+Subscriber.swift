@@ -74,8 +74,7 @@ extension SubscriptionNode {
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
   /// deferred is not, until it begins.
   func noteHeard(by reference: borrowing WeakReference) {
-    guard state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive else { return }
-    if !contents.withLock({ $0.mailbox.flags.contains(.poised) }) { noteHeard() }
+    if state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive { noteFirstCall() }
   }
 
   /// Notes that the subscriber is called.

@@ -98,10 +98,6 @@ final class SubscriptionNode: Sendable {
     var mailbox: Mailbox
     /// The options that the user named; `nil` if there are none, and from the end on.
     var options: SubscriptionOptions?
-    /// The subscription whose id it has taken, until what was pending there has been taken over.
-    ///
-    /// Invariant: as long as there is one, the mailbox is shut.
-    var predecessor: SubscriptionNode?
     /// What is to be added to what `state` says of questions.
     ///
     /// Empty, or one; it is an array, as the mailbox's backlog is.
@@ -110,13 +106,12 @@ final class SubscriptionNode: Sendable {
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    options: SubscriptionOptions?, origin: Origin, priority: Int, serial: Int,
-    inPlaceOf predecessor: SubscriptionNode? = nil
+    options: SubscriptionOptions?, origin: Origin, priority: Int, serial: Int
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
-    contents = Lock(Contents(mailbox: mailbox, options: options, predecessor: predecessor))
+    contents = Lock(Contents(mailbox: mailbox, options: options))
     self.origin = origin
     self.priority = Atomic(priority)
     self.serial = serial
@@ -194,7 +189,6 @@ final class SubscriptionNode: Sendable {
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox?, options: SubscriptionOptions?) {
     let (pending, options, isMissed, wasQueued) = contents.withLock { contents in
-      if termination != .succeeded { inherit(&contents) }
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued)
@@ -209,23 +203,18 @@ final class SubscriptionNode: Sendable {
     return (pending, options)
   }
 
-  /// Adds its account to its protocol's sums if it has ended and nothing of it runs, and opens the subscription that is
-  /// held for its worker if that has left.
+  /// Adds its account to its protocol's sums if it has ended and nothing of it runs.
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
   func finish() {
     let account = contents.withLock { contents -> (counts: Account, questions: QuestionAccount)? in
-      guard !isBusy, contents.mailbox.isAccountedFor else { return nil }
+      guard !isBusy, contents.mailbox.hasEnded else { return nil }
       var questions = questions(&contents)
       // A call that has just begun finds that it must not.
       questions.answering = 0
       return (contents.mailbox.account(published: 0), questions)
     }
-    guard let left = topic.state.withLock({ $0.endings.finish(self, with: account) }) else {
-      return
-    }
-    left.held?.contents.withLock { _ = $0.mailbox.flags.remove(.held) }
-    left.held?.resume()
+    if let account { topic.state.withLock { $0.endings.finish(self, with: account) } }
   }
 
   /// Applies options, unless the subscription was terminated, or newer ones have been applied before.

@@ -4,8 +4,8 @@ extension Topic {
   enum Effect: Sendable {
     /// Applies options to it.
     case setOptions(SubscriptionNode, SubscriptionOptions)
-    /// Has it take over what is pending for its predecessor, and counts off what was counted for that.
-    case takeOver(SubscriptionNode, from: SubscriptionNode)
+    /// Requests a worker for what it has taken over, which is counted until then.
+    case resume(SubscriptionNode)
     /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
     /// found the subscriber dead, if one did.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
@@ -46,10 +46,8 @@ extension Topic {
     for effect in effects {
       switch effect {
       case .setOptions(let node, let options): node.setOptions(options)
-      case .takeOver(let successor, let former):
+      case .resume(let successor):
         successor.resume()
-        former.finish()
-        owner.reconsiderWaits(for: successor)
         owner.activity.end()
       case .finish(let node, let end, let termination, let call):
         remains.append(node.finishTermination(at: end, as: termination, in: call))
@@ -126,9 +124,9 @@ extension Topic {
   /// Called under the lock. Does nothing if it is not open.
   static func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
-    _ index: inout TopicIndex, _ effects: inout [Effect]
+    isSucceeded: Bool = false, _ index: inout TopicIndex, _ effects: inout [Effect]
   ) {
-    guard let end = index.terminate(node, isSucceeded: termination == .succeeded) else { return }
+    guard let end = index.terminate(node, isSucceeded: isSucceeded) else { return }
     effects.append(.finish(node, at: end, as: termination, in: call))
   }
 

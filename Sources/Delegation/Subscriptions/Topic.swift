@@ -10,9 +10,6 @@ protocol SubscriptionOwner: AnyObject, Sendable {
   /// Requests a worker for a subscription that has pending notifications, if the hub exists.
   func requestWorker(for node: SubscriptionNode)
 
-  /// Has those counted anew who wait for notifications that a subscription has taken over.
-  func reconsiderWaits(for node: SubscriptionNode)
-
   /// Looks for dead subscribers in a task of its own, and counts it off.
   func sweep(_ topic: Topic)
 

@@ -75,8 +75,8 @@ struct TopicIndex: Sendable {
   // MARK: Subscriptions
 
   /// Makes a mailbox that begins with the next notification.
-  func makeMailbox(_ policy: DelegateHub.MailboxPolicy, flags: Mailbox.Flags = []) -> Mailbox {
-    Mailbox(at: placeholder, number: posted, policy: policy, flags: flags)
+  func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
+    Mailbox(at: placeholder, number: posted, policy: policy)
   }
 
   /// The origin of a subscription of that type from that line of the source.

@@ -80,14 +80,6 @@ struct WaitList: Sendable {
     if isEmpty { limit = -1 }
   }
 
-  /// Has what each excuses counted anew when the list is next looked at.
-  ///
-  /// Otherwise it only falls: the excused handlers are chosen when the wait begins, and after that they end.
-  mutating func reconsider() {
-    for index in waiters.indices { waiters[index].limit = .max }
-    if !isEmpty { limit = .max }
-  }
-
   /// Takes out the waiters that need not wait at a count.
   ///
   /// The count has been read before the excused handlers are counted. A handler that ends in between is still
