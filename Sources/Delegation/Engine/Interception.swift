@@ -89,21 +89,6 @@ extension Notification.Handler {
   }
 }
 
-/// What a hub does around handlers, in one object, so that a question of a hub that does nothing looks once.
-@usableFromInline
-final class Surroundings: Sendable {
-  let slowWatch: SlowWatch?
-  @usableFromInline
-  let interception: Interception?
-
-  /// - Returns: `nil` if there is nothing to do.
-  init?(slowWatch: SlowWatch?, interception: Interception?) {
-    if slowWatch == nil, interception == nil { return nil }
-    self.slowWatch = slowWatch
-    self.interception = interception
-  }
-}
-
 /// What a lane or a round needs of its hub.
 ///
 /// A lane keeps it until its last worker is done, so that what was posted is delivered even if the
@@ -114,6 +99,6 @@ protocol Workplace: AnyObject, Sendable {
   var executor: (any TaskExecutor)? { get }
   /// The count of workers.
   var activity: Activity { get }
-  /// What the hub does around handlers, if anything.
-  var surroundings: Surroundings? { get }
+  /// Runs handlers within the hub's interceptors, if there are any.
+  var interception: Interception? { get }
 }

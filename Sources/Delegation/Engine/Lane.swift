@@ -20,7 +20,6 @@ final class Lane: Sendable {
   let workplace: any Workplace
   /// The workplace's.
   let activity: Activity
-  let slowWatch: SlowWatch?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
   /// The executor's.
@@ -43,7 +42,6 @@ final class Lane: Sendable {
   ) {
     self.workplace = workplace
     activity = workplace.activity
-    slowWatch = workplace.surroundings?.slowWatch
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
@@ -169,15 +167,12 @@ extension Lane {
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let watch = slowWatch?.begin(node, in: call)
-    defer { if let watch { slowWatch?.end(watch) } }
     guard node.mayHandle else { return .skipped }
     node.noteHeard(by: node.reference)
     do {
       return try fate(of: handle(node.reference), on: node, in: call)
     } catch {
-      return fail(error, on: node, in: call, at: watch)
+      return fail(error, on: node, in: call)
     }
   }
 
@@ -187,8 +182,6 @@ extension Lane {
   ) async -> Mailbox.Fate {
     let worker = present ?? Worker(activity: activity, caller: nil)
     present = worker
-    let watch = slowWatch?.begin(node, in: call)
-    defer { if let watch { slowWatch?.end(watch) } }
     guard node.mayHandle else { return .skipped }
     node.noteHeard(by: node.reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
@@ -199,17 +192,16 @@ extension Lane {
       }
       return fate(of: delivery, on: node, in: call)
     } catch {
-      return fail(error, on: node, in: call, at: watch)
+      return fail(error, on: node, in: call)
     }
   }
 
   /// Reports a handler that threw; not inlined, for it would make each delivery dearer.
   @inline(never)
   private func fail(
-    _ error: any Error, on node: SubscriptionNode, in call: CallKind, at ticket: SlowWatch.Ticket?
+    _ error: any Error, on node: SubscriptionNode, in call: CallKind
   ) -> Mailbox.Fate {
-    node.report(
-      .failed, in: call, error: error, since: ticket.flatMap { slowWatch?.start(of: $0) })
+    node.report(.failed, in: call, error: error)
     return .failed
   }
 

@@ -11,7 +11,7 @@ extension Round {
   func takeBallot(ending node: SubscriptionNode, by worker: Worker) -> Bool {
     if hasDeadline { expireIfDue() }
     guard takeBallot() else { return false }
-    worker.end(node, in: call, watchedBy: slowWatch, isCancelled: isCancelled)
+    worker.end(node, in: call, isCancelled: isCancelled)
     return true
   }
 
@@ -48,7 +48,7 @@ extension Round {
     ending claim: Claim? = nil, by worker: Worker? = nil,
     _ count: @escaping @Sendable () -> Bool
   ) -> Bool {
-    worker?.end(watchedBy: slowWatch)
+    worker?.end()
     let (end, failure) = worker?.takeEnd(isCancelled: isCancelled) ?? (.answered, nil)
     let item = PollState.Item(claim: claim, end: end, failure: failure, count: count)
     let (isOver, hasBallot) = state.withLock { state in

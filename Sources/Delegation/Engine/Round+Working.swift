@@ -124,8 +124,6 @@ extension Round {
   @usableFromInline
   func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
     if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    worker.ticket = slowWatch?.begin(node, in: call)
     guard node.mayBegin() else {
       worker.note(.unasked)
       return false

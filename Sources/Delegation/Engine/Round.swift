@@ -92,10 +92,8 @@ final class Round: Sendable {
 
   let executor: (any TaskExecutor)?
   let activity: Activity
-  /// What the hub does around handlers, if anything.
   @usableFromInline
-  let surroundings: Surroundings?
-  var slowWatch: SlowWatch? { surroundings?.slowWatch }
+  let interception: Interception?
   /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
   let admits: Admission?
   let call: CallKind
@@ -120,7 +118,7 @@ final class Round: Sendable {
   ) {
     executor = workplace.executor
     activity = workplace.activity
-    surroundings = workplace.surroundings
+    interception = workplace.interception
     caller = Caller.present
     self.admits = admits
     self.call = call

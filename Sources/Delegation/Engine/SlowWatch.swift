@@ -1,24 +1,19 @@
-/// Notices handlers that run for longer than they should, while they run.
+/// Notices handlers that run for longer than they should, while they run: the hub's outermost interceptor.
 ///
 /// One alarm serves all handlers: when it is due, it reports the handlers that have run since it was set, so a
 /// slow one is noticed before it has run for twice the limit. While no handler runs there is none, or one that is
 /// due for the last time.
-@usableFromInline
-final class SlowWatch: Sendable {
-  @usableFromInline
-  typealias Ticket = Int
-
+final class SlowWatch: DelegateHub.Interceptor {
   private struct Handler: Sendable {
-    let node: SubscriptionNode
-    let call: CallKind
+    let call: DelegateHub.HandlerCall
     let start: Duration
     let context: TaskLocalPropagation.Context
     var isReported = false
   }
 
   private struct State: Sendable {
-    var lastTicket = 0
-    var running: [Ticket: Handler] = [:]
+    var lastNumber = 0
+    var running: [Int: Handler] = [:]
     /// Whether an alarm is set, or about to be.
     var isWatching = false
   }
@@ -37,37 +32,25 @@ final class SlowWatch: Sendable {
     self.propagating = propagating
   }
 
-  /// Notes that a handler begins, in a task that has the task-locals of its call.
-  @usableFromInline
-  func begin(_ node: SubscriptionNode, in call: CallKind) -> Ticket {
+  nonisolated(nonsending) func intercept(
+    _ call: DelegateHub.HandlerCall,
+    next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ) async -> DelegateHub.HandlerOutcome {
     let handler = Handler(
-      node: node, call: call, start: deadlines.now(), context: propagating.map { $0.capture() })
-    let (ticket, isFirst) = state.withLock { state in
-      state.lastTicket += 1
-      state.running[state.lastTicket] = handler
+      call: call, start: deadlines.now(), context: propagating.map { $0.capture() })
+    let (number, isFirst) = state.withLock { state in
+      state.lastNumber += 1
+      state.running[state.lastNumber] = handler
       defer { state.isWatching = true }
-      return (state.lastTicket, !state.isWatching)
+      return (state.lastNumber, !state.isWatching)
     }
     // In a task of its own, so that it is for the handlers, too, that begin at the same time.
     if isFirst { deadlines.start { [weak self] in self?.watch() } }
-    return ticket
+    let outcome = await next()
+    // Released outside the lock.
+    _ = state.withLock { $0.running.removeValue(forKey: number) }
+    return outcome
   }
-
-  /// Notes that a handler has ended.
-  ///
-  /// - Returns: when it began.
-  @usableFromInline
-  @discardableResult
-  func end(_ ticket: Ticket) -> Duration? {
-    let former = state.withLock { $0.running.removeValue(forKey: ticket) }
-    return former?.start
-  }
-
-  /// How long it has been since a time.
-  func elapsed(since start: Duration) -> Duration { deadlines.now() - start }
-
-  /// When a handler that is running began.
-  func start(of ticket: Ticket) -> Duration? { state.withLock { $0.running[ticket]?.start } }
 
   /// Sets the alarm for the handlers that run now and were not reported, if there are any.
   private func watch() {
@@ -88,8 +71,8 @@ final class SlowWatch: Sendable {
         return slow.sorted { $0.key < $1.key }.map(\.value)
       }
       for handler in slow {
-        handler.node.report(
-          .slow, in: handler.call, since: handler.start, context: handler.context)
+        handler.call.subscription.node.report(
+          .slow, in: handler.call.call.code, since: handler.start, context: handler.context)
       }
       watch()
     }

@@ -7,7 +7,7 @@ public import Synchronization
 /// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
 /// subscriptions, nor the hub.
 ///
-/// `@unchecked Sendable`: `ticket`, `callEnd` and `failure` are used only in the task that runs its handlers.
+/// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
   let activity: Activity
@@ -26,10 +26,6 @@ final class Worker: @unchecked Sendable {
   let place: Int?
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
-  /// Its handler's ticket of the watch for slow handlers, if there is one.
-  @usableFromInline
-  @exclusivity(unchecked)
-  var ticket: SlowWatch.Ticket?
   /// How its call of a question's handler ends, as far as the handler has told.
   @exclusivity(unchecked)
   private var callEnd = CallEnd.answered
@@ -108,26 +104,10 @@ final class Worker: @unchecked Sendable {
     hasAnswered ? .returned : failure.map { .threw($0.error) } ?? .notCalled
   }
 
-  /// Notes that its handler has returned, which a watch for slow handlers may watch.
-  @inline(__always)
-  func end(watchedBy slowWatch: SlowWatch?) {
-    end()
-    if let slowWatch { end(watchedBy: slowWatch) }
-  }
-
-  @inline(never)
-  private func end(watchedBy slowWatch: SlowWatch) {
-    guard let ticket, let start = slowWatch.end(ticket), let failure else { return }
-    self.failure = CallFailure(
-      failure.error, isTold: failure.isTold, after: slowWatch.elapsed(since: start))
-  }
-
   /// Notes that the handler of a question has returned, and counts it off.
   @usableFromInline
-  func end(
-    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, isCancelled: Bool
-  ) {
-    end(watchedBy: slowWatch)
+  func end(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
+    end()
     if hasAnswered, !isCancelled { return node.endCall() }
     countOff(node, in: call, isCancelled: isCancelled)
   }
@@ -148,7 +128,6 @@ final class Worker: @unchecked Sendable {
   /// - Parameters:
   ///   - node: the subscription.
   ///   - call: the kind of call.
-  ///   - slowWatch: the watch for slow handlers, if there is one.
   ///   - absence: the result if the subscription was terminated.
   ///   - place: the actor that the handler belongs to.
   ///   - handler: asks the subscriber.
@@ -156,22 +135,16 @@ final class Worker: @unchecked Sendable {
   @inlinable
   @inline(__always)
   func ask<Result>(
-    _ node: SubscriptionNode, in call: CallKind, watchedBy slowWatch: SlowWatch?, absence: Result,
-    on place: isolated (any Actor)? = nil,
+    _ node: SubscriptionNode, in call: CallKind, absence: Result, on place: isolated (any Actor)? = nil,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    ticket = slowWatch?.begin(node, in: call)
-    guard node.beginCall() else {
-      if let ticket { slowWatch?.end(ticket) }
-      return absence
-    }
+    guard node.beginCall() else { return absence }
     let context = HandlerContext(worker: self, call: begin(), node: node)
     let result = await HandlerContext.binding.withValue(context) {
       _ = place
       return await handler(node)
     }
-    end(node, in: call, watchedBy: slowWatch, isCancelled: Task.isCancelled)
+    end(node, in: call, isCancelled: Task.isCancelled)
     return result
   }
 

@@ -29,7 +29,7 @@ extension Asking {
       func take(_ answer: Answer<Response, Failure>, from claim: Round.Claim) -> Round.Claim? {
         poll.take(answer, from: claim, by: worker, in: round)
       }
-      if let interception = round.surroundings?.interception {
+      if let interception = round.interception {
         return await interception.ask(self, from: first, as: worker, in: round, counting: take)
       }
       return await round.run(from: first, as: worker, counting: take) {

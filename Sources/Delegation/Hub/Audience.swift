@@ -77,12 +77,9 @@ extension SubscriptionNode {
   @inlinable
   @inline(__always)
   func call<P, R, E>(
-    in audience: Audience<P>, for call: CallKind, watchedBy slowWatch: SlowWatch?,
+    in audience: Audience<P>, for call: CallKind,
     _ body: (P) throws(E) -> R
   ) throws(E) -> R? {
-    // Begun first: that may call an executor's `enqueue`, and the subscription may end meanwhile.
-    let ticket = slowWatch?.begin(self, in: call)
-    defer { if let ticket { slowWatch?.end(ticket) } }
     guard beginCall() else { return nil }
     guard let subscriber = subscriber(in: audience, for: call) else {
       endCall(as: .unasked)

@@ -150,7 +150,7 @@ extension DelegateHub {
     by combiner: C
   ) async throws(E) -> C.Outcome {
     // Interceptors may drain the hub: then the round alone counts the question.
-    let isIntercepted = surroundings?.interception != nil
+    let isIntercepted = interception != nil
     if isIntercepted { endLoop() }
     defer { if isIntercepted { beginLoop() } }
     let ballot = Ballot<C, E>(asking: nodes.count - first, combiner: combiner)
@@ -260,7 +260,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
       if node.hasExecutor { return nil }
       let outcome: C.Outcome?
       do throws(Failure) {
-        if let response = try node.call(in: audience, for: call, watchedBy: nil, body) {
+        if let response = try node.call(in: audience, for: call, body) {
           outcome = count.receive(response, from: position)
         } else {
           outcome = count.receiveNothing(from: position)

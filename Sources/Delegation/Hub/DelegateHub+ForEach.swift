@@ -75,12 +75,11 @@ extension DelegateHub {
   ) throws(E) {
     let nodes = snapshot(of: audience.key)
     if nodes.isEmpty { return }
-    let slowWatch = slowWatch
     beginLoop()
     defer { endLoop() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
-      _ = try node.call(in: audience, for: .forEach, watchedBy: slowWatch) { subscriber throws(E) in
+      _ = try node.call(in: audience, for: .forEach) { subscriber throws(E) in
         if node.hasExecutor { node.stopAtExecutor() }
         try body(subscriber)
       }
@@ -109,10 +108,10 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
     await worker.ask(
-      node, in: .forEach, watchedBy: slowWatch, absence: .success(()), on: place
+      node, in: .forEach, absence: .success(()), on: place
     ) { node in
       _ = place
-      guard let interception = surroundings?.interception else {
+      guard let interception = interception else {
         return await node.answer(in: audience, body)
       }
       var result: Result<Void, E>?

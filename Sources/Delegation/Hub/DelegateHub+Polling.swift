@@ -6,7 +6,7 @@ extension DelegateHub {
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
   nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
-    guard mayAskAlone, nodes.count == 1, !nodes[0].hasExecutor, !isCalledOnOtherExecutor else {
+    guard mayAskInPlace, nodes.count == 1, !nodes[0].hasExecutor, !isCalledOnOtherExecutor else {
       return nil
     }
     return nodes[0]
@@ -31,7 +31,7 @@ extension DelegateHub {
     // After the combiner, which is the user's and may have given it an executor.
     if let node = soleSubscription(of: nodes) {
       let worker = beginAsking()
-      let answer = await worker.ask(node, in: call, watchedBy: slowWatch, absence: .absence) {
+      let answer = await worker.ask(node, in: call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
       let decision = ballot.count(answer, from: 0) ?? ballot.finish()

@@ -101,7 +101,7 @@ extension DelegateHub {
     let worker = beginAsking()
     defer { endAsking(worker) }
     // Within interceptors a turn is a question of its own, as one with a deadline is.
-    let isApart = whole != nil || each != nil || surroundings?.interception != nil
+    let isApart = whole != nil || each != nil || interception != nil
     guard let executor, !isApart, cursor.unclaimed > 0 else {
       return await takeTurns(
         &cursor, apart: isApart, of: audience, as: worker, in: call, by: whole, each: each,
@@ -135,7 +135,7 @@ extension DelegateHub {
           claim.node, of: audience, as: worker, in: call, by: whole, each: each, absent: absence
         ) { await ask($0, present, $1) }
       } else {
-        answer = await worker.ask(claim.node, in: call, watchedBy: slowWatch, absence: .absence) {
+        answer = await worker.ask(claim.node, in: call, absence: .absence) {
           await ask($0, present, nil)
         }
       }

@@ -218,7 +218,7 @@ extension DelegateHub {
     var content = Notification.Content(handler: handler, receipt: receipt)
     if isWrapping {
       let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-      if let interception = surroundings?.interception {
+      if let interception {
         content.handler = handler.intercepted(by: interception, in: call)
       }
       content.context = configuration.propagating.map { $0.capture() }

@@ -40,16 +40,9 @@ public actor DelegateHub {
   /// What the topics need of the hub.
   nonisolated let dispatcher: Dispatcher
 
-  /// The watch for slow handlers, if the configuration has a limit.
+  /// Runs handlers within the interceptors, if there are any.
   @usableFromInline
-  nonisolated var slowWatch: SlowWatch? { surroundings?.slowWatch }
-
-  /// What is done around handlers, if anything is.
-  @usableFromInline
-  nonisolated let surroundings: Surroundings?
-
-  /// Whether a single subscriber can be asked without a round, as far as it is for the hub to say.
-  nonisolated let mayAskAlone: Bool
+  nonisolated let interception: Interception?
 
   /// Whether a loop does all that handlers need.
   @usableFromInline
@@ -90,12 +83,11 @@ public actor DelegateHub {
     ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
     deadlines = DeadlineQueue(
       clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
-    surroundings = Surroundings(
-      slowWatch: configuration.makeSlowWatch(by: deadlines),
-      interception: Interception(configuration.interceptors, now: deadlines.now))
-    mayAskAlone = executor == nil && configuration.interceptors.isEmpty
-    mayAskInPlace = executor == nil && surroundings == nil
-    isWrapping = !(configuration.interceptors.isEmpty && configuration.propagating.isEmpty)
+    let watch: (any Interceptor)? = configuration.makeSlowWatch(by: deadlines)
+    interception = Interception(
+      [watch].compactMap(\.self) + configuration.interceptors, now: deadlines.now)
+    mayAskInPlace = executor == nil && interception == nil
+    isWrapping = interception != nil || !configuration.propagating.isEmpty
     let activity = Activity(deadlines)
     let reporter = IncidentReporter(
       configuration, on: executor, by: deadlines.now, countedBy: activity)

@@ -21,13 +21,10 @@ final class CallFailure: Sendable {
   let error: any Error
   /// Whether it is an incident: the caller does not receive it.
   let isTold: Bool
-  /// How long the handler ran, if that is known.
-  let duration: Duration?
 
-  init(_ error: any Error, isTold: Bool, after duration: Duration? = nil) {
+  init(_ error: any Error, isTold: Bool) {
     self.error = error
     self.isTold = isTold
-    self.duration = duration
   }
 }
 

@@ -56,19 +56,19 @@ extension SubscriptionNode {
   /// Takes the lock of the contents; must not be called under a lock.
   func report(
     _ kind: DelegateHub.Incident.Kind, in call: CallKind, error: (any Error)? = nil,
-    dropped: Int = 0, since start: Duration? = nil, lasting duration: Duration? = nil,
+    dropped: Int = 0, since start: Duration? = nil,
     context: TaskLocalPropagation.Context? = nil, with id: Identity? = nil
   ) {
     topic.owner.report(
       .init(
-        kind: kind, call: .init(code: call), error: error, dropped: dropped, duration: duration,
+        kind: kind, call: .init(code: call), error: error, dropped: dropped,
         subscription: .init(node: self), start: start, context: context,
         id: id ?? self.id))
   }
 
   /// Tells what the handler of a question threw, which has been counted off.
   func report(_ failure: CallFailure, in call: CallKind) {
-    report(.failed, in: call, error: failure.error, lasting: failure.duration)
+    report(.failed, in: call, error: failure.error)
   }
 
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
