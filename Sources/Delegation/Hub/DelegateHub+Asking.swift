@@ -263,9 +263,7 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
     let asking = AskingForReply(audience, body)
-    guard let deadline = deadline(within: duration) else {
-      return await decide(audience, by: .all(), in: .collect, asking).get()
-    }
+    let deadline = deadline(within: duration)
     return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
   }
 }

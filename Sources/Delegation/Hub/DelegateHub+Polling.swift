@@ -16,37 +16,6 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - audience: who is asked.
-  ///   - combiner: combines the answers.
-  ///   - call: the kind of call.
-  ///   - asking: asks one subscriber.
-  /// - Returns: the decision.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  nonisolated func decide<P, C: Combiner, E>(
-    _ audience: Audience<P>, by combiner: C, in call: CallKind, _ asking: some Asking<C.Response, E>
-  ) async -> Result<C.Outcome, E> {
-    let nodes = snapshot(of: audience.key)
-    var ballot = Ballot<C, E>(asking: nodes.count, combiner: combiner)
-    if let decision = ballot.begin() { return decision }
-    // After the combiner, which is the user's and may have given it an executor.
-    if let node = soleSubscription(of: nodes) {
-      let worker = beginAsking()
-      let answer = await worker.ask(node, in: call, absence: .absence) {
-        await asking.answer(of: $0, in: nil)
-      }
-      let decision = ballot.count(answer, from: 0) ?? ballot.finish()
-      endAsking(worker)
-      return decision
-    }
-    return await conduct(asking, in: call, of: audience, among: consume nodes, counting: ballot)
-  }
-
-  /// The same, with a deadline of the decision.
-  ///
-  /// It is apart from ``decide(_:by:in:_:)``, so that a call that can have none does not carry its code.
-  ///
-  /// - Parameters:
-  ///   - audience: who is asked.
   ///   - given: their subscriptions, if they are known; otherwise the present ones.
   ///   - combiner: combines the answers.
   ///   - call: the kind of call.
@@ -57,12 +26,22 @@ extension DelegateHub {
   @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
     _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
-    in call: CallKind, within deadline: Deadline?, _ asking: some Asking<C.Response, E>
+    in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
   ) async -> Result<C.Outcome, E> {
     let nodes = given ?? snapshot(of: audience.key)
     var ballot = Ballot<C, E>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     if let decision = ballot.begin() { return decision }
+    // After the combiner, which is the user's and may have given it an executor.
+    if deadline == nil, let node = soleSubscription(of: nodes) {
+      let worker = beginAsking()
+      let answer = await worker.ask(node, in: call, absence: .absence) {
+        await asking.answer(of: $0, in: nil)
+      }
+      let decision = ballot.count(answer, from: 0) ?? ballot.finish()
+      endAsking(worker)
+      return decision
+    }
     return await conduct(
       asking, in: call, of: audience, among: consume nodes, counting: ballot, within: deadline)
   }

@@ -71,7 +71,7 @@ extension DelegateHub {
     }
   }
 
-  /// Asks subscriptions one after another.
+  /// Asks subscriptions one after another: each turn is a question to one.
   ///
   /// - Parameters:
   ///   - audience: who is asked.
@@ -88,105 +88,31 @@ extension DelegateHub {
     absent absence: Absence<Value?>?, startingWith value: Value?,
     _ ask: @escaping @Sendable (SubscriptionNode, Value?, Round?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) { @concurrent in
-        await self.inTurn(
-          audience, in: call, by: whole, each: each, absent: absence, startingWith: value,
-          ask)
-      }
-    }
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
     var cursor = Cursor(snapshot(of: audience.key))
-    // Counted before it goes to the hub's executor, which may be busy, and between the turns: a drain has to see it.
-    let worker = beginAsking()
-    defer { endAsking(worker) }
-    // Within interceptors a turn is a question of its own, as one with a deadline is.
-    let isApart = whole != nil || each != nil || interception != nil
-    guard let executor, !isApart, cursor.unclaimed > 0 else {
-      return await takeTurns(
-        &cursor, apart: isApart, of: audience, as: worker, in: call, by: whole, each: each,
-        absent: absence, startingWith: value, ask)
-    }
-    // Entered after the snapshot, which is of the moment of the call, however busy the executor is. And concurrent,
-    // so that it goes there before the first handler, which may be synchronous.
-    return await withTaskExecutorPreference(executor) { @concurrent in
-      await self.takeTurns(
-        &cursor, apart: false, of: audience, as: worker, in: call, by: nil, each: nil,
-        absent: absence, startingWith: value, ask)
-    }
-  }
-
-  /// Asks those that are left: in the current task, or in a question of its own each that has a time or an executor.
-  @_alwaysEmitIntoClient
-  nonisolated func takeTurns<P, Value: Sendable, E>(
-    _ cursor: inout Cursor, apart isApart: Bool, of audience: Audience<P>, as worker: Worker,
-    in call: CallKind, by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
-    startingWith value: Value?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Round?) async -> Answer<Value?, E>
-  ) async -> Result<Value?, E> {
     var value = value
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
       let present = value
-      var answer = Answer<Value?, E>.absence
-      var isLast = claim.isLast
-      if isApart || claim.node.hasExecutor {
-        (answer, isLast) = await askApart(
-          claim.node, of: audience, as: worker, in: call, by: whole, each: each, absent: absence
-        ) { await ask($0, present, $1) }
-      } else {
-        answer = await worker.ask(claim.node, in: call, absence: .absence) {
-          await ask($0, present, nil)
-        }
-      }
-      switch answer {
-      case .response(let next), .substitute(let next):
+      let asking = AskingByClosure(late: absence?.answer() ?? .absence) { await ask($0, present, $1) }
+      let turn = await decide(
+        audience, among: [claim.node], by: First<Value?, Value?>.first(), in: call,
+        within: deadline(by: whole, each: each), asking)
+      switch turn {
+      case .failure: return turn.map { $0 ?? nil }
+      case .success(.some(let next)):
         if (next == nil) == (call == .pass) { return .success(next) }
         value = next
-      case .absence: break
-      case .failure(let error): return .failure(error)
+      case .success(.none): break
       }
-      if isLast { break }
     }
     return .success(value)
   }
 
-  /// Asks one subscriber in a question of its own, among one: within a time, or on its own executor.
-  ///
-  /// - Returns: its answer, and whether it is the last one, because the deadline of the whole call has come before it.
-  @_alwaysEmitIntoClient
-  nonisolated func askApart<P, Value: Sendable, E>(
-    _ node: SubscriptionNode, of audience: Audience<P>, as worker: Worker, in call: CallKind,
-    by whole: Deadline?, each: Duration?, absent absence: Absence<Value?>?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<Value?, E>
-  ) async -> (Answer<Value?, E>, isLast: Bool) {
-    let absent: Answer<Value?, E> = absence?.answer() ?? .absence
-    if let whole, whole.hasCome {
-      guard node.isReached(by: audience.admits, endingIn: call) else { return (.absence, false) }
-      // Only the one whose turn it was is late.
-      if !whole.isPast { node.noteLate(in: call) }
-      return (absent, true)
-    }
-    // `nil` for one that is late, or that an interceptor keeps from answering; no outcome for one that was not asked.
-    let rule = First<Answer<Value?, E>?, Answer<Value?, E>?>.first()
-    let asking = AskingByClosure<Answer<Value?, E>?, Never>(late: .substitute(nil)) {
-      .response(await ask($0, $1))
-    }
-    let deadline = deadline(by: whole, each: each)
-    // The handler's questions find it as the handler that awaits them, so a drain in one does not wait for it.
-    let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
-    defer { worker.end() }
-    let turn = await HandlerContext.binding.withValue(context) {
-      await decide(audience, among: [node], by: rule, in: call, within: deadline, asking).get()
-    }
-    guard let turn else { return (.absence, false) }
-    return turn.map { ($0, false) } ?? (absent, whole?.hasCome ?? false)
-  }
-
-  /// The deadline of a turn that begins now, before the one of the whole question has come.
+  /// The deadline of a turn that begins now; past if the one of the whole question has come.
   @usableFromInline
   nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
-    let left = whole.map { max($0.time - deadlines.now(), .nanoseconds(1)) } ?? Deadline.farthest
+    let left = whole.map { $0.time - deadlines.now() } ?? Deadline.farthest
     return deadlines.deadline(after: min(left, each ?? left))
   }
 }
