@@ -84,9 +84,7 @@ extension Round {
     for worker: Worker?, givingBack hasBallot: Bool
   ) -> (mustCount: Bool, next: Claim?) {
     let isSingle = worker?.isSingle ?? true
-    let isFirst = worker?.place == WorkerTasks.firstPlace
     let (mustCount, next) = state.withLock { state -> (Bool, Claim?) in
-      if isFirst { lookAtCaller(&state) }
       if hasBallot, !giveBackBallot(state.poll) { return (true, nil) }
       return (false, isSingle ? nil : state.claim())
     }
@@ -106,7 +104,7 @@ extension Round {
       swap(&held, &state.held)
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks =
-        isCancelling ? beginCancelling(&state, except: worker?.place, inPlace: false) : []
+        isCancelling ? beginCancelling(&state, except: worker?.place) : []
       return (
         state.cursor.halt(), held, !state.poll.queue.isEmpty, state.poll.waiting.take(), tasks
       )
@@ -117,7 +115,9 @@ extension Round {
     caller.clear()
     waiting?.continuation.resume()
     // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    cancel(tasks, inPlace: false)
+    if !tasks.isEmpty {
+      Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
+    }
     guard hasLate else { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker != nil { return releaseLate() }

@@ -15,8 +15,7 @@ extension Round {
     let place = state.withLock { $0.workers.reserve() }
     let worker = Worker(activity: activity, caller: caller, at: place, only: sent != nil)
     let task = executor.map { start(worker, on: $0, sent) } ?? start(worker)
-    let handling = state.withLock { $0.workers.keep(task, at: place) }
-    handle(task, as: handling)
+    keep(task, at: place)
   }
 
   private func start(
@@ -28,11 +27,6 @@ extension Round {
   @inline(never)
   private func start(_ worker: Worker) -> Task<Void, any Error> {
     Task<Void, any Error> { await self.work(as: worker) }
-  }
-
-  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  func startInPlace(_ worker: Worker, on executor: any TaskExecutor) -> Task<Void, any Error> {
-    Task<Void, any Error>.immediate(executorPreference: executor) { await self.work(as: worker) }
   }
 
   /// Starts a task that prefers no executor.

@@ -8,9 +8,8 @@ internal import Synchronization
 /// not delay the others, nor does one that blocks its thread, except in the caller's place; and the number of tasks
 /// grows with suspensions, not with subscribers.
 ///
-/// The handles of the workers' tasks are kept, so that they can be cancelled and escalated. That runs user code. They
-/// are cancelled one after another, in a task of their own, unless the caller of a question without a deadline is
-/// cancelled.
+/// The handles of the workers' tasks are kept, so that they can be cancelled. That runs user code: once it is decided,
+/// they are cancelled one after another, in a task of their own.
 ///
 /// It knows no types: what has them is its ``Question``. This file has what it is made of, its beginning, and its
 /// cancellation; `Round+Working` has what its workers do, `Round+Counting` what becomes of their answers.
@@ -40,21 +39,6 @@ final class Round: Sendable {
     var expiry: Expiry?
   }
 
-  /// The task of the caller, for the first worker, which runs in its place: nothing cancels that one before the caller
-  /// waits.
-  ///
-  /// It is an object: a copy of the handle is looked up by its type, which is not frozen.
-  ///
-  /// `@unchecked Sendable`: others use it only under the round's lock, from which the caller takes it before ``start()``
-  /// returns. So the caller releases it, while its task exists: that of an `async let` is on its parent's stack.
-  final class CallersTask: @unchecked Sendable {
-    private let task: UnsafeCurrentTask
-
-    init(_ task: UnsafeCurrentTask) { self.task = task }
-
-    var isCancelled: Bool { task.isCancelled }
-  }
-
   /// A deadline, and what counts those that have not answered by then.
   ///
   /// It is an object: most questions have none, and what can be empty is copied by its type, which is looked up.
@@ -78,8 +62,6 @@ final class Round: Sendable {
     var held: Held
     var workers = WorkerTasks()
     var poll = PollState()
-    /// The caller's task, while the caller starts the first worker.
-    var callersTask: CallersTask?
 
     /// Whether the poll is decided.
     var isDecided: Bool { held.question == nil }
@@ -138,19 +120,9 @@ final class Round: Sendable {
       return false
     }
     activity.begin()
+    if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
     let worker = Worker(activity: activity, caller: caller, at: WorkerTasks.firstPlace)
-    let callersTask = withUnsafeCurrentTask { $0.map(CallersTask.init) }
-    state.withLock { state in
-      state.callersTask = callersTask
-      lookAtCaller(&state)
-    }
-    let task = executor.map { startInPlace(worker, on: $0) } ?? startInPlace(worker)
-    let (handling, isDecided) = state.withLock { state in
-      state.callersTask = nil
-      return (state.workers.keep(task, at: WorkerTasks.firstPlace), state.isDecided)
-    }
-    withExtendedLifetime(callersTask) {}
-    handle(task, as: handling)
+    keep(startInPlace(worker), at: WorkerTasks.firstPlace)
     return isDecided
   }
 
@@ -159,13 +131,9 @@ final class Round: Sendable {
     state.provideStandby { requestWorker() }
   }
 
-  /// Does to a worker's task what was done to the others.
-  func handle(_ task: Task<Void, any Error>, as handling: WorkerTasks.Handling?) {
-    guard let handling else { return }
-    if let isInPlace = handling.isCancelledInPlace { cancel([task], inPlace: isInPlace) }
-    if handling.priority > 0 {
-      Self.escalate([task], to: TaskPriority(rawValue: handling.priority), on: executor)
-    }
+  /// Keeps a worker's task, which is cancelled if the others have been.
+  func keep(_ task: Task<Void, any Error>, at place: Int) {
+    if state.withLock({ $0.workers.keep(task, at: place) }) { task.cancel() }
   }
 
   // MARK: Cancelling
@@ -173,23 +141,9 @@ final class Round: Sendable {
   /// Whether the handlers that run and those that will are to be cancelled.
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
 
-  /// Cancels the handlers that run and those that will.
-  ///
-  /// - Parameter isInPlace: whether the current thread may run their cancellation handlers, which may
-  ///   block it. In place it reaches a handler that keeps the only thread of its executor busy.
-  func cancel(inPlace isInPlace: Bool) {
-    let isInPlace = isInPlace && caller.isShallow
-    let tasks = state.withLock { beginCancelling(&$0, except: nil, inPlace: isInPlace) }
-    cancel(tasks, inPlace: isInPlace)
-  }
-
-  /// Notes that the handlers are cancelled if the caller is, before it waits.
-  ///
-  /// Called under the lock, by the worker in the caller's place.
-  func lookAtCaller(_ state: inout State) {
-    if state.callersTask?.isCancelled == true {
-      isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
-    }
+  /// Cancels the handlers that run and those that will, in the place of who cancels the caller.
+  func cancel() {
+    for task in state.withLock({ beginCancelling(&$0, except: nil) }) { task.cancel() }
   }
 
   /// The deadline; `nil` for none, and once it is decided.
@@ -198,46 +152,8 @@ final class Round: Sendable {
   /// Notes that the handlers are cancelled, under the lock.
   ///
   /// - Returns: the tasks that have to be cancelled.
-  func beginCancelling(
-    _ state: inout State, except place: Int?, inPlace isInPlace: Bool
-  ) -> [Task<Void, any Error>] {
+  func beginCancelling(_ state: inout State, except place: Int?) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
-    return state.workers.cancel(except: place, inPlace: isInPlace)
-  }
-
-  func cancel(_ tasks: [Task<Void, any Error>], inPlace isInPlace: Bool) {
-    if tasks.isEmpty { return }
-    if isInPlace {
-      for task in tasks { task.cancel() }
-    } else {
-      Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
-    }
-  }
-
-  /// Raises the priority of the handlers that run or will, each in a task of its own.
-  ///
-  /// Neither the thread that raises the caller nor the caller itself runs their escalation handlers, which may
-  /// block: the caller could not go on at its deadline.
-  func escalate(to priority: TaskPriority) {
-    let tasks = state.withLock { $0.workers.escalate(to: priority.rawValue) }
-    Self.escalate(tasks, to: priority, on: executor)
-  }
-
-  private static func escalate(
-    _ tasks: [Task<Void, any Error>], to priority: TaskPriority, on executor: (any TaskExecutor)?
-  ) {
-    guard !tasks.isEmpty, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    else { return }
-    for task in tasks {
-      Task.startDetached(on: executor, priority: priority) { task.escalatePriority(to: priority) }
-    }
-  }
-
-  /// Raises the priority to the caller's, if that was raised before the call or while the first worker ran in
-  /// its place.
-  func escalateToCaller() {
-    guard let base = Task<Never, Never>.basePriority else { return }
-    let present = Task.currentPriority
-    if present > base { escalate(to: present) }
+    return state.workers.cancel(except: place)
   }
 }

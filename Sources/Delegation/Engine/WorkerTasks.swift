@@ -11,14 +11,6 @@ struct WorkerTasks: Sendable {
     case running(Task<Void, any Error>)
   }
 
-  /// What has been done to the others by the time that a task's handle is known.
-  struct Handling: Sendable {
-    /// Whether they were cancelled in the canceller's place; `nil` if they were not.
-    let isCancelledInPlace: Bool?
-    /// 0 for none.
-    let priority: UInt8
-  }
-
   /// The place of the first worker, which is reserved from the start.
   static var firstPlace: Int { 0 }
 
@@ -26,13 +18,9 @@ struct WorkerTasks: Sendable {
   private var first = Slot.reserved
   /// The slots from place 1 on.
   private var others: [Slot] = []
+  private var isCancelled = false
   /// Places from 1 on that can be used again.
   private var vacancies: [Int] = []
-  /// The priority that the tasks have been raised to, and that new ones will be raised to.
-  ///
-  /// It is the raw value: an optional of the type itself would be looked up at run time.
-  private var priority: UInt8 = 0
-  private var isCancelledInPlace: Bool?
 
   /// Reserves a place.
   mutating func reserve() -> Int {
@@ -46,14 +34,14 @@ struct WorkerTasks: Sendable {
 
   /// Keeps the handle of the task that was started for a place.
   ///
-  /// - Returns: what was done to the others; `nil` if the task has ended.
-  mutating func keep(_ task: Task<Void, any Error>, at place: Int) -> Handling? {
+  /// - Returns: whether it has to be cancelled, as the others were.
+  mutating func keep(_ task: Task<Void, any Error>, at place: Int) -> Bool {
     if case .left = self[place] {
       free(place)
-      return nil
+      return false
     }
     self[place] = .running(task)
-    return Handling(isCancelledInPlace: isCancelledInPlace, priority: priority)
+    return isCancelled
   }
 
   /// Notes that a place's task has ended, or that all it has yet to do is to end.
@@ -63,30 +51,12 @@ struct WorkerTasks: Sendable {
 
   /// Notes that the tasks are cancelled.
   ///
-  /// - Returns: those that have to be cancelled.
-  mutating func cancel(except place: Int?, inPlace isInPlace: Bool) -> [Task<Void, any Error>] {
-    // For good: a handler that keeps the only thread of its executor busy is reached in place only.
-    isCancelledInPlace = isInPlace || isCancelledInPlace == true
-    return tasks(except: place)
-  }
-
-  /// The tasks that have not ended, as far as they are known.
-  private func tasks(except place: Int?) -> [Task<Void, any Error>] {
-    var tasks: [Task<Void, any Error>] = []
-    if place != 0, case .running(let task) = first { tasks.append(task) }
-    for index in others.indices where index + 1 != place {
-      if case .running(let task) = others[index] { tasks.append(task) }
+  /// - Returns: those that have to be cancelled, as far as they are known.
+  mutating func cancel(except place: Int?) -> [Task<Void, any Error>] {
+    isCancelled = true
+    return (0...others.count).compactMap {
+      if $0 != place, case .running(let task) = self[$0] { task } else { nil }
     }
-    return tasks
-  }
-
-  /// Notes a priority that the tasks are raised to.
-  ///
-  /// - Returns: those that have to be raised to it.
-  mutating func escalate(to priority: UInt8) -> [Task<Void, any Error>] {
-    guard priority > self.priority else { return [] }
-    self.priority = priority
-    return tasks(except: nil)
   }
 
   private mutating func free(_ place: Int) {

@@ -122,7 +122,7 @@ extension DelegateHub {
   /// - Returns: as ``drain()``.
   /// - Complexity: as ``drain()``.
   public nonisolated func drain(within duration: Duration?) async -> Leftovers {
-    let isIdle = await wait(for: .rest(of: activity), until: deadline(within: duration))
+    let isIdle = await WaitGoal.rest(of: activity).wait(until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
     let workers = isIdle ? 0 : activity.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }

@@ -6,10 +6,7 @@ extension DelegateHub {
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
   nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
-    guard mayAskInPlace, nodes.count == 1, !nodes[0].hasExecutor, !isCalledOnOtherExecutor else {
-      return nil
-    }
-    return nodes[0]
+    mayAskInPlace && nodes.count == 1 && !nodes[0].hasExecutor ? nodes[0] : nil
   }
 
   /// Asks the subscribers of an audience side by side, and decides by what they answer.
@@ -106,8 +103,7 @@ extension DelegateHub {
     // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
     // subscribers that are still to be asked are a part of that.
     activity.begin()
-    let mayStart = expiry == nil && executor == nil && !isCalledOnOtherExecutor
-    guard mayStart, round.start() else { return round }
+    guard expiry == nil, executor == nil, round.start() else { return round }
     activity.end()
     return nil
   }
@@ -115,25 +111,19 @@ extension DelegateHub {
   /// Has a round go on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
   @usableFromInline
   nonisolated func finish(_ round: Round) async {
-    if isCalledOnOtherExecutor {
-      return await withTaskExecutorPreference(ownExecutor) { await self.finish(round) }
-    }
     let expiry = round.expiry
     let cancelAlarm = expiry?.deadline.schedule { round.noteDeadline() }
     defer { cancelAlarm?() }
     await withTaskCancellationHandler {
-      // Not before: voters that keep all threads until they are cancelled would keep the caller from hearing of it.
-      if expiry == nil, isCalledOnOwnExecutor { _ = round.start() }
       round.goOn()
       activity.end()
-      await waitForDecision(of: round)
+      await round.waitForDecision()
       guard let expiry, !round.isDecided else { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.
       expiry.count(in: round)
-      await waitForDecision(of: round)
+      await round.waitForDecision()
     } onCancel: {
-      // With a deadline not in the canceller's place: the caller could not return before the handlers have run.
-      round.cancel(inPlace: expiry == nil)
+      round.cancel()
     }
   }
 
@@ -151,18 +141,5 @@ extension DelegateHub {
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
     activity.end()
-  }
-
-  /// Waits for a decision, and escalates the round when the waiting task is escalated.
-  private nonisolated func waitForDecision(of round: Round) async {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-      return await round.waitForDecision()
-    }
-    await withTaskPriorityEscalationHandler {
-      round.escalateToCaller()
-      await round.waitForDecision()
-    } onPriorityEscalated: { _, priority in
-      round.escalate(to: priority)
-    }
   }
 }

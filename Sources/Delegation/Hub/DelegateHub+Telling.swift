@@ -204,7 +204,7 @@ extension DelegateHub {
     let receipt = Receipt()
     guard let topic = heardTopic(of: audience.key) else { return Leftovers(subscribers: []) }
     post(handler(audience), to: topic, receipt: receipt)
-    let isPassed = await wait(for: .passing(of: receipt), until: deadline)
+    let isPassed = await WaitGoal.passing(of: receipt).wait(until: deadline)
     if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
     return Leftovers(
       subscribers: topic.overview().nodes.filter { $0.hasPending(receipt) }

@@ -55,13 +55,6 @@ public actor DelegateHub {
   @usableFromInline
   nonisolated let executor: (any TaskExecutor)?
 
-  /// The executor for calls of tasks that prefer another one; deadlines run there as well.
-  ///
-  /// It is not the hub's, unless the clock is a test's: the hub's may be busy, and a call has to return by
-  /// its deadline all the same.
-  @usableFromInline
-  nonisolated let ownExecutor: any TaskExecutor
-
   /// Sets the deadlines of calls.
   @usableFromInline
   nonisolated let deadlines: DeadlineQueue
@@ -80,7 +73,6 @@ public actor DelegateHub {
     // to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
-    ownExecutor = (isRealTime ? nil : executor) ?? globalConcurrentExecutor
     deadlines = DeadlineQueue(
       clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
     let watch: (any Interceptor)? = configuration.makeSlowWatch(by: deadlines)
@@ -132,37 +124,4 @@ public actor DelegateHub {
 extension DelegateHub: Workplace {
   @usableFromInline
   nonisolated var activity: Activity { dispatcher.activity }
-
-  /// Whether the current task prefers an executor that is neither the hub's nor the global one.
-  ///
-  /// Handlers without an executor of their own would run on that executor. So calls of such a task are made again
-  /// with ``ownExecutor`` as the preference: if the caller's executor is busy, only that caller waits.
-  @usableFromInline
-  nonisolated var isCalledOnOtherExecutor: Bool {
-    withUnsafeCurrentTask { task in
-      guard let preferred = task?.unownedTaskExecutor else { return false }
-      return preferred != globalConcurrentExecutor.asUnownedTaskExecutor()
-        && preferred != executor?.asUnownedTaskExecutor()
-        && preferred != configuration.executor?.asUnownedTaskExecutor()
-    }
-  }
-
-  /// Whether the current task prefers the hub's executor, and so runs there.
-  nonisolated var isCalledOnOwnExecutor: Bool {
-    guard let executor else { return false }
-    return withUnsafeCurrentTask { task in
-      task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()
-    }
-  }
-
-  /// Waits for a goal, for a caller that may prefer another executor.
-  ///
-  /// Whoever reaches the goal would call `enqueue` of the caller's executor, which may block or run the
-  /// caller at once.
-  nonisolated(nonsending) func wait(for goal: WaitGoal, until deadline: Deadline?) async -> Bool {
-    guard isCalledOnOtherExecutor else { return await goal.wait(until: deadline) }
-    return await withTaskExecutorPreference(ownExecutor) { @concurrent in
-      await goal.wait(until: deadline)
-    }
-  }
 }
