@@ -17,7 +17,7 @@ actor Room {
   ///   - observers: who is told.
   init(rules: [any RoomRule], observers: [any RoomObserver]) {
     residents = rules + observers
-    watching = ruling.hub.delegates(RoomObserver.self)
+    watching = ruling.hub[RoomObserver.self]
     for rule in rules { ruling.registry.subscribe(rule) }
     for observer in observers { watching.registry.subscribe(observer) }
   }

@@ -1,46 +1,9 @@
 /// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
-  /// How many live subscribers a protocol has.
-  ///
-  /// **Order.** It includes what synchronous calls of the same thread have done before.
-  ///
-  /// **Isolation.** Works from everywhere, from every handler too.
-  ///
-  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Returns: the number of subscribers that were alive.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public nonisolated func subscriberCount<P>(of protocol: P.Type) -> Int {
-    subscriberCount(among: Audience(`protocol`))
-  }
-
   nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
     snapshot(of: audience.key).count {
       $0.isReached(by: audience.admits, endingIn: nil)
     }
-  }
-
-  /// Whether a protocol has a live subscriber.
-  ///
-  /// To skip work that is not needed if nobody listens. A question does not need it, because its
-  /// combiner says what the outcome is with nobody to ask.
-  ///
-  /// **Order.** It includes what synchronous calls of the same thread have done before.
-  ///
-  /// **Isolation.** Works from any thread and from every handler. The result may be out of date by the time
-  /// it is read.
-  ///
-  /// ```swift
-  /// if hub.hasSubscribers(of: Preview.self) { render() }
-  /// ```
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Returns: whether anybody was subscribed and alive. If very many have died since the last
-  ///   call, it looks at 384 of them, and takes the next one for alive.
-  /// - Complexity: O(1).
-  public nonisolated func hasSubscribers<P>(of protocol: P.Type) -> Bool {
-    hasSubscribers(among: Audience(`protocol`))
   }
 
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
@@ -48,24 +11,6 @@ extension DelegateHub {
     return topics.find(audience.key)?.hasSubscription(lookingAtMost: most) {
       $0.isReached(by: audience.admits, endingIn: nil)
     } ?? false
-  }
-
-  /// The live subscribers of a protocol, in the order in which they are served.
-  ///
-  /// The references are strong, and the caller releases them.
-  ///
-  /// **Order.** By priority, then in order of subscription. They include what synchronous calls of
-  /// the same thread have done before.
-  ///
-  /// **Isolation.** Works from everywhere, from every handler too.
-  ///
-  /// **Cancellation** and **Errors.** It takes no notice of cancellation, and does not throw.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Returns: the subscribers that were alive.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public nonisolated func subscribers<P>(of protocol: P.Type) -> [P] {
-    subscribers(among: Audience(`protocol`))
   }
 
   nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
@@ -150,20 +95,6 @@ extension DelegateHub {
   public nonisolated func statistics() async -> Statistics {
     let protocols = topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
-  }
-
-  /// What has become of one protocol's notifications and questions so far, without its subscribers one by one.
-  ///
-  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with ``statistics()``.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Returns: its part of ``statistics()``, in which ``Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if
-  ///   nobody has ever subscribed to it.
-  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public nonisolated func statistics<P>(
-    of protocol: P.Type
-  ) async -> Statistics.ProtocolStatistics? {
-    await statistics(of: Audience(`protocol`).key)
   }
 
   nonisolated func statistics(of key: ObjectIdentifier) async -> Statistics.ProtocolStatistics? {

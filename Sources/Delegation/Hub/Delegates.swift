@@ -24,6 +24,12 @@ public struct Delegates<P>: Sendable {
   @usableFromInline
   let audience: Audience<P>
 
+  @inlinable
+  init(hub: DelegateHub, audience: Audience<P>) {
+    self.hub = hub
+    self.audience = audience
+  }
+
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
   /// They are still subscribers of the first protocol. Notifications that are posted here use its
@@ -149,14 +155,18 @@ extension Delegates {
 }
 
 extension DelegateHub {
-  /// The calls of this hub for one protocol, without the protocol's name at each.
+  /// The calls of this hub for one protocol.
+  ///
+  /// ```swift
+  /// if await hub[DoorDelegate.self].vote({ await $0.mayEnter(guest) }) { open() }
+  /// ```
   ///
   /// **Isolation.** Works from any thread.
   ///
   /// - Parameter protocol: the protocol, as `WorkerDelegate.self`.
-  /// - Returns: the calls.
   /// - Complexity: O(1).
-  public nonisolated func delegates<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
+  @inlinable
+  public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
     Delegates(hub: self, audience: Audience(`protocol`))
   }
 }
