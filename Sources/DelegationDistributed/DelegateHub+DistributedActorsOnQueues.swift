@@ -41,7 +41,7 @@
         conforming(subscriber, to: `protocol`, "DelegateHub.subscribe(_:to:)", fileID, line),
         to: `protocol`, priority: priority, id: identity(of: subscriber),
         hold: hold(on: subscriber),
-        mailbox: mailbox, on: queue, fileID: fileID, line: line)
+        mailbox: mailbox, on: DispatchQueueExecutor(queue), fileID: fileID, line: line)
     }
 
     /// Subscribes an object that may be a local or a remote distributed actor, or neither; calls to it
@@ -73,10 +73,10 @@
       guard let actor = subscriber as? any DistributedActor else {
         return subscribe(
           subscriber, to: `protocol`, priority: priority, hold: .weakly, mailbox: mailbox,
-          on: queue, fileID: fileID, line: line)
+          on: DispatchQueueExecutor(queue), fileID: fileID, line: line)
       }
       return subscribe(
-        actor, to: `protocol`, priority: priority, mailbox: mailbox, on: queue, fileID: fileID,
+        actor, to: `protocol`, priority: priority, mailbox: mailbox, on: DispatchQueueExecutor(queue), fileID: fileID,
         line: line)
     }
   }

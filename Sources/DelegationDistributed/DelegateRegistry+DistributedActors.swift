@@ -60,7 +60,7 @@ extension DelegateRegistry {
         conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
         priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
         mailbox: mailbox,
-        on: queue, fileID: fileID, line: line)
+        on: DispatchQueueExecutor(queue), fileID: fileID, line: line)
     }
   #endif
 }

@@ -1,7 +1,3 @@
-#if canImport(Dispatch)
-  public import Dispatch
-#endif
-
 /// Subscribes and unsubscribes objects for one protocol of a hub; to give away, because it can neither
 /// call the subscribers nor list them.
 ///
@@ -59,35 +55,6 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     }
     return _openExistential(base, do: add)
   }
-
-  #if canImport(Dispatch)
-    /// Subscribes an object and runs its handlers on a dispatch queue.
-    ///
-    /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-(_,_,_,_,_,_,DispatchQueue,_,_)``.
-    ///
-    /// - Parameters:
-    ///   - subscriber: an object that conforms to the protocol.
-    ///   - priority: higher is asked and served first.
-    ///   - id: identifies the subscriber, instead of the object itself.
-    ///   - hold: whether the hub keeps the subscriber alive.
-    ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
-    ///   - queue: the queue that its handlers run on.
-    ///   - fileID: the source file that subscribes, for diagnostics.
-    ///   - line: the line that subscribes.
-    /// - Returns: the subscription, which need not be kept.
-    /// - Complexity: O(1), amortised.
-    @discardableResult
-    public func subscribe(
-      _ subscriber: P, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
-      hold: DelegateHub.Hold? = nil, mailbox: DelegateHub.MailboxPolicy? = nil,
-      on queue: DispatchQueue,
-      fileID: StaticString = #fileID, line: UInt = #line
-    ) -> DelegateHub.Subscription {
-      subscribe(
-        subscriber, priority: priority, id: id, hold: hold, mailbox: mailbox,
-        on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line)
-    }
-  #endif
 
   /// Ends an object's subscription.
   ///

@@ -1,7 +1,3 @@
-#if canImport(Dispatch)
-  public import Dispatch
-#endif
-
 /// Something that receives events: what ``Events`` calls.
 ///
 /// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
@@ -147,59 +143,3 @@ extension DelegateRegistry {
     return stream
   }
 }
-
-#if canImport(Dispatch)
-  extension DelegateRegistry {
-    /// Calls a closure with each event on a dispatch queue, until the subscription is cancelled.
-    ///
-    /// As ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
-    ///
-    /// - Parameters:
-    ///   - priority: higher is served first; 0 by default.
-    ///   - id: identifies the observer: another one with an equal id takes its place.
-    ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
-    ///   - queue: the queue that the closure runs on.
-    ///   - fileID: the source file that observes, for diagnostics.
-    ///   - line: the line that observes.
-    ///   - body: what to do with each event.
-    /// - Returns: the subscription, which ends if it is cancelled, not if it is released.
-    @discardableResult
-    public func observe<Event: Sendable>(
-      priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
-      mailbox: DelegateHub.MailboxPolicy? = nil, on queue: DispatchQueue,
-      fileID: StaticString = #fileID, line: UInt = #line,
-      _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
-    ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-      observe(
-        priority: priority, id: id, mailbox: mailbox, on: DispatchQueueTaskExecutor(queue),
-        fileID: fileID, line: line, body)
-    }
-
-    /// Calls a closure with an object and each event on a dispatch queue, until the object dies or the subscription is
-    /// cancelled.
-    ///
-    /// As ``observe(with:priority:id:mailbox:on:fileID:line:_:)-2x82o``.
-    ///
-    /// - Parameters:
-    ///   - owner: the object.
-    ///   - priority: higher is served first; 0 by default.
-    ///   - id: identifies the observer: another one with an equal id takes its place.
-    ///   - mailbox: what to do when events come faster than the closure returns; by default all of them wait.
-    ///   - queue: the queue that the closure runs on.
-    ///   - fileID: the source file that observes, for diagnostics.
-    ///   - line: the line that observes.
-    ///   - body: what to do with the object and each event.
-    /// - Returns: the subscription, which need not be kept.
-    @discardableResult
-    public func observe<Owner: AnyObject & Sendable, Event: Sendable>(
-      with owner: Owner, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
-      mailbox: DelegateHub.MailboxPolicy? = nil, on queue: DispatchQueue,
-      fileID: StaticString = #fileID, line: UInt = #line,
-      _ body: @escaping @isolated(any) @Sendable (Owner, Event) async throws -> Void
-    ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-      observe(
-        with: owner, priority: priority, id: id, mailbox: mailbox,
-        on: DispatchQueueTaskExecutor(queue), fileID: fileID, line: line, body)
-    }
-  }
-#endif
