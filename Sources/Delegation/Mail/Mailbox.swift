@@ -34,6 +34,26 @@ struct Mailbox: Sendable {
     case skipped
   }
 
+  /// A part of the chain that nobody will handle: to be released, and its receipts passed, outside the lock.
+  struct Remains: Sendable {
+    private(set) var first: Notification?
+    let count: Int
+
+    /// Passes the receipts of the first of them, up to a number.
+    ///
+    /// - Returns: the last one that was looked at.
+    @discardableResult
+    consuming func passReceipts(upTo most: Int = .max) -> Notification.Content? {
+      var last: Notification.Content?
+      for _ in 0..<max(0, min(count, most)) {
+        last = first?.content
+        last?.receipt?.pass()
+        first = first?.next
+      }
+      return last
+    }
+  }
+
   /// What the attending worker does next.
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
@@ -61,6 +81,10 @@ struct Mailbox: Sendable {
     static let relocated = Flags(rawValue: 8)
     /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
     static let queued = Flags(rawValue: 16)
+    /// It has dropped something since nothing was pending.
+    static let dropping = Flags(rawValue: 32)
+    /// It has begun to drop, and that has not been reported.
+    static let unreported = Flags(rawValue: 64)
 
     /// Why no worker may begin.
     static let taken: Flags = [.attended, .queued]
@@ -78,10 +102,11 @@ struct Mailbox: Sendable {
   private var handled = 0
   private var failed = 0
   private var passedOver = 0
-  /// Empty, or one backlog if the mailbox has, or once had, a policy with a limit.
-  ///
-  /// It is an array, so that most mailboxes need one word for it and it still is a value.
-  var backlog: [Backlog]
+  private var dropped = 0
+  /// How many of `dropped` have been reported.
+  private var reported = 0
+  /// How many may wait.
+  var limit: Int
   /// How many more the attending worker takes before it leaves, so that a flood cannot hold it for ever.
   private var budget: Int32 = 0
   /// How the subscription was terminated; `nil` before.
@@ -93,8 +118,7 @@ struct Mailbox: Sendable {
 
   /// The number of the notification whose handler is running, if one is.
   var handledNumber: Int? {
-    guard isHandling else { return nil }
-    return backlog.isEmpty ? position - 1 : backlog[0].latest
+    isHandling ? position - 1 : nil
   }
 
   /// Whether nothing is pending any more, because it was discarded or handed over.
@@ -112,7 +136,7 @@ struct Mailbox: Sendable {
     next = placeholder
     position = number
     start = number
-    backlog = policy == .unbounded ? [] : [Backlog(policy: policy)]
+    limit = policy.limit ?? .max
   }
 
   // MARK: Attending
@@ -125,7 +149,6 @@ struct Mailbox: Sendable {
   /// - Returns: whether it begins; who attends goes on with ``proceed(published:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
     guard termination == nil, let published else { return false }
-    store(upTo: published)
     if !flags.isDisjoint(with: .taken) {
       flags.insert(.recheck)
       return false
@@ -140,11 +163,9 @@ struct Mailbox: Sendable {
   /// - Parameter published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   mutating func proceed(published: Int?) -> Step {
-    guard termination == nil, let published else { return leave() }
-    store(upTo: published)
-    guard hasMore(published) else { return leave() }
+    guard termination == nil, let published, hasMore(published) else { return leave() }
     flags.remove(.recheck)
-    budget = Int32(clamping: waitingCount(published))
+    budget = Int32(clamping: published - position)
     return take().map(Step.handle) ?? leave()
   }
 
@@ -178,75 +199,82 @@ struct Mailbox: Sendable {
 
   private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
     flags.subtract([.attended, .relocated])
-    if isCaughtUp, !backlog.isEmpty { backlog[0].catchUp() }
+    if isCaughtUp { flags.remove(.dropping) }
     return step
   }
 
   @inline(__always)
-  private func waitingCount(_ published: Int) -> Int {
-    storedCount + max(0, published - position)
-  }
-
-  var storedCount: Int { backlog.isEmpty ? 0 : backlog[0].count }
-
-  @inline(__always)
-  func hasMore(_ published: Int) -> Bool { waitingCount(published) > 0 }
-
-  private mutating func take() -> Notification.Content? {
-    budget -= 1
-    flags.insert(.handling)
-    guard !backlog.isEmpty else { return takeFromChain() }
-    if let first = backlog[0].popFirst() { return first }
-    backlog[0].latest = position
-    return takeFromChain()
-  }
+  func hasMore(_ published: Int) -> Bool { published > position }
 
   /// Takes the next notification out of the chain.
   ///
   /// The last reference to it may be released here, under the lock. Its content is returned and the
   /// notification after it is kept in `next`, so no user's `deinit` can run.
-  mutating func takeFromChain() -> Notification.Content? {
-    let content = next?.content
-    next = next?.next
-    position += 1
-    return content
+  private mutating func take() -> Notification.Content? {
+    budget -= 1
+    flags.insert(.handling)
+    defer {
+      next = next?.next
+      position += 1
+    }
+    return next?.content
+  }
+
+  // MARK: Dropping
+
+  /// Drops the oldest that wait beyond the limit, by going on in the chain.
+  ///
+  /// - Returns: what was dropped; `nil` for nothing.
+  @inline(__always)
+  mutating func dropOldest(published: Int?) -> Remains? {
+    guard let published, published - position > limit, termination == nil else { return nil }
+    return drop(published - position - limit)
+  }
+
+  @inline(never)
+  private mutating func drop(_ count: Int) -> Remains {
+    let remains = Remains(first: next, count: count)
+    for _ in 0..<count { next = next?.next }
+    position += count
+    dropped += count
+    if flags.insert(.dropping).inserted { flags.insert(.unreported) }
+    return remains
+  }
+
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  mutating func takeUnreportedDrops() -> Int {
+    guard flags.remove(.unreported) != nil else { return 0 }
+    defer { reported = dropped }
+    return dropped - reported
   }
 
   // MARK: Ending
+
+  /// Takes over what is pending in another mailbox, which ends by that.
+  mutating func takeOver(from former: inout Mailbox) {
+    (next, position, start) = (former.next.take(), former.position, former.position)
+    former.termination = .cancelled
+  }
+
+  /// Whether notifications were addressed to a subscriber that has died.
+  ///
+  /// One that is being handled reaches nobody any more, or has been noted to be heard.
+  func hasMissed(_ published: Int) -> Bool {
+    isHandling || account(published: published).expired > 0
+  }
 
   /// Terminates the mailbox: pending notifications will not be handled.
   ///
   /// - Parameters:
   ///   - number: how many notifications had been posted when the termination began.
   ///   - reason: how the subscription was terminated.
-  /// - Returns: what it was before, if notifications were pending, for ``passReceipts(upTo:before:)``. To be released
-  ///   outside the lock, by which they may die.
-  mutating func terminate(at number: Int, as reason: Termination) -> Mailbox? {
+  /// - Returns: what was pending.
+  mutating func terminate(at number: Int, as reason: Termination) -> Remains? {
     guard termination == nil else { return nil }
     termination = reason
-    let former = self
-    start -= max(0, number - position)
-    next = nil
-    if !backlog.isEmpty { _ = backlog[0].takeAll() }
-    return former
-  }
-
-  /// Passes the receipts of what was pending when it was terminated.
-  ///
-  /// Must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - last: the number of the latest notification that was posted with a receipt: no other one of the chain is
-  ///     looked at.
-  ///   - number: how many notifications had been posted when the termination began.
-  /// - Returns: how many of the chain were looked at.
-  /// - Complexity: O(*n*) in what was stored and in the *n* of the chain up to that one.
-  @discardableResult
-  consuming func passReceipts(upTo last: Int, before number: Int) -> Int {
-    for content in backlog.isEmpty ? [] : backlog[0].takeAll() { content.receipt?.pass() }
-    let count = max(0, min(number - 1, last) + 1 - position)
-    for _ in 0..<count { takeFromChain()?.receipt?.pass() }
-    return count
+    let count = max(0, number - position)
+    start -= count
+    return Remains(first: next.take(), count: count)
   }
 
   // MARK: Looking in
@@ -254,8 +282,7 @@ struct Mailbox: Sendable {
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
     if handledNumber == number { return true }
-    guard !hasEnded else { return false }
-    return number >= position || !backlog.isEmpty && backlog[0].contains(number)
+    return !hasEnded && number >= position
   }
 
   /// The account of this subscription.
@@ -267,7 +294,7 @@ struct Mailbox: Sendable {
     account.handled = handled
     account.failed = failed
     account.passedOver = passedOver
-    account.dropped = backlog.isEmpty ? 0 : backlog[0].dropped
+    account.dropped = dropped
     account.handling = isHandling ? 1 : 0
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted

@@ -12,7 +12,6 @@ extension DelegateHub {
   public struct MailboxPolicy: Sendable, Hashable, CustomStringConvertible {
     /// How many may wait; `nil` for any number.
     let limit: Int?
-    private(set) var dropsOldest = true
 
     /// All of them wait.
     public static let unbounded = MailboxPolicy(limit: nil)
@@ -25,14 +24,6 @@ extension DelegateHub {
       MailboxPolicy(limit: limit)
     }
 
-    /// At most a given number of them wait; if one more comes, it is dropped.
-    ///
-    /// - Parameter limit: how many may wait; below 1 it stops the program when somebody subscribes.
-    /// - Returns: the policy.
-    public static func dropNewest(limit: Int) -> MailboxPolicy {
-      MailboxPolicy(limit: limit, dropsOldest: false)
-    }
-
     /// Only the latest one waits: ``dropOldest(limit:)`` with a limit of 1.
     public static let latest = dropOldest(limit: 1)
 
@@ -40,7 +31,7 @@ extension DelegateHub {
     public var description: String {
       if self == .latest { return "latest" }
       guard let limit else { return "unbounded" }
-      return "drop\(dropsOldest ? "Oldest" : "Newest")(limit: \(limit))"
+      return "dropOldest(limit: \(limit))"
     }
   }
 }

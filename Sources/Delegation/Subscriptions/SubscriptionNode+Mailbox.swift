@@ -16,31 +16,21 @@ extension SubscriptionNode {
   /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
-  /// How many notifications are moved into a mailbox with a limit in one lock section.
-  private static var storedAtOnce: Int { 1024 }
-
   /// Changes the contents, after they have what is the predecessor's and a mailbox with a limit has stored what
   /// was posted.
   ///
   /// It reports and releases what was dropped, outside the lock.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
-    while true {
-      let (result, overflow, dropped) = contents.withLock {
-        contents -> (Result?, [Notification.Content], Int) in
-        let published = publishedWhileOpen
-        let isStored =
-          published.map { contents.mailbox.store(upTo: $0, atMost: Self.storedAtOnce) } ?? true
-        return (
-          isStored ? body(&contents, published) : nil, contents.mailbox.takeOverflow(),
-          contents.mailbox.takeUnreportedDrops()
-        )
-      }
-      if dropped > 0 {
-        report(.dropped, in: .notify, dropped: dropped, context: overflow.last?.context)
-      }
-      for content in overflow { content.receipt?.pass() }
-      if let result { return result }
+    let (result, overflow, dropped) = contents.withLock { contents in
+      let published = publishedWhileOpen
+      let overflow = contents.mailbox.dropOldest(published: published)
+      return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
     }
+    if let overflow {
+      let last = overflow.passReceipts()
+      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
+    }
+    return result
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
@@ -146,7 +136,6 @@ extension SubscriptionNode {
   /// Keeps its limit for what it has taken over, and requests a worker if anything is pending.
   func resume() {
     let mustRequest = touch { contents, published in
-      if let policy = contents.options?.policy { contents.mailbox.setPolicy(policy) }
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published)
     }

@@ -187,7 +187,7 @@ final class SubscriptionNode: Sendable {
   @discardableResult
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
-  ) -> (pending: Mailbox?, options: SubscriptionOptions?) {
+  ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
     let (pending, options, isMissed, wasQueued) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
@@ -198,7 +198,11 @@ final class SubscriptionNode: Sendable {
     if termination == .expired, call != nil || isMissed {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }
-    pending?.passReceipts(upTo: topic.lastReceipt.load(ordering: .acquiring), before: end)
+    if let pending {
+      // No receipt is looked for behind the latest one that was posted.
+      let last = topic.lastReceipt.load(ordering: .acquiring)
+      pending.passReceipts(upTo: last + 1 - (end - pending.count))
+    }
     finish()
     return (pending, options)
   }
@@ -227,7 +231,7 @@ final class SubscriptionNode: Sendable {
         return nil
       }
       contents.options = options
-      if let policy = options.policy { contents.mailbox.setPolicy(policy) }
+      if let policy = options.policy { contents.mailbox.limit = policy.limit ?? .max }
       if former?.executor.map(place) != options.executor.map(place) {
         contents.mailbox.relocate()
         state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)

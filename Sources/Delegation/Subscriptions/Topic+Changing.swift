@@ -42,7 +42,7 @@ extension Topic {
 
   private func carryOut(_ effects: [Effect]) {
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var remains: [(pending: Mailbox?, options: SubscriptionOptions?)] = []
+    var remains: [(pending: Mailbox.Remains?, options: SubscriptionOptions?)] = []
     for effect in effects {
       switch effect {
       case .setOptions(let node, let options): node.setOptions(options)

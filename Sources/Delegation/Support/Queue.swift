@@ -48,19 +48,6 @@ struct Queue<Element> {
   /// All elements, in order.
   var all: [Element] { elements[head...].compactMap(\.self) }
 
-  /// Whether there is an element of a number.
-  ///
-  /// - Parameters:
-  ///   - wanted: the number.
-  ///   - number: an element's number, which rises from each to the next.
-  /// - Returns: whether there is.
-  /// - Complexity: O(log *n*).
-  func contains(_ wanted: Int, by number: (Element) -> Int) -> Bool {
-    let rest = elements[head...]
-    let index = rest.partitioningIndex { $0.map(number) ?? wanted >= wanted }
-    return index < rest.endIndex && rest[index].map(number) == wanted
-  }
-
   /// Removes and returns all elements, in order.
   @inlinable
   mutating func takeAll() -> [Element] {
