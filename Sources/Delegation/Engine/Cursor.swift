@@ -33,12 +33,6 @@ struct Cursor: Sendable {
   var next: Int
   @usableFromInline
   var isHalted = false
-  /// The next position when the deadline came; `.max` before.
-  private var end = Int.max
-  /// Claimed subscriptions that are sent to their own executors and have not begun there, by position.
-  ///
-  /// From the deadline on, also those that have begun and are not late.
-  private var sent: [Int: SubscriptionNode] = [:]
   /// Whether a standby has been requested that has not begun.
   var hasStandby = false
 
@@ -75,46 +69,14 @@ struct Cursor: Sendable {
     return release()
   }
 
-  /// Ends the claiming at the deadline; ``notBegun(_:)`` stays as it is.
-  mutating func expire() {
-    if isExpired { return }
-    (isHalted, end, next) = (true, next, nodes.count)
-  }
-
-  /// Whether the deadline has ended the claiming.
-  var isExpired: Bool { end != .max }
-
-  /// Notes that a subscription that has begun is not late: it has ended.
-  mutating func spare(_ node: SubscriptionNode, at position: Int) { sent[position] = node }
-
-  /// Whether a subscription that had begun when the deadline came is late.
-  func isLate(_ position: Int) -> Bool { isExpired && sent[position] == nil }
+  /// Ends the claiming at the deadline; the list is released when it has been counted.
+  mutating func expire() { (isHalted, next) = (true, nodes.count) }
 
   /// Takes out the list, to be released outside the lock.
   @inlinable
   mutating func release() -> [SubscriptionNode] {
     defer { nodes = [] }
     return nodes
-  }
-
-  /// Notes that a claimed subscription is sent to its own executor.
-  mutating func send(_ claim: Claim) {
-    sent[claim.position] = claim.node
-  }
-
-  /// Notes that a subscription begins on its own executor.
-  ///
-  /// - Returns: whether it may begin.
-  mutating func beginSent(_ position: Int) -> Bool {
-    // One that comes after the deadline has not begun, and the deadline has yet to find that.
-    if isHalted { return false }
-    sent[position] = nil
-    return true
-  }
-
-  /// The subscription at a position, if its handler has not begun; only before ``halt()``.
-  func notBegun(_ position: Int) -> SubscriptionNode? {
-    position < (isExpired ? end : next) ? sent[position] : nodes[position]
   }
 }
 

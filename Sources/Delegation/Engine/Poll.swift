@@ -82,6 +82,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   @inlinable
   @inline(never)
   func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
+    round.expire()
     if round.enqueue({ self.keep(self.ballot.expire(counting: absence)) }) {
       _ = conclude(false, by: nil, in: round)
     }

@@ -141,9 +141,8 @@ extension Round {
   /// Counts off a call whose answer is not counted any more, and tells what its handler threw, unless it was late.
   @inline(never)
   func endUncounted(_ claim: Claim, as end: CallEnd, telling failure: CallFailure? = nil) {
-    // At the deadline it was counted as late.
-    let isLate = state.withLock { $0.cursor.isLate(claim.position) }
-    claim.node.endCall(as: isLate ? .overdue : end == .answered ? .abandoned : end)
+    let isLate = state.withLock { $0.isExpired }
+    claim.node.endCall(as: isLate ? .late : end == .answered ? .abandoned : end)
     if let failure, !isLate { claim.node.report(failure, in: call) }
   }
 
@@ -156,35 +155,13 @@ extension Round {
     expiry.count(in: self)
   }
 
-  /// Whether a subscription that has not answered is late: not if it ended, or its subscriber died, before
-  /// it was asked, and not if its subscriber does not conform.
-  ///
-  /// Called by the one that has the ballot, before the round is halted. From the first time on, no handler begins.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - position: its position.
-  ///   - start: when the question was asked, if it is to be noted that it is late.
-  /// - Returns: whether it is.
+  /// Notes that the deadline has come: no handler begins any more, and those that end are late.
   @usableFromInline
-  func isLate(_ node: SubscriptionNode, at position: Int, notingSince start: Duration?) -> Bool {
-    let notBegun = state.withLock { state in
+  func expire() {
+    state.withLock { state in
+      state.isExpired = true
       state.cursor.expire()
-      return state.cursor.notBegun(position)
     }
-    // Outside the lock: it may release a subscriber's last reference. One that has died is not terminated
-    // here, which may take its time: the caller is to go on.
-    if let notBegun {
-      guard notBegun.isActive, notBegun.isReached(by: admits, endingIn: call) else {
-        return false
-      }
-    } else if !node.isOpen {
-      // It may have ended before it was claimed, and be finished.
-      state.withLock { $0.cursor.spare(node, at: position) }
-      return true
-    }
-    if let start { node.noteLate(in: call, since: notBegun == nil ? start : nil) }
-    return true
   }
 
   /// Waits until the poll is decided, or for the deadline, if that has not been waited for before.

@@ -144,7 +144,8 @@ extension Round {
   /// Begins with a claimed subscription on its own executor; `nil` if no handler may begin any more.
   private func beginSent(_ claim: Claim) -> Claim? {
     state.withLock { state in
-      guard state.cursor.beginSent(claim.position) else { return nil }
+      // One that comes after the deadline does not begin.
+      if state.cursor.isHalted { return nil }
       var claim = claim
       claim.count()
       return claim

@@ -62,13 +62,15 @@ final class Round: Sendable {
     var held: Held
     var workers = WorkerTasks()
     var poll = PollState()
+    /// Whether the deadline has come before it was decided.
+    var isExpired = false
 
     /// Whether the poll is decided.
     var isDecided: Bool { held.question == nil }
 
     /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
     mutating func note(_ claim: inout Claim) {
-      if claim.node.hasExecutor { cursor.send(claim) } else { claim.count() }
+      if !claim.node.hasExecutor { claim.count() }
     }
   }
 

@@ -115,46 +115,6 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
-/// A question of which each subscriber's own result is wanted.
-@frozen
-@usableFromInline
-struct AskingForReply<P, R: Sendable>: Asking {
-  @usableFromInline
-  let audience: Audience<P>
-  @usableFromInline
-  let body: nonisolated(nonsending) @Sendable (P) async throws -> R
-
-  @inlinable
-  init(
-    _ audience: Audience<P>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
-  ) {
-    self.audience = audience
-    self.body = body
-  }
-
-  @inlinable
-  @inline(__always)
-  func answer(
-    of node: SubscriptionNode, in round: Round?
-  ) async -> Answer<DelegateHub.Reply<R>, Never> {
-    guard let subscriber = node.subscriber(in: audience, for: .collect) else {
-      return node.absence()
-    }
-    do {
-      return .response(.init(of: node, result: .success(try await body(subscriber))))
-    } catch {
-      node.noteFailure(error)
-      return .response(.init(of: node, result: .failure(error)))
-    }
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
-    { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
-  }
-}
-
 extension DelegateHub {
   /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
   public struct Reply<Value: Sendable>: Sendable {
@@ -196,10 +156,10 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   init(
-    late: Answer<Response, Failure> = .absence,
+    late: @escaping @Sendable (SubscriptionNode) -> Answer<Response, Failure>,
     _ body: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<Response, Failure>
   ) {
-    self.late = { _ in late }
+    self.late = late
     self.body = body
   }
 

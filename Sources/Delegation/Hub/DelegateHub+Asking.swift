@@ -27,23 +27,41 @@ extension DelegateHub {
     return await decide(audience, by: combiner, in: call, within: deadline, asking).outcome
   }
 
+  /// Asks for each one's own result, on the closure's actor if it belongs to one.
   @_alwaysEmitIntoClient
   nonisolated func collect<P, R: Sendable>(
     _ audience: Audience<P>, within duration: Duration?,
     isolated body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [Reply<R>] {
-    let asking = AskingForReplyInPlace(AskingInPlace(audience, in: .collect, isolated: body))
-    let deadline = deadline(within: duration)
-    return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
+    let asking = AskingInPlace(audience, in: .collect, isolated: body)
+    return await collect(audience, within: duration, asking: asking.answer)
   }
 
   @_alwaysEmitIntoClient
-  @inline(__always)
   nonisolated func collect<P, R: Sendable>(
     _ audience: Audience<P>, within duration: Duration?,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [Reply<R>] {
-    let asking = AskingForReply(audience, body)
+    let asking = AskingForResponse(audience, in: .collect, body)
+    return await collect(audience, within: duration, asking: asking.answer)
+  }
+
+  @_alwaysEmitIntoClient
+  nonisolated func collect<P, R: Sendable>(
+    _ audience: Audience<P>, within duration: Duration?,
+    asking ask: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<R, any Error>
+  ) async -> [Reply<R>] {
+    let late: @Sendable (SubscriptionNode) -> Answer<Reply<R>, Never> = {
+      .response(.init(of: $0, result: .failure(ReplyError.timedOut)))
+    }
+    let asking = AskingByClosure(late: late) { node, round in
+      switch await ask(node, round) {
+      case .response(let response), .substitute(let response):
+        .response(.init(of: node, result: .success(response)))
+      case .failure(let error): .response(.init(of: node, result: .failure(error)))
+      case .absence: .absence
+      }
+    }
     let deadline = deadline(within: duration)
     return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
   }

@@ -156,33 +156,3 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     return .success(count.finish())
   }
 }
-
-/// A question that awaits nothing, of which each subscriber's own result is wanted.
-@frozen
-@usableFromInline
-struct AskingForReplyInPlace<P, R: Sendable>: Asking {
-  @usableFromInline
-  let asking: AskingInPlace<P, R, any Error>
-
-  @inlinable
-  init(_ asking: AskingInPlace<P, R, any Error>) {
-    self.asking = asking
-  }
-
-  @inlinable
-  func answer(
-    of node: SubscriptionNode, in round: Round?
-  ) async -> Answer<DelegateHub.Reply<R>, Never> {
-    switch await asking.answer(of: node, in: round) {
-    case .response(let response), .substitute(let response):
-      .response(.init(of: node, result: .success(response)))
-    case .failure(let error): .response(.init(of: node, result: .failure(error)))
-    case .absence: .absence
-    }
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<R>, Never> {
-    { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
-  }
-}

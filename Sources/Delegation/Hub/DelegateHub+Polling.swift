@@ -64,10 +64,10 @@ extension DelegateHub {
     let poll = Poll(ballot)
     var expire: Round.Expire?
     if deadline != nil {
-      let (nodes, late) = (nodes, asking.late)
+      let (nodes, late, admits) = (nodes, asking.late, audience.admits)
       expire = { round, start in
         poll.expire(in: round) { position in
-          let isLate = round.isLate(nodes[position], at: position, notingSince: start)
+          let isLate = nodes[position].isLate(admittedBy: admits, in: call, notingSince: start)
           return isLate ? late(nodes[position]) : .absence
         }
       }

@@ -94,7 +94,9 @@ extension DelegateHub {
     while let claim = cursor.claim() {
       if claim.isLast { _ = cursor.release() }
       let present = value
-      let asking = AskingByClosure(late: absence?.answer() ?? .absence) { await ask($0, present, $1) }
+      let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }) {
+        await ask($0, present, $1)
+      }
       let turn = await decide(
         audience, among: [claim.node], by: First<Value?, Value?>.first(), in: call,
         within: deadline(by: whole, each: each), asking)

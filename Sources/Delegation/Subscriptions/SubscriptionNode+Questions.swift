@@ -6,10 +6,8 @@ enum CallEnd: UInt8, Sendable {
   case answered
   case failed
   case abandoned
-  /// It was counted as late when it began, because its deadline had come.
+  /// It ended after its deadline.
   case late
-  /// It was counted as late while it ran.
-  case overdue
   /// Its subscriber was gone, or does not conform: it was not asked.
   case unasked
 }
@@ -98,7 +96,6 @@ extension SubscriptionNode {
     case .failed: countOff { $0.failed += 1 }
     case .abandoned: countOff { $0.abandoned += 1 }
     case .late: countOff { $0.late += 1 }
-    case .overdue: countOff { $0.answering += 1 }
     case .unasked:
       didCountOff(
         state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
@@ -118,23 +115,21 @@ extension SubscriptionNode {
     if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
   }
 
-  /// Notes that a subscriber had not answered at a question's deadline.
+  /// Whether a subscriber that had not answered at a question's deadline is late: not if it is gone, or does not conform.
+  ///
+  /// One that has died is not terminated here, which may take its time: the caller is to go on.
   ///
   /// - Parameters:
+  ///   - admits: whether one conforms; `nil` for all.
   ///   - call: the kind of call.
-  ///   - start: when it was asked; if it was not, it counts as asked now, unless it was removed.
+  ///   - start: when it was asked, if that is to be reported.
+  /// - Returns: whether it is.
   @usableFromInline
-  func noteLate(in call: CallKind, since start: Duration? = nil) {
-    if start != nil {
-      correct { account in
-        account.late += 1
-        // It is still counted as running in `state`.
-        account.answering -= 1
-      }
-    } else {
-      guard beginCall() else { return }
-      endCall(as: .late)
-    }
-    if isOpen { report(.late, in: call, since: start) }
+  func isLate(
+    admittedBy admits: Admission?, in call: CallKind, notingSince start: Duration?
+  ) -> Bool {
+    guard isOpen, let object = reference.living, admits?(object) ?? true else { return false }
+    if let start { report(.late, in: call, since: start) }
+    return true
   }
 }
