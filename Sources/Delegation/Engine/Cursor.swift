@@ -55,12 +55,6 @@ struct Cursor: Sendable {
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
 
-  /// Adds a subscription at the end.
-  mutating func append(_ node: SubscriptionNode) {
-    if nodes.isEmpty { next = 0 }
-    nodes.append(node)
-  }
-
   /// Ends the claiming.
   ///
   /// - Returns: the subscriptions that have not begun, to be released outside the lock.
@@ -137,11 +131,8 @@ extension Lock where State: Claimable {
   }
 
   /// Requests a standby if there is none, and something is unclaimed after a change.
-  func provideStandby(
-    after change: (inout Cursor) -> Void = { _ in }, requestingBy requestStandby: () -> Void
-  ) {
+  func provideStandby(requestingBy requestStandby: () -> Void) {
     let mustRequest = withLock { state in
-      change(&state.cursor)
       if state.cursor.hasStandby || state.cursor.unclaimed == 0 { return false }
       state.cursor.hasStandby = true
       return true

@@ -13,8 +13,6 @@ final class Lane: Sendable {
   /// What workers share under the lock.
   struct State: Claimable {
     var cursor: Cursor
-    /// The lanes of other executors, by their places.
-    var lanes: [ObjectIdentifier: Lane] = [:]
   }
 
   let workplace: any Workplace
@@ -70,49 +68,20 @@ final class Lane: Sendable {
       if !isElsewhere || node.leaveLane() { return node }
       next = state.claim()
     }
-    // A worker whose handler is suspended is not to keep them.
-    let lanes = state.withLock { state in
-      defer { state.lanes = [:] }
-      return state.lanes
-    }
-    withExtendedLifetime(lanes) {}
     return nil
-  }
-
-  /// Adds a subscription that waits for an executor to the lane of that one.
-  ///
-  /// `enqueue` may run the worker at once, or block: the caller holds nothing that would wait meanwhile.
-  func add(_ node: SubscriptionNode, toLaneOf executor: any TaskExecutor) {
-    let place = Delegation.place(of: executor)
-    let lane = state.withLock { state in
-      if let lane = state.lanes[place] { return lane }
-      let lane = Lane([], for: workplace, on: executor, isElsewhere: true, priority)
-      state.lanes[place] = lane
-      return lane
-    }
-    lane.state.provideStandby(after: { $0.append(node) }) { lane.requestWorker() }
   }
 }
 
 /// How a lane's workers run handlers.
 extension Lane {
-  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
-  /// or a queue from its other work for too long.
-  static let servedAtOnce = 64
-
   /// Runs one worker, after requesting the next standby.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var served = 0
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker)
-      if isElsewhere {
-        activity.end()
-        served += 1
-        if served % Self.servedAtOnce == 0 { await Task.yield() }
-      }
+      if isElsewhere { activity.end() }
       next = claim()
     }
   }
@@ -143,7 +112,9 @@ extension Lane {
         step = node.advance(after: fate)
         receipt?.pass()
       case .elsewhere:
-        if let executor = node.executor { add(node, toLaneOf: executor) }
+        if let executor = node.executor {
+          Lane([node], for: workplace, on: executor, isElsewhere: true, priority).requestWorker()
+        }
         return
       case .more, .done:
         return

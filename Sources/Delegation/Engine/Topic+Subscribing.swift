@@ -59,8 +59,7 @@ extension Topic {
         Self.terminate(sameID, as: .cancelled, &index, &effects)
       }
       if let newer = request.options {
-        let options = index.change(existing, by: newer)
-        effects.append(.setOptions(existing, options))
+        effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
       return existing

@@ -7,10 +7,7 @@ extension DelegateHub {
   }
 
   nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    let most = audience.admits == nil ? Topic.mostLooks : .max
-    return topics.find(audience.key)?.hasSubscription(lookingAtMost: most) {
-      $0.isReached(by: audience.admits, endingIn: nil)
-    } ?? false
+    snapshot(of: audience.key).contains { $0.isReached(by: audience.admits, endingIn: nil) }
   }
 
   nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {

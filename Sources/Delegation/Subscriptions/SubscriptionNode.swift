@@ -221,26 +221,17 @@ final class SubscriptionNode: Sendable {
     if let account { topic.state.withLock { $0.endings.finish(self, with: account) } }
   }
 
-  /// Applies options, unless the subscription was terminated, or newer ones have been applied before.
-  ///
-  /// - Parameter options: all that the subscription has now.
-  func setOptions(_ options: SubscriptionOptions) {
-    let former = contents.withLock { contents -> SubscriptionOptions? in
-      let former = contents.options
-      guard contents.mailbox.termination == nil, options.number > former?.number ?? 0 else {
-        return nil
-      }
-      contents.options = options
-      if let policy = options.policy { contents.mailbox.limit = policy.limit ?? .max }
-      if former?.executor.map(place) != options.executor.map(place) {
-        contents.mailbox.relocate()
-        state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
-      }
-      return former
+  /// Applies the options that it has now.
+  func applyOptions(over former: SubscriptionOptions?) {
+    contents.withLock { contents in
+      guard contents.mailbox.termination == nil, let options = contents.options else { return }
+      contents.mailbox.limit = options.policy?.limit ?? .max
+      if former?.executor.map(place) == options.executor.map(place) { return }
+      contents.mailbox.relocate()
+      state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
     }
     // Applies the new limit to what is pending.
     touch { _, _ in }
-    withExtendedLifetime(former) {}
   }
 
   /// The id, if one was given and the subscription has not ended.

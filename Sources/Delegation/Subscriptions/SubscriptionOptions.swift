@@ -83,8 +83,6 @@ final class SubscriptionOptions: Sendable {
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
   let executor: (any TaskExecutor)?
-  /// How often the subscriber had subscribed again before.
-  let number: Int
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   init?(
@@ -97,7 +95,6 @@ final class SubscriptionOptions: Sendable {
     self.id = id
     self.policy = policy
     self.executor = executor
-    number = 0
   }
 
   /// Makes the options that hold once newer ones have been given.
@@ -107,6 +104,5 @@ final class SubscriptionOptions: Sendable {
     id = newer.id ?? former?.id
     policy = newer.policy ?? former?.policy
     executor = newer.executor ?? former?.executor
-    number = (former?.number ?? 0) + 1
   }
 }

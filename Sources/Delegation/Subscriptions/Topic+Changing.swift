@@ -2,8 +2,8 @@
 extension Topic {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {
-    /// Applies options to it.
-    case setOptions(SubscriptionNode, SubscriptionOptions)
+    /// Applies its options, and releases those that it had.
+    case applyOptions(SubscriptionNode, over: SubscriptionOptions?)
     /// Requests a worker for what it has taken over, which is counted until then.
     case resume(SubscriptionNode)
     /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
@@ -45,7 +45,7 @@ extension Topic {
     var remains: [(pending: Mailbox.Remains?, options: SubscriptionOptions?)] = []
     for effect in effects {
       switch effect {
-      case .setOptions(let node, let options): node.setOptions(options)
+      case .applyOptions(let node, let former): node.applyOptions(over: former)
       case .resume(let successor):
         successor.resume()
         owner.activity.end()
@@ -92,31 +92,16 @@ extension Topic {
     where named.identity.isMeant(by: identity) {
       update { index, effects in
         // It may have been given another id meanwhile.
-        if index.identity(of: named.node) === named.identity {
+        if index.named(identity.hash).contains(where: { $0.identity === named.identity }) {
           Self.terminate(named.node, as: .cancelled, &index, &effects)
         }
       }
     }
   }
 
-  /// How many subscriptions are ended in one section.
-  private static var endedAtOnce: Int { 16 }
-
   /// Cancels all subscriptions, one after another in order.
-  ///
-  /// In short sections, because others wait for each; and no user code runs before the last one.
   func terminateAll() {
-    var effects: [Effect] = []
-    var nodes = snapshot()[...]
-    while !nodes.isEmpty {
-      change { index in
-        for node in nodes.prefix(Self.endedAtOnce) {
-          Self.terminate(node, as: .cancelled, &index, &effects)
-        }
-      }
-      nodes = nodes.dropFirst(Self.endedAtOnce)
-    }
-    carryOut(effects)
+    for node in snapshot() { terminate(node, as: .cancelled, in: nil) }
   }
 
   /// Begins the termination of a subscription; the effects finish it.
@@ -131,36 +116,6 @@ extension Topic {
   }
 
   // MARK: Looking
-
-  /// How many subscriptions are looked at for one that is alive.
-  static var mostLooks: Int { 384 }
-
-  /// Whether an open subscription meets a condition.
-  ///
-  /// It goes through those that are open when it begins, and leaves out those that are added meanwhile.
-  ///
-  /// - Parameters:
-  ///   - most: how many are looked at; the next one is taken to meet the condition.
-  ///   - condition: called outside the lock; it may terminate the subscription.
-  /// - Returns: whether there was one.
-  func hasSubscription(
-    lookingAtMost most: Int = .max, where condition: (SubscriptionNode) -> Bool
-  ) -> Bool {
-    guard isHeard.load(ordering: .acquiring) else { return false }
-    // A few by themselves: as long as somebody keeps all, a change copies the part that it is in.
-    let (few, isAll) = state.withLock { index in
-      (Array(index.open.values.prefix(min(8, most))), index.population <= min(8, most))
-    }
-    if few.contains(where: condition) { return true }
-    if isAll { return false }
-    var looks = few.count
-    return state.withCopy(of: { $0.open }) { open in
-      open.values.contains { node in
-        looks += 1
-        return looks > most || condition(node)
-      }
-    }
-  }
 
   /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {

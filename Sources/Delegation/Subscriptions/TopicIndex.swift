@@ -19,11 +19,6 @@ struct TopicIndex: Sendable {
   /// The same in order.
   var members = MemberList()
   var endings = Endings()
-  /// The options of the subscriptions that have some, by the subscriber's address.
-  ///
-  /// Invariant: the subscription's contents have the same, or the effect has that puts them there. So what the user gave
-  /// is never released here, under the lock.
-  private var options = Shards<SubscriptionOptions>()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
   /// Where the subscriptions come from; at most ``mostOrigins``.
@@ -101,28 +96,26 @@ struct TopicIndex: Sendable {
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
 
-  /// The id that an open subscription has.
-  func identity(of node: SubscriptionNode) -> Identity? { options[node.address]?.id }
-
   /// Adds a subscription, at whose address there must be none.
   mutating func insert(_ node: SubscriptionNode, with options: SubscriptionOptions?) {
     open[node.address] = node
     members.add(node)
-    set(options, of: node)
+    rename(node, to: options?.id)
   }
 
   /// Changes the options of an open subscription.
   ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - newer: the options that are named.
-  /// - Returns: all that it has now.
+  /// - Returns: those that it had, to be released outside the lock.
   mutating func change(
     _ node: SubscriptionNode, by newer: SubscriptionOptions
-  ) -> SubscriptionOptions {
-    let present = SubscriptionOptions(newer, over: options[node.address])
-    set(present, of: node)
-    return present
+  ) -> SubscriptionOptions? {
+    let (former, id) = node.contents.withLock { contents in
+      let former = contents.options
+      contents.options = SubscriptionOptions(newer, over: former)
+      return (former, contents.options?.id)
+    }
+    rename(node, from: former?.id, to: id)
+    return former
   }
 
   /// Begins the termination of a subscription: no further notification is addressed to it, and no call
@@ -135,7 +128,7 @@ struct TopicIndex: Sendable {
   mutating func terminate(_ node: SubscriptionNode, isSucceeded: Bool = false) -> Int? {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
-    set(nil, of: node)
+    if named.count > 0 { rename(node, from: node.id) }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     endings.add(node)
@@ -146,19 +139,16 @@ struct TopicIndex: Sendable {
     return posted
   }
 
-  /// Sets the options that a subscription has; its place among the ids changes only if its id does.
-  private mutating func set(_ present: SubscriptionOptions?, of node: SubscriptionNode) {
-    let former = options[node.address]
+  /// Changes a subscription's place among the ids.
+  private mutating func rename(
+    _ node: SubscriptionNode, from former: Identity? = nil, to present: Identity? = nil
+  ) {
     if former === present { return }
-    options[node.address] = present
-    if former?.id === present?.id { return }
-    if let hash = former?.id?.hash {
+    if let hash = former?.hash {
       let others = named(hash).filter { $0.node !== node }
       named[hash] = others.isEmpty ? nil : others
     }
-    if let identity = present?.id {
-      named[identity.hash] = named(identity.hash) + [(node, identity)]
-    }
+    if let present { named[present.hash] = named(present.hash) + [(node, present)] }
   }
 
   // MARK: Memory
