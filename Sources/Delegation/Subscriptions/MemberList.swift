@@ -1,3 +1,12 @@
+/// What a list of members needs of one.
+protocol Ranked: AnyObject, Sendable {
+  var isOpen: Bool { get }
+  /// Higher is served first.
+  var rank: Int { get set }
+  /// Where it is served: by rank, then by serial.
+  var order: (rank: Int, serial: Int) { get }
+}
+
 /// The open subscriptions of one protocol in the order in which they are served: one list with one version.
 ///
 /// A change takes constant time. Who needs the order takes what there is, merges it outside the lock, and puts the
@@ -5,7 +14,7 @@
 ///
 /// Invariant: `ordered`, `parts` and `added`, one after another, have every open subscription once. An ended one is
 /// dropped by the next merge.
-struct MemberList: Sendable {
+struct MemberList<Member: Ranked>: Sendable {
   /// What has happened up to a version.
   fileprivate struct Mark: Sendable {
     var version = 0
@@ -20,20 +29,20 @@ struct MemberList: Sendable {
   private var present = Mark()
   /// The mark that `ordered` is of.
   private var merged = Mark()
-  private var ordered: [SubscriptionNode] = []
+  private var ordered: [Member] = []
   /// Those that were added after these, in parts that do not change any more: others may keep them.
-  private var parts: [[SubscriptionNode]] = []
-  private var added: [SubscriptionNode] = []
+  private var parts: [[Member]] = []
+  private var added: [Member] = []
   /// The last version whose change was not an addition at the end.
   private var lastDisorder = 0
 
   /// All in order, if nothing has changed since the last merge.
-  var snapshot: [SubscriptionNode]? { present.version == merged.version ? ordered : nil }
+  var snapshot: [Member]? { present.version == merged.version ? ordered : nil }
 
   /// How many have ended since the last merge.
   var endedCount: Int { present.ended - merged.ended }
 
-  mutating func add(_ node: SubscriptionNode) {
+  mutating func add(_ node: Member) {
     present.version += 1
     let last = added.last ?? parts.last?.last ?? ordered.last
     // The last one of a list that is not in order need not be the last one of all.
@@ -50,7 +59,7 @@ struct MemberList: Sendable {
   }
 
   /// Changes a subscription's priority.
-  mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
+  mutating func rank(_ node: Member, _ rank: Int) {
     if node.rank == rank { return }
     node.rank = rank
     present.version += 1
@@ -64,9 +73,9 @@ struct MemberList: Sendable {
     fileprivate let mustDrop: Bool
     fileprivate let mustSort: Bool
     /// All; once it is put back, the list in whose place it is, for the caller to release outside the lock.
-    fileprivate var former: [SubscriptionNode]
-    private let parts: [[SubscriptionNode]]
-    private(set) var nodes: [SubscriptionNode] = []
+    fileprivate var former: [Member]
+    private let parts: [[Member]]
+    private(set) var nodes: [Member] = []
 
     fileprivate init(_ list: MemberList) {
       (former, parts, mark) = (list.ordered, list.parts, list.present)
@@ -119,7 +128,7 @@ struct MemberList: Sendable {
   }
 
   /// Subscriptions in order.
-  static func sorted(_ nodes: some Sequence<SubscriptionNode>) -> [SubscriptionNode] {
+  static func sorted(_ nodes: some Sequence<Member>) -> [Member] {
     // Each priority is read once: a sort by what changes meanwhile would not end in any order.
     nodes.map { ($0.order, $0) }.sorted { precedes($0.0, $1.0) }.map(\.1)
   }

@@ -1,9 +1,5 @@
 public import Synchronization
 
-/// Whether an object conforms to further protocols; not to be called under a lock.
-@usableFromInline
-typealias Admission = @Sendable (AnyObject) -> Bool
-
 /// How a subscription reaches its subscriber.
 extension SubscriptionNode {
   /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as

@@ -44,7 +44,7 @@ final class Origin: Sendable {
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
-final class SubscriptionNode: Sendable {
+final class SubscriptionNode: Ranked {
   /// The bits of `state`.
   @usableFromInline
   enum Bits {
@@ -218,7 +218,7 @@ final class SubscriptionNode: Sendable {
       questions.answering = 0
       return (contents.mailbox.account(published: 0), questions)
     }
-    if let account { topic.state.withLock { $0.endings.finish(self, with: account) } }
+    if let account { topic.state.withLock { $0.finish(self, with: account) } }
   }
 
   /// Applies the options that it has now.

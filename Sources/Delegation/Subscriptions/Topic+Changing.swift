@@ -120,7 +120,7 @@ extension Topic {
   /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    return state.withLock { $0.endings.nodes(at: address) }
+    return state.withLock { $0.ended[address] ?? [] }
       .filter { $0.reference.refers(to: object) }
   }
 

@@ -125,10 +125,10 @@ final class Topic: Sendable {
   ///
   /// - Complexity: O(*n* log *n*).
   func overview() -> Overview {
-    state.withCopy(of: { ($0.open, $0.endings) }) { open, endings in
-      let nodes = MemberList.sorted(open.values) + MemberList.sorted(endings.nodes)
-      return Overview(
-        topic: self, nodes: nodes, counts: endings.counts, questions: endings.questions)
+    state.withCopy(of: { $0 }) { index in
+      let nodes =
+        MemberList.sorted(index.open.values) + MemberList.sorted(index.ended.values.flatMap(\.self))
+      return Overview(topic: self, nodes: nodes, counts: index.counts, questions: index.questions)
     }
   }
 

@@ -17,8 +17,15 @@ struct TopicIndex: Sendable {
   /// The subscriber of an entry may have died unnoticed.
   private(set) var open = Shards<SubscriptionNode>()
   /// The same in order.
-  var members = MemberList()
-  var endings = Endings()
+  var members = MemberList<SubscriptionNode>()
+  /// Those that have ended and are not accounted for, by the subscriber's address.
+  ///
+  /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
+  /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
+  private(set) var ended = Shards<[SubscriptionNode]>()
+  /// The sums of what became of the notifications and questions of all others.
+  private(set) var counts = Account()
+  private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
   /// Where the subscriptions come from; at most ``mostOrigins``.
@@ -131,7 +138,7 @@ struct TopicIndex: Sendable {
     if named.count > 0 { rename(node, from: node.id) }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    endings.add(node)
+    ended[node.address] = (ended[node.address] ?? []) + [node]
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -149,6 +156,16 @@ struct TopicIndex: Sendable {
       named[hash] = others.isEmpty ? nil : others
     }
     if let present { named[present.hash] = named(present.hash) + [(node, present)] }
+  }
+
+  /// Adds the account of an ended one of which nothing runs any more to the sums, once.
+  mutating func finish(
+    _ node: SubscriptionNode, with account: (counts: Account, questions: QuestionAccount)
+  ) {
+    guard let all = ended[node.address], all.contains(where: { $0 === node }) else { return }
+    ended[node.address] = all.count == 1 ? nil : all.filter { $0 !== node }
+    counts += account.counts
+    questions += account.questions
   }
 
   // MARK: Memory

@@ -198,3 +198,7 @@ func unisolated<P, V, R, E>(
 ) -> @Sendable (P, V) throws(E) -> R {
   unsafeBitCast(body, to: (@Sendable (P, V) throws(E) -> R).self)
 }
+
+/// Whether an object conforms to further protocols; not to be called under a lock.
+@usableFromInline
+typealias Admission = @Sendable (AnyObject) -> Bool
