@@ -115,9 +115,7 @@ extension Round {
     caller.clear()
     waiting?.continuation.resume()
     // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    if !tasks.isEmpty {
-      Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
-    }
+    cancelApart(tasks)
     guard hasLate else { return }
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker != nil { return releaseLate() }

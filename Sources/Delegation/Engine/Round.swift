@@ -143,9 +143,18 @@ final class Round: Sendable {
   /// Whether the handlers that run and those that will are to be cancelled.
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
 
-  /// Cancels the handlers that run and those that will, in the place of who cancels the caller.
+  /// Cancels the handlers that run and those that will; in the place of who cancels the caller, if the stack is large
+  /// enough for what that cancels in turn.
   func cancel() {
-    for task in state.withLock({ beginCancelling(&$0, except: nil) }) { task.cancel() }
+    let tasks = state.withLock { beginCancelling(&$0, except: nil) }
+    guard caller.isShallow else { return cancelApart(tasks) }
+    for task in tasks { task.cancel() }
+  }
+
+  /// Cancels tasks in a task of its own.
+  func cancelApart(_ tasks: [Task<Void, any Error>]) {
+    if tasks.isEmpty { return }
+    Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
   }
 
   /// The deadline; `nil` for none, and once it is decided.

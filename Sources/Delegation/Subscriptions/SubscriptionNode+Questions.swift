@@ -129,7 +129,9 @@ extension SubscriptionNode {
     admittedBy admits: Admission?, in call: CallKind, notingSince start: Duration?
   ) -> Bool {
     guard isOpen, let object = reference.living, admits?(object) ?? true else { return false }
-    if let start { report(.late, in: call, since: start) }
+    // One that waits for its executor has not been running.
+    let isRunning = state.load(ordering: .sequentiallyConsistent) >= Bits.call
+    if let start { report(.late, in: call, since: isRunning ? start : nil) }
     return true
   }
 }
