@@ -1,6 +1,6 @@
 /// The subscriptions of one lane, round or question in turn, which are claimed one at a time and in order.
 ///
-/// Invariant: each position is claimed once, and none after ``halt()``. The worker that claims the last one
+/// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
 struct Cursor: Sendable {
@@ -30,16 +30,13 @@ struct Cursor: Sendable {
   var nodes: [SubscriptionNode]
   /// The next position to be claimed.
   @usableFromInline
-  var next: Int
-  @usableFromInline
-  var isHalted = false
+  var next = 0
   /// Whether a standby has been requested that has not begun.
   var hasStandby = false
 
   @usableFromInline
-  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
+  init(_ nodes: consuming [SubscriptionNode]) {
     self.nodes = nodes
-    next = first
   }
 
   /// How many have not been claimed.
@@ -55,18 +52,7 @@ struct Cursor: Sendable {
     return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
   }
 
-  /// Ends the claiming.
-  ///
-  /// - Returns: the subscriptions that have not begun, to be released outside the lock.
-  mutating func halt() -> [SubscriptionNode] {
-    isHalted = true
-    return release()
-  }
-
-  /// Ends the claiming at the deadline; the list is released when it has been counted.
-  mutating func expire() { (isHalted, next) = (true, nodes.count) }
-
-  /// Takes out the list, to be released outside the lock.
+  /// Takes out the list, to be released outside the lock; this ends the claiming.
   @inlinable
   mutating func release() -> [SubscriptionNode] {
     defer { nodes = [] }

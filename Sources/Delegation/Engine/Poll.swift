@@ -1,23 +1,13 @@
-/// Carries one ballot from many workers to one caller.
+/// A question with its ballot and its decision, which have types.
 ///
-/// The combiner is user code, so it never runs under a lock. A worker that has an answer takes the ballot,
-/// if no other worker has it, and counts. Answers that come meanwhile are queued, and the worker that has
-/// the ballot counts them. The queue and who has the ballot are the ``Round``'s.
+/// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the question is shared, and after that
+/// only by the worker that counts (``Question/isCounting``). The one that decides never stops to. The caller takes
+/// `outcome` after it has read under the lock that it is decided.
 ///
-/// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the poll is shared, and after that
-/// only by the worker that has taken the ballot (``Round/takeBallot()``). The worker that decides never
-/// gives it back. The caller takes `outcome` after it has read `isDecided` in the round's state, under the lock.
-///
-/// It is generic over the ballot as a whole, and nothing generic is under the round's lock. Otherwise the end of each
-/// poll would look up types at run time, for a fifth of what a small vote costs.
+/// It is generic over the ballot as a whole, so that it has one type to look up.
 @_fixed_layout
 @usableFromInline
-final class Poll<Count: Countable>: @unchecked Sendable {
-  @usableFromInline
-  typealias Event = Count.Event
-  @usableFromInline
-  typealias Decision = Count.Decision
-
+final class Poll<Count: Countable>: Question, @unchecked Sendable {
   @usableFromInline
   @exclusivity(unchecked)
   var ballot: Count
@@ -26,11 +16,15 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   /// It is an array: of an optional the runtime would look up the type when the poll is released.
   @usableFromInline
   @exclusivity(unchecked)
-  var outcome: [Decision] = []
+  var outcome: [Count.Decision] = []
 
   @inlinable
-  init(_ ballot: Count) {
+  init(
+    _ ballot: Count, of nodes: consuming [SubscriptionNode], admittedBy admits: Admission?,
+    in hub: any Workplace, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+  ) {
     self.ballot = ballot
+    super.init(to: nodes, admittedBy: admits, of: hub, in: call, expiring: expiry, ask)
   }
 
   @inlinable
@@ -38,75 +32,65 @@ final class Poll<Count: Countable>: @unchecked Sendable {
 
   /// Takes the decision, so that handlers that still run and keep the poll do not keep it.
   ///
-  /// For the caller, once the round is decided.
+  /// For the caller, once it is decided.
   @inlinable
   @inline(never)
-  static func takeDecision(of poll: Poll) -> Decision {
+  static func takeDecision(of poll: Poll) -> Count.Decision {
     guard let decision = poll.outcome.popLast() else {
       fatalError("Delegation: a poll went on undecided")
     }
     return decision
   }
 
-  /// Counts an answer, or leaves it to the worker that has the ballot, and claims the worker's next subscription; if
-  /// it decides, ends the round instead, and resumes the caller.
+  /// Counts an answer, or leaves it to the worker that counts, and claims the worker's next subscription; if it
+  /// decides, ends the question instead, and resumes the caller.
   ///
   /// - Parameters:
   ///   - answer: the answer.
   ///   - claim: the subscription that it is from.
   ///   - worker: the worker that asked.
-  ///   - round: the question's round.
   /// - Returns: the next subscription; `nil` if there is none.
   @inlinable
   @inline(never)
-  func take(
-    _ answer: Event, from claim: Round.Claim, by worker: Worker, in round: Round
-  ) -> Round.Claim? {
+  func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
     let position = claim.position
-    var isDecided = false
-    if round.takeBallot(ending: claim.node, by: worker) {
-      isDecided = keep(ballot.count(answer, from: position))
-    } else if !round.enqueue(
-      ending: claim, by: worker, { self.keep(self.ballot.count(answer, from: position)) })
-    {
-      return round.claimNext(for: worker, givingBack: false).next
+    if beginCounting(ending: claim.node, by: worker) {
+      return conclude(keep(ballot.count(answer, from: position)), by: worker)
     }
-    return conclude(isDecided, by: worker, in: round)
+    let isCounting = enqueue(ending: claim.node, by: worker) {
+      self.keep(self.ballot.count(answer, from: position))
+    }
+    return isCounting ? conclude(false, by: worker) : claimNext(for: worker, counting: false).next
   }
 
   /// Counts the subscribers that have not answered, which decides.
   ///
-  /// - Parameters:
-  ///   - round: the question's round.
-  ///   - absence: what to count, by position.
+  /// - Parameter absence: what to count, by position.
   @inlinable
   @inline(never)
-  func expire(in round: Round, counting absence: @escaping @Sendable (Int) -> Event) {
-    round.expire()
-    if round.enqueue({ self.keep(self.ballot.expire(counting: absence)) }) {
-      _ = conclude(false, by: nil, in: round)
+  func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
+    expire()
+    if enqueue({ self.keep(self.ballot.expire(counting: absence)) }) {
+      _ = conclude(false, by: nil)
     }
   }
 
-  /// Counts what is queued, then gives the ballot back or publishes the decision.
+  /// Counts what is queued, then stops counting, or ends the question if it is decided.
   ///
   /// - Parameters:
   ///   - isDecided: whether what was counted has decided.
   ///   - worker: the worker that counts; `nil` at the deadline.
-  ///   - round: the question's round.
   /// - Returns: the worker's next subscription; `nil` if there is none.
   @inlinable
-  func conclude(_ isDecided: Bool, by worker: Worker?, in round: Round) -> Round.Claim? {
-    var isDecided = isDecided
-    while !isDecided {
-      let (mustCount, next) = round.claimNext(for: worker, givingBack: true)
-      if !mustCount { return next }
-      isDecided = round.countNext()
+  func conclude(_ isDecided: Bool, by worker: Worker?) -> Claim? {
+    if !isDecided {
+      let (isDecided, next) = claimNext(for: worker, counting: true)
+      if !isDecided { return next }
     }
     // Read first: after `end` the caller may already have gone on.
     let isComplete = ballot.isComplete
     ballot.clear()
-    round.end(cancelling: !isComplete, except: worker)
+    end(cancelling: !isComplete, by: worker)
     return nil
   }
 
@@ -114,7 +98,7 @@ final class Poll<Count: Countable>: @unchecked Sendable {
   ///
   /// - Returns: whether there is.
   @inlinable
-  func keep(_ decision: Decision?) -> Bool {
+  func keep(_ decision: Count.Decision?) -> Bool {
     guard let decision else { return false }
     outcome = [decision]
     return true

@@ -37,7 +37,7 @@ struct WaitGraph: Sendable {
 
   /// Removes a wait that is over, which the caller keeps until after the lock.
   mutating func remove(_ wait: Wait) {
-    if let index = waits[wait.goal.key]?.partitioningIndex(where: { $0.number >= wait.number }) {
+    if let index = waits[wait.goal.key]?.firstIndex(where: { $0.number == wait.number }) {
       waits[wait.goal.key]?.remove(at: index)
     }
     if waits[wait.goal.key]?.isEmpty == true { waits[wait.goal.key] = nil }

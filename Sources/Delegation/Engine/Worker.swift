@@ -22,8 +22,11 @@ final class Worker: @unchecked Sendable {
   ///
   /// Written before the call's number is.
   private let node = Atomic<UInt>(0)
-  /// The place of its task in a round; `nil` if it has none there.
-  let place: Int?
+  /// Whether its task has ended, or all it has yet to do is to end.
+  ///
+  /// Under the question's lock.
+  @exclusivity(unchecked)
+  var hasLeft = false
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
   /// How its call of a question's handler ends, as far as the handler has told.
@@ -33,10 +36,9 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   private var failure: CallFailure?
 
-  init(activity: Activity, caller: Caller?, at place: Int? = nil, only isSingle: Bool = false) {
+  init(activity: Activity, caller: Caller?, only isSingle: Bool = false) {
     self.activity = activity
     self.caller = caller
-    self.place = place
     self.isSingle = isSingle
   }
 

@@ -12,31 +12,11 @@ protocol Asking<Response, Failure>: Sendable {
   ///
   /// - Parameters:
   ///   - node: its subscription.
-  ///   - round: the round that asks, for what has to wait for an actor; `nil` if there is none.
+  ///   - question: the question, for what has to wait for an actor; `nil` if there is none.
   /// - Returns: what it contributes.
-  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure>
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   /// What counts for a late subscriber; it keeps nothing of the question, for the deadline's alarm keeps it.
   var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
-}
-
-extension Asking {
-  /// What a round's workers do with this question.
-  @inlinable
-  @inline(__always)
-  func question<C>(countedBy poll: Poll<Ballot<C, Failure>>) -> Round.Question
-  where C.Response == Response {
-    { round, worker, first in
-      func take(_ answer: Answer<Response, Failure>, from claim: Round.Claim) -> Round.Claim? {
-        poll.take(answer, from: claim, by: worker, in: round)
-      }
-      if let interception = round.interception {
-        return await interception.ask(self, from: first, as: worker, in: round, counting: take)
-      }
-      return await round.run(from: first, as: worker, counting: take) {
-        await answer(of: $0, in: round)
-      }
-    }
-  }
 }
 
 /// A vote that awaits its voters; it is not ``AskingForResponse``, for which its closure would have to be converted.
@@ -59,7 +39,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Bool, Failure> {
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: .vote) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
@@ -100,7 +80,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
@@ -145,27 +125,27 @@ extension DelegateHub {
   }
 }
 
-/// A question whose cost is that of other things: a turn that is a question of its own.
+/// A question whose cost is that of other things: an actor's, or a turn that is a question of its own.
 @frozen
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
   let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
   @usableFromInline
-  let body: @Sendable (SubscriptionNode, Round?) async -> Answer<Response, Failure>
+  let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
 
   @inlinable
   init(
     late: @escaping @Sendable (SubscriptionNode) -> Answer<Response, Failure>,
-    _ body: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<Response, Failure>
+    _ body: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
   ) {
     self.late = late
     self.body = body
   }
 
   @inlinable
-  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
-    await body(node, round)
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
+    await body(node, question)
   }
 }
 

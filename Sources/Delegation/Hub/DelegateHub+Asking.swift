@@ -8,10 +8,7 @@ extension DelegateHub {
     by combiner: C, within duration: Duration?,
     _ asking: AskingInPlace<P, C.Response, any Error>
   ) async -> C.Outcome {
-    let deadline = deadline(within: duration)
-    return await decide(
-      asking.audience, by: combiner, in: asking.call, within: deadline, asking
-    ).outcome
+    await askApart(asking, by: combiner, within: deadline(within: duration)).outcome
   }
 
   /// Asks with a deadline, or none, and counts what is thrown as absent.
@@ -49,7 +46,7 @@ extension DelegateHub {
   @_alwaysEmitIntoClient
   nonisolated func collect<P, R: Sendable>(
     _ audience: Audience<P>, within duration: Duration?,
-    asking ask: @escaping @Sendable (SubscriptionNode, Round?) async -> Answer<R, any Error>
+    asking ask: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<R, any Error>
   ) async -> [Reply<R>] {
     let late: @Sendable (SubscriptionNode) -> Answer<Reply<R>, Never> = {
       .response(.init(of: $0, result: .failure(ReplyError.timedOut)))

@@ -3,42 +3,33 @@
 /// Closures that belong to an actor, as those that say `@MainActor`, have forms of their own, with `P: Sendable`: by that
 /// the compiler tells them from the plain ones. They are asked by a round, on the actor.
 extension DelegateHub {
-  /// Asks in a loop, up to the first subscriber that needs more than that.
+  /// Asks in a loop, if that does all that the handlers need.
   @_alwaysEmitIntoClient
   @inline(never)
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
-    let nodes = snapshot(of: asking.audience.key)
+    let topic = heardTopic(of: asking.audience.key)
+    let nodes = topic?.snapshot() ?? []
+    // After the snapshot: one that has an executor has noted that before it is there.
+    guard mayAskInPlace, asking.place == nil, topic?.usesExecutors != true else {
+      return try await askApart(asking, among: nodes, by: combiner).get()
+    }
     var combiner = combiner
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
-    var position = 0
-    // Counted until it is decided: a drain has to see what is between the loop and the round as well.
     beginLoop()
     defer { endLoop() }
-    if mayAskInPlace && asking.place == nil || nodes.isEmpty {
-      let decision = asking.ask(nodes, from: &position, counting: &combiner)
-      if let decision { return try decision.get() }
-    }
-    return try await askRest(of: nodes, from: position, asking, by: combiner)
+    return try asking.ask(nodes, counting: &combiner).get()
   }
 
-  /// Asks the subscriptions from a position on: they need more than a loop.
-  ///
-  /// Clients do not carry its code, for it is seldom needed.
+  /// Asks those who need more than a loop; clients do not carry its code, for it is seldom needed.
   @usableFromInline
-  nonisolated func askRest<P, C: Combiner, E>(
-    of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
-    by combiner: C
-  ) async throws(E) -> C.Outcome {
-    // Interceptors may drain the hub: then the round alone counts the question.
-    let isIntercepted = interception != nil
-    if isIntercepted { endLoop() }
-    defer { if isIntercepted { beginLoop() } }
-    let ballot = Ballot<C, E>(asking: nodes.count - first, combiner: combiner)
-    return try await conduct(
-      asking, in: asking.call, of: asking.audience, among: nodes, from: first, counting: ballot
-    ).get()
+  nonisolated func askApart<P, C: Combiner, E>(
+    _ asking: AskingInPlace<P, C.Response, E>, among nodes: [SubscriptionNode]? = nil,
+    by combiner: C, within deadline: Deadline? = nil
+  ) async -> Result<C.Outcome, E> {
+    await decide(
+      asking.audience, among: nodes, by: combiner, in: asking.call, within: deadline, asking.apart)
   }
 
   /// Counts the current task as one that asks.
@@ -55,7 +46,7 @@ extension DelegateHub {
 /// It is a type, and not a closure, so that the compiler does not make a copy of what asks it for each closure.
 @frozen
 @usableFromInline
-struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
+struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
   @usableFromInline
   let audience: Audience<P>
   @usableFromInline
@@ -92,26 +83,28 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     self.init(audience, in: call, absent: absence, on: body.isolation, unisolated(body))
   }
 
-  /// Asks one subscriber in a round's worker, or on the closure's actor.
-  @inlinable
-  @inline(__always)
-  func answer(of node: SubscriptionNode, in round: Round?) async -> Answer<Response, Failure> {
+  /// The same question for what asks side by side.
+  @usableFromInline
+  var apart: AskingByClosure<Response, Failure> {
+    AskingByClosure(late: { [absence] _ in absence?.answer() ?? .absence }, answer)
+  }
+
+  /// Asks one subscriber, on the closure's actor if it belongs to one.
+  @usableFromInline
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
     guard let place else { return answerHere(of: node) }
-    return await answer(of: node, in: round, on: place)
+    return await answer(of: node, in: question, on: place)
   }
 
   /// Asks on an actor, unless the subscription has ended, or the outcome is fixed, when that is free.
-  @usableFromInline
-  func answer(
-    of node: SubscriptionNode, in round: Round?, on place: isolated any Actor
+  private func answer(
+    of node: SubscriptionNode, in question: Question?, on place: isolated any Actor
   ) -> Answer<Response, Failure> {
-    guard node.isOpen, round?.isDecided != true else { return node.absence() }
+    guard node.isOpen, question?.isDecided != true else { return node.absence() }
     return answerHere(of: node)
   }
 
-  @inlinable
-  @inline(__always)
-  func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
+  private func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try body(subscriber))
@@ -120,26 +113,17 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
-    { [absence] _ in absence?.answer() ?? .absence }
-  }
-
-  /// Asks one subscription after another, up to the one that decides or the first one that has an executor.
+  /// Asks one subscription after another, up to the one that decides.
   ///
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
-  ///
-  /// - Returns: the decision; `nil` at a subscription that has an executor.
   @inlinable
   @inline(never)
   func ask<C: Combiner>(
-    _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
-  ) -> Result<C.Outcome, Failure>? where C.Response == Response {
+    _ nodes: [SubscriptionNode], counting combiner: inout C
+  ) -> Result<C.Outcome, Failure> where C.Response == Response {
     var count = combiner
     defer { combiner = count }
-    while position < nodes.count {
-      let node = nodes[position]
-      if node.hasExecutor { return nil }
+    for (position, node) in nodes.enumerated() {
       let outcome: C.Outcome?
       do throws(Failure) {
         if let response = try node.call(in: audience, for: call, body) {
@@ -151,7 +135,6 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
         return .failure(error)
       }
       if let outcome { return .success(outcome) }
-      position += 1
     }
     return .success(count.finish())
   }

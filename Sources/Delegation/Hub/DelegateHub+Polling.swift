@@ -1,4 +1,4 @@
-/// How questions are asked side by side: by a ``Round``, whose ``Poll`` counts the answers.
+/// How questions are asked side by side: by a ``Poll``.
 ///
 /// A single subscriber that needs neither is asked in the caller's task.
 extension DelegateHub {
@@ -39,92 +39,29 @@ extension DelegateHub {
       endAsking(worker)
       return decision
     }
-    return await conduct(
-      asking, in: call, of: audience, among: consume nodes, counting: ballot, within: deadline)
-  }
-
-  /// Asks subscriptions in a round, and counts their answers.
-  ///
-  /// - Parameters:
-  ///   - asking: asks one subscriber.
-  ///   - call: the kind of call.
-  ///   - audience: who is asked.
-  ///   - nodes: their subscriptions; a suspended handler is not to keep all of them.
-  ///   - first: the position of the first that is asked.
-  ///   - ballot: counts the answers; it has begun, and has not decided.
-  ///   - deadline: the deadline of the decision; `nil` for none.
-  /// - Returns: the decision.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  nonisolated func conduct<P, C: Combiner, E>(
-    _ asking: some Asking<C.Response, E>, in call: CallKind, of audience: Audience<P>,
-    among nodes: consuming [SubscriptionNode], from first: Int = 0, counting ballot: Ballot<C, E>,
-    within deadline: Deadline? = nil
-  ) async -> Result<C.Outcome, E> {
-    let poll = Poll(ballot)
-    var expire: Round.Expire?
-    if deadline != nil {
-      let (nodes, late, admits) = (nodes, asking.late, audience.admits)
-      expire = { round, start in
-        poll.expire(in: round) { position in
-          let isLate = nodes[position].isLate(admittedBy: admits, in: call, notingSince: start)
-          return isLate ? late(nodes[position]) : .absence
+    let poll = Poll(
+      ballot, of: nodes, admittedBy: audience.admits, in: self, call,
+      expiring: deadline.map { [nodes] in
+        .init(at: $0) { [late = asking.late, admits = audience.admits] question, start in
+          unsafeDowncast(question, to: Poll<Ballot<C, E>>.self).expire { position in
+            let isLate = nodes[position].isLate(admittedBy: admits, in: call, notingSince: start)
+            return isLate ? late(nodes[position]) : .absence
+          }
         }
       }
+    ) { question, worker, first in
+      let poll = unsafeDowncast(question, to: Poll<Ballot<C, E>>.self)
+      return await question.run(from: first, as: worker) { answer, claim in
+        poll.take(answer, from: claim, by: worker)
+      } asking: { node in
+        guard let interception = question.interception else {
+          return await asking.answer(of: node, in: question)
+        }
+        return await interception.answer(to: asking, of: node, as: worker, in: question)
+      }
     }
-    let undecided = startRound(
-      asking: consume nodes, from: first, admittedBy: audience.admits, in: call,
-      by: deadline, expire, asking.question(countedBy: poll))
-    if let undecided { await finish(undecided) }
+    if !poll.begin() { await poll.finish() }
     return Poll.takeDecision(of: poll)
-  }
-
-  /// Makes a round, and starts it in the caller's place if its handlers may run there, and no executor is preferred: a
-  /// caller that prefers one has to wait for it before ``finish(_:)``.
-  ///
-  /// With a deadline it does not start there: a handler that blocks its thread must not keep the caller.
-  ///
-  /// - Returns: the round, for ``finish(_:)``; `nil` if it is decided.
-  @usableFromInline
-  nonisolated func startRound(
-    asking nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: Admission?,
-    in call: CallKind, by deadline: Deadline?, _ expire: Round.Expire?,
-    _ question: @escaping Round.Question
-  ) -> Round? {
-    var expiry: Round.Expiry?
-    if let deadline, let expire { expiry = Round.Expiry(at: deadline, expire) }
-    let round = Round(
-      asking: consume nodes, from: first, admittedBy: admits, for: self, in: call,
-      expiring: expiry, question)
-    if let expiry, expiry.deadline.isPast {
-      expiry.count(in: round)
-      return nil
-    }
-    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
-    // subscribers that are still to be asked are a part of that.
-    activity.begin()
-    guard expiry == nil, executor == nil, round.start() else { return round }
-    activity.end()
-    return nil
-  }
-
-  /// Has a round go on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
-  @usableFromInline
-  nonisolated func finish(_ round: Round) async {
-    let expiry = round.expiry
-    let cancelAlarm = expiry?.deadline.schedule { round.noteDeadline() }
-    defer { cancelAlarm?() }
-    await withTaskCancellationHandler {
-      round.goOn()
-      activity.end()
-      await round.waitForDecision()
-      guard let expiry, !round.isDecided else { return }
-      // By the caller, so that the combiner's last calls have its task-locals and priority.
-      expiry.count(in: round)
-      await round.waitForDecision()
-    } onCancel: {
-      round.cancel()
-    }
   }
 
   /// Counts the current task as a worker that asks.

@@ -13,7 +13,7 @@ extension DelegateHub {
     return await inTurn(
       audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
       startingWith: nil
-    ) { node, _, round in await asking.answer(of: node, in: round) }
+    ) { node, _, question in await asking.answer(of: node, in: question) }
   }
 
   /// Asks with a closure that awaits nothing, on its actor if it belongs to one.
@@ -27,7 +27,7 @@ extension DelegateHub {
     return await inTurn(
       audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
       startingWith: nil
-    ) { node, _, round in await asking.answer(of: node, in: round) }
+    ) { node, _, question in await asking.answer(of: node, in: question) }
   }
 
   @_alwaysEmitIntoClient
@@ -40,12 +40,12 @@ extension DelegateHub {
     return await inTurn(
       audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
       startingWith: value
-    ) { node, value, round in
+    ) { node, value, question in
       guard let value else { return node.absence() }
       let asking = AskingInPlace(audience, in: .pass, absent: absence, on: place) {
         subscriber throws(E) in try body(subscriber, value)
       }
-      return await asking.answer(of: node, in: round)
+      return await asking.answer(of: node, in: question)
     }
   }
 
@@ -86,7 +86,7 @@ extension DelegateHub {
   nonisolated func inTurn<P, Value: Sendable, E>(
     _ audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
     absent absence: Absence<Value?>?, startingWith value: Value?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Round?) async -> Answer<Value?, E>
+    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Question?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
     var cursor = Cursor(snapshot(of: audience.key))

@@ -47,6 +47,7 @@ final class Topic: Sendable {
   ///
   /// Written under the lock.
   let isHeard = Atomic<Bool>(false)
+  private let hasExecutors = Atomic<Bool>(false)
   let owner: any SubscriptionOwner
   let state = Lock(TopicIndex())
 
@@ -66,6 +67,13 @@ final class Topic: Sendable {
     key = ObjectIdentifier(type)
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
+
+  /// Whether a subscriber has ever had an executor of its own.
+  @usableFromInline
+  var usesExecutors: Bool { hasExecutors.load(ordering: .relaxed) }
+
+  /// Notes that one is about to have.
+  func noteExecutor() { hasExecutors.store(true, ordering: .relaxed) }
 
   /// The protocol's name.
   var name: String { Self.name(of: type) }
@@ -90,6 +98,7 @@ final class Topic: Sendable {
   ///
   /// - Complexity: O(1) if nothing has changed since the last call; otherwise O(*n*), or O(*n* log *n*) if the order
   ///   may have changed.
+  @usableFromInline
   func snapshot() -> [SubscriptionNode] { state.withLock { $0.members.snapshot } ?? merge() }
 
   /// Merges the list of members, outside the lock.

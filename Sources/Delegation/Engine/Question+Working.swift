@@ -1,21 +1,17 @@
 /// What a question's workers do.
-extension Round {
+extension Question {
   /// Requests one more worker.
-  func requestWorker() {
-    startWorker(on: executor)
-  }
+  func requestWorker() { startWorker(on: executor) }
 
   /// Starts a task for a worker; it is counted from here until its work is done.
   ///
   /// - Parameters:
   ///   - executor: where it runs.
   ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
-  func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
+  private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
     activity.begin()
-    let place = state.withLock { $0.workers.reserve() }
-    let worker = Worker(activity: activity, caller: caller, at: place, only: sent != nil)
-    let task = executor.map { start(worker, on: $0, sent) } ?? start(worker)
-    keep(task, at: place)
+    let worker = Worker(activity: activity, caller: caller, only: sent != nil)
+    keep(executor.map { start(worker, on: $0, sent) } ?? start(worker), of: worker)
   }
 
   private func start(
@@ -38,7 +34,9 @@ extension Round {
   @inline(never)
   func startInPlace(_ worker: Worker) -> Task<Void, any Error> {
     var task: Task<Void, any Error>?
-    for _ in 0..<1 { task = Task<Void, any Error>.immediate { await self.work(as: worker) } }
+    for _ in 0..<1 {
+      task = Task<Void, any Error>.immediate { await self.work(as: worker, isInPlace: true) }
+    }
     guard let task else { fatalError("Delegation: a worker was not started") }
     return task
   }
@@ -50,41 +48,37 @@ extension Round {
   /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
   /// one. It is bound in the worker's task: one that is inherited would have to be copied.
   @inline(__always)
-  func work(as worker: Worker, sent: Claim? = nil) async {
+  private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
     await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
-      await claimAndAsk(as: worker, sent: sent)
+      await claimAndAsk(as: worker, sent: sent, isInPlace: isInPlace)
     }
   }
 
   @inline(__always)
-  private func claimAndAsk(as worker: Worker, sent: Claim?) async {
+  private func claimAndAsk(as worker: Worker, sent: Claim?, isInPlace: Bool) async {
     var next: Claim?
     if let sent {
       // The executor may have taken its time.
       next = beginSent(sent)
-    } else if worker.place == WorkerTasks.firstPlace {
-      next = state.claim()
     } else {
-      next = state.begin { requestWorker() }
+      next = isInPlace ? state.claim() : state.begin { requestWorker() }
     }
     while let claimed = next {
       guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
         next = state.claim()
         continue
       }
-      if let question {
-        next = await question(self, worker, claim)
+      if let ask = state.withLock({ $0.held }).ask {
+        next = await ask(self, worker, claim)
       } else {
         // It is over.
-        endUncounted(claim, as: .unasked)
+        endUncounted(claim.node, as: .unasked)
         next = nil
       }
     }
-    if let place = worker.place { state.withLock { $0.workers.leave(place) } }
+    state.withLock { $0.leave(worker) }
     activity.end()
   }
-
-  private var question: Question? { state.withLock { $0.held }.question }
 
   /// Asks a claimed subscription and those claimed after it, in the worker's task.
   ///
@@ -145,7 +139,7 @@ extension Round {
   private func beginSent(_ claim: Claim) -> Claim? {
     state.withLock { state in
       // One that comes after the deadline does not begin.
-      if state.cursor.isHalted { return nil }
+      if state.isDecided || state.isExpired { return nil }
       var claim = claim
       claim.count()
       return claim

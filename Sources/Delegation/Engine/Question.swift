@@ -1,0 +1,274 @@
+internal import Synchronization
+
+/// One question while it is asked: the subscriptions that are left, its workers, the answers that are queued, and the
+/// caller that waits.
+///
+/// *Workers* claim subscriptions from a shared ``Cursor``, and run each handler in place; a *standby* is there while a
+/// subscription is unclaimed (``Claimable``). A question without a deadline starts its first worker in the caller's
+/// place. Whether another one is needed is known when that one has ended or suspended. So a handler that suspends does
+/// not delay the others, nor does one that blocks its thread, except in the caller's place; and the number of tasks
+/// grows with suspensions, not with subscribers.
+///
+/// The handles of the workers' tasks are kept, so that they can be cancelled. That runs user code: once it is decided,
+/// they are cancelled one after another, in a task of their own.
+///
+/// It is decided when it holds nothing any more (``State/isDecided``), which is written once, under the lock.
+///
+/// It knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time, for a
+/// fifth of what a small vote costs. What has types is its subclass, ``Poll``. This file has what it is made of, its
+/// beginning and its end; `Question+Working` has what its workers do, `Question+Counting` what becomes of their answers.
+///
+/// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
+@usableFromInline
+class Question: @unchecked Sendable {
+  @usableFromInline
+  typealias Claim = Cursor.Claim
+
+  /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
+  ///
+  /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
+  @usableFromInline
+  typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
+
+  /// Counts those that have not answered at the deadline; that they are late is noted if the time of the question is
+  /// given.
+  @usableFromInline
+  typealias Expire = @Sendable (Question, Duration?) -> Void
+
+  /// What is asked, as long as it is asked.
+  ///
+  /// It is a type of its own: the runtime would look up that of an optional closure at each access.
+  struct Held: Sendable {
+    /// `nil` once it is decided.
+    var ask: Ask?
+    /// `nil` for none, and once it is decided.
+    var expiry: Expiry?
+  }
+
+  /// A deadline, and what counts those that have not answered by then.
+  ///
+  /// It is an object: most questions have none, and what can be empty is copied by its type, which is looked up.
+  @usableFromInline
+  final class Expiry: Sendable {
+    let deadline: Deadline
+    private let expire: Expire
+
+    @usableFromInline
+    init(at deadline: Deadline, _ expire: @escaping Expire) {
+      self.deadline = deadline
+      self.expire = expire
+    }
+
+    /// Counts them; if nobody had time to answer, nobody is noted to be late.
+    func count(in question: Question) { expire(question, deadline.isPast ? nil : deadline.start) }
+  }
+
+  /// What workers and the caller share under the lock.
+  struct State: Claimable {
+    var cursor: Cursor
+    /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
+    var held: Held
+    /// The tasks of the workers that have not left.
+    var tasks: [ObjectIdentifier: Task<Void, any Error>] = [:]
+    /// The inputs that came while another worker counted.
+    var queue: [Input] = []
+    var waiting: Waiting?
+    /// Whether the deadline has come before the caller has waited for it.
+    var isDue = false
+    /// Whether the deadline has come before it was decided.
+    var isExpired = false
+
+    var isDecided: Bool { held.ask == nil }
+
+    /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
+    mutating func note(_ claim: inout Claim) {
+      if !claim.node.hasExecutor { claim.count() }
+    }
+  }
+
+  let executor: (any TaskExecutor)?
+  let activity: Activity
+  @usableFromInline
+  let interception: Interception?
+  /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
+  let admits: Admission?
+  let call: CallKind
+  let hasDeadline: Bool
+  /// The handler that awaits the question.
+  let caller: Caller
+  let state: Lock<State>
+  /// Written under the lock, or before anybody is asked.
+  private let isCancelledFlag = Atomic<Bool>(false)
+  /// Whether a worker counts; for good, once it has decided.
+  ///
+  /// Set with or without the lock, cleared under it.
+  let isCounting = Atomic<Bool>(false)
+
+  /// Makes a question that the current task awaits.
+  @usableFromInline
+  init(
+    to nodes: consuming [SubscriptionNode], admittedBy admits: Admission?, of hub: any Workplace,
+    in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+  ) {
+    executor = hub.executor
+    activity = hub.activity
+    interception = hub.interception
+    caller = Caller.present
+    self.admits = admits
+    self.call = call
+    hasDeadline = expiry != nil
+    state = Lock(State(cursor: Cursor(nodes), held: Held(ask: ask, expiry: expiry)))
+  }
+
+  // MARK: Beginning and finishing
+
+  /// Begins: in the caller's place if its handlers may run there, and no executor is preferred.
+  ///
+  /// With a deadline it does not: a handler that blocks its thread must not keep the caller.
+  ///
+  /// - Returns: whether it is decided; if not, it has to ``finish()``.
+  @usableFromInline
+  func begin() -> Bool {
+    if let expiry, expiry.deadline.isPast {
+      expiry.count(in: self)
+      return true
+    }
+    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
+    // subscribers that are still to be asked are a part of that.
+    activity.begin()
+    guard !hasDeadline, executor == nil, startInPlace() else { return false }
+    activity.end()
+    return true
+  }
+
+  /// Starts the first worker in the caller's place, if the stack is large enough; then returns when it has ended or
+  /// suspended.
+  ///
+  /// - Returns: whether the question is decided.
+  private func startInPlace() -> Bool {
+    guard caller.isShallow, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+      return false
+    }
+    activity.begin()
+    if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
+    let worker = Worker(activity: activity, caller: caller)
+    keep(startInPlace(worker), of: worker)
+    return isDecided
+  }
+
+  /// Goes on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
+  @usableFromInline
+  func finish() async {
+    let expiry = expiry
+    let cancelAlarm = expiry?.deadline.schedule { self.noteDeadline() }
+    defer { cancelAlarm?() }
+    await withTaskCancellationHandler {
+      // It is the first worker if none was started in the caller's place.
+      state.provideStandby { requestWorker() }
+      activity.end()
+      await waitForDecision()
+      guard let expiry, !isDecided else { return }
+      // By the caller, so that the combiner's last calls have its task-locals and priority.
+      expiry.count(in: self)
+      await waitForDecision()
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  /// The deadline; `nil` for none, and once it is decided.
+  private var expiry: Expiry? { hasDeadline ? state.withLock { $0.held.expiry } : nil }
+
+  /// Whether it is decided.
+  var isDecided: Bool { state.withLock { $0.isDecided } }
+
+  /// Waits until it is decided, or for the deadline, if that has not been waited for before.
+  ///
+  /// For one caller.
+  private func waitForDecision() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        defer { state.isDue = false }
+        if state.isDecided || state.isDue { return true }
+        state.waiting = Waiting(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  /// Resumes the caller at the deadline; it counts those that have not answered.
+  private func noteDeadline() {
+    let waiting = state.withLock { state in
+      let waiting = state.waiting.take()
+      state.isDue = waiting == nil
+      return waiting
+    }
+    waiting?.continuation.resume()
+  }
+
+  /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
+  ///
+  /// Called before an answer is counted, so that one that comes after the deadline is late.
+  @inline(never)
+  func expireIfDue() {
+    guard let expiry, expiry.deadline.hasCome else { return }
+    expiry.count(in: self)
+  }
+
+  /// The continuation of the waiting caller.
+  ///
+  /// It is in an object: the runtime would look up the type of an optional continuation at each access.
+  final class Waiting: Sendable {
+    let continuation: CheckedContinuation<Void, Never>
+
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+  }
+
+  // MARK: Cancelling
+
+  /// Whether the handlers that run and those that will are to be cancelled.
+  var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
+
+  /// Keeps a worker's task, unless it has ended, or all it has yet to do is to end; it is cancelled if the others have
+  /// been.
+  func keep(_ task: Task<Void, any Error>, of worker: Worker) {
+    let mustCancel = state.withLock { state in
+      if worker.hasLeft { return false }
+      state.tasks[ObjectIdentifier(worker)] = task
+      return isCancelled
+    }
+    if mustCancel { task.cancel() }
+  }
+
+  /// Cancels the handlers that run and those that will; in the place of who cancels the caller, if the stack is large
+  /// enough for what that cancels in turn.
+  private func cancel() {
+    let tasks = state.withLock { beginCancelling(&$0, except: nil) }
+    guard caller.isShallow else { return cancelApart(tasks) }
+    for task in tasks { task.cancel() }
+  }
+
+  /// Cancels tasks in a task of its own.
+  func cancelApart(_ tasks: [Task<Void, any Error>]) {
+    if tasks.isEmpty { return }
+    Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
+  }
+
+  /// Notes that the handlers are cancelled, under the lock.
+  ///
+  /// - Returns: the tasks that have to be cancelled, as far as they are known.
+  func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {
+    isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
+    if let worker { state.leave(worker) }
+    return Array(state.tasks.values)
+  }
+}
+
+extension Question.State {
+  /// Notes that all that a worker's task has yet to do is to end.
+  mutating func leave(_ worker: Worker) {
+    worker.hasLeft = true
+    tasks[ObjectIdentifier(worker)] = nil
+  }
+}
