@@ -19,39 +19,6 @@ protocol Asking<Response, Failure>: Sendable {
   var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
 }
 
-/// A vote that awaits its voters; it is not ``AskingForResponse``, for which its closure would have to be converted.
-@frozen
-@usableFromInline
-struct AskingForVote<P, Failure: Error>: Asking {
-  @usableFromInline
-  let audience: Audience<P>
-  @usableFromInline
-  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
-
-  @inlinable
-  init(
-    _ audience: Audience<P>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
-  ) {
-    self.audience = audience
-    self.body = body
-  }
-
-  @inlinable
-  @inline(__always)
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: .vote) else { return node.absence() }
-    do throws(Failure) {
-      return .response(try await body(subscriber))
-    } catch {
-      return node.failure(error)
-    }
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Bool, Failure> { { _ in .absence } }
-}
-
 /// A question whose responses are combined.
 @frozen
 @usableFromInline

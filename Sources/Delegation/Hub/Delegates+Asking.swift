@@ -6,7 +6,8 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.decide(audience, by: rule, in: .vote, AskingForVote(audience, body)).get()
+    let asking = AskingForResponse(audience, in: .vote, body)
+    return try await hub.decide(audience, by: rule, in: .vote, asking).get()
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
