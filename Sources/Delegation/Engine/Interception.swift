@@ -88,17 +88,3 @@ extension Notification.Handler {
     }
   }
 }
-
-/// What a lane or a round needs of its hub.
-///
-/// A lane keeps it until its last worker is done, so that what was posted is delivered even if the
-/// hub is released.
-@usableFromInline
-protocol Workplace: AnyObject, Sendable {
-  /// The executor of handlers whose subscription has none.
-  var executor: (any TaskExecutor)? { get }
-  /// The count of workers.
-  var activity: Activity { get }
-  /// Runs handlers within the hub's interceptors, if there are any.
-  var interception: Interception? { get }
-}

@@ -15,9 +15,9 @@ final class Lane: Sendable {
     var cursor: Cursor
   }
 
-  let workplace: any Workplace
-  /// The workplace's.
-  let activity: Activity
+  let core: HubCore
+  /// Kept until the last worker is done.
+  private let hub: (any Actor)?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
   /// The executor's.
@@ -29,17 +29,16 @@ final class Lane: Sendable {
   let state: Lock<State>
 
   /// Makes the hub's lane.
-  convenience init(delivering nodes: consuming [SubscriptionNode], for workplace: any Workplace) {
-    self.init(
-      nodes, for: workplace, on: workplace.executor, isElsewhere: false, Task.currentPriority)
+  convenience init(delivering nodes: consuming [SubscriptionNode], for core: HubCore) {
+    self.init(nodes, for: core, on: core.executor, isElsewhere: false, Task.currentPriority)
   }
 
   private init(
-    _ nodes: consuming [SubscriptionNode], for workplace: any Workplace,
+    _ nodes: consuming [SubscriptionNode], for core: HubCore,
     on executor: (any TaskExecutor)?, isElsewhere: Bool, _ priority: TaskPriority
   ) {
-    self.workplace = workplace
-    activity = workplace.activity
+    self.core = core
+    hub = core.hub
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
@@ -51,10 +50,10 @@ final class Lane: Sendable {
   ///
   /// Its task is detached: handlers of notifications do not inherit the poster's task-locals.
   func requestWorker() {
-    if !isElsewhere { activity.begin() }
+    if !isElsewhere { core.begin() }
     Task.startDetached(on: executor, priority: priority) {
       await self.work()
-      if !self.isElsewhere { self.activity.end() }
+      if !self.isElsewhere { self.core.end() }
     }
   }
 
@@ -81,7 +80,7 @@ extension Lane {
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker)
-      if isElsewhere { activity.end() }
+      if isElsewhere { core.end() }
       next = claim()
     }
   }
@@ -113,7 +112,7 @@ extension Lane {
         receipt?.pass()
       case .elsewhere:
         if let executor = node.executor {
-          Lane([node], for: workplace, on: executor, isElsewhere: true, priority).requestWorker()
+          Lane([node], for: core, on: executor, isElsewhere: true, priority).requestWorker()
         }
         return
       case .more, .done:
@@ -151,7 +150,7 @@ extension Lane {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
   ) async -> Mailbox.Fate {
-    let worker = present ?? Worker(activity: activity, caller: nil)
+    let worker = present ?? Worker(for: core, caller: nil)
     present = worker
     guard node.mayHandle else { return .skipped }
     node.noteHeard(by: node.reference)
@@ -185,6 +184,29 @@ extension Lane {
     case .expired:
       node.terminate(as: .expired, in: call)
       return .skipped
+    }
+  }
+}
+
+extension HubCore: TopicOwner {
+  /// Starts the lane that a post has requested.
+  func startLane(of topic: Topic, priority: TaskPriority? = nil) {
+    Task.startDetached(on: executor, priority: priority) { [hub] in
+      await Lane(delivering: topic.beginLane(), for: self).work()
+      withExtendedLifetime(hub) { self.end() }
+    }
+  }
+
+  func requestWorker(for node: SubscriptionNode) {
+    Lane(delivering: [node], for: self).requestWorker()
+  }
+
+  func sweep(_ topic: Topic) {
+    // In a task of its own: the last reference to a subscriber may be released there.
+    Task.startDetached(on: executor) {
+      for node in topic.snapshot() where !node.reference.isAlive { node.terminate(as: .expired) }
+      topic.state.withLock { $0.didSweep() }
+      self.end()
     }
   }
 }

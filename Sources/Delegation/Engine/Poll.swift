@@ -21,10 +21,10 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
   @inlinable
   init(
     _ ballot: Count, of nodes: consuming [SubscriptionNode], admittedBy admits: Admission?,
-    in hub: any Workplace, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    in core: HubCore, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
     self.ballot = ballot
-    super.init(to: nodes, admittedBy: admits, of: hub, in: call, expiring: expiry, ask)
+    super.init(to: nodes, admittedBy: admits, of: core, in: call, expiring: expiry, ask)
   }
 
   @inlinable

@@ -122,7 +122,7 @@ extension Question {
     cancelApart(tasks)
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
-      Task.startDetached(on: executor) { [late = consume late] in withExtendedLifetime(late) {} }
+      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {} }
     }
   }
 

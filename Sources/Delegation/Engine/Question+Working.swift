@@ -1,7 +1,7 @@
 /// What a question's workers do.
 extension Question {
   /// Requests one more worker.
-  func requestWorker() { startWorker(on: executor) }
+  func requestWorker() { startWorker(on: core.executor) }
 
   /// Starts a task for a worker; it is counted from here until its work is done.
   ///
@@ -9,8 +9,8 @@ extension Question {
   ///   - executor: where it runs.
   ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
   private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
-    activity.begin()
-    let worker = Worker(activity: activity, caller: caller, only: sent != nil)
+    core.begin()
+    let worker = Worker(for: core, caller: caller, only: sent != nil)
     keep(executor.map { start(worker, on: $0, sent) } ?? start(worker), of: worker)
   }
 
@@ -77,7 +77,7 @@ extension Question {
       }
     }
     state.withLock { $0.leave(worker) }
-    activity.end()
+    core.end()
   }
 
   /// Asks a claimed subscription and those claimed after it, in the worker's task.

@@ -86,10 +86,8 @@ class Question: @unchecked Sendable {
     }
   }
 
-  let executor: (any TaskExecutor)?
-  let activity: Activity
   @usableFromInline
-  let interception: Interception?
+  let core: HubCore
   /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
   let admits: Admission?
   let call: CallKind
@@ -107,12 +105,10 @@ class Question: @unchecked Sendable {
   /// Makes a question that the current task awaits.
   @usableFromInline
   init(
-    to nodes: consuming [SubscriptionNode], admittedBy admits: Admission?, of hub: any Workplace,
+    to nodes: consuming [SubscriptionNode], admittedBy admits: Admission?, of core: HubCore,
     in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
-    executor = hub.executor
-    activity = hub.activity
-    interception = hub.interception
+    self.core = core
     caller = Caller.present
     self.admits = admits
     self.call = call
@@ -135,9 +131,9 @@ class Question: @unchecked Sendable {
     }
     // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
     // subscribers that are still to be asked are a part of that.
-    activity.begin()
-    guard !hasDeadline, executor == nil, startInPlace() else { return false }
-    activity.end()
+    core.begin()
+    guard !hasDeadline, core.executor == nil, startInPlace() else { return false }
+    core.end()
     return true
   }
 
@@ -149,9 +145,9 @@ class Question: @unchecked Sendable {
     guard caller.isShallow, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
       return false
     }
-    activity.begin()
+    core.begin()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
-    let worker = Worker(activity: activity, caller: caller)
+    let worker = Worker(for: core, caller: caller)
     keep(startInPlace(worker), of: worker)
     return isDecided
   }
@@ -165,7 +161,7 @@ class Question: @unchecked Sendable {
     await withTaskCancellationHandler {
       // It is the first worker if none was started in the caller's place.
       state.provideStandby { requestWorker() }
-      activity.end()
+      core.end()
       await waitForDecision()
       guard let expiry, !isDecided else { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.
@@ -252,7 +248,7 @@ class Question: @unchecked Sendable {
   /// Cancels tasks in a task of its own.
   func cancelApart(_ tasks: [Task<Void, any Error>]) {
     if tasks.isEmpty { return }
-    Task.startDetached(on: executor, priority: .high) { for task in tasks { task.cancel() } }
+    Task.startDetached(on: core.executor, priority: .high) { for task in tasks { task.cancel() } }
   }
 
   /// Notes that the handlers are cancelled, under the lock.

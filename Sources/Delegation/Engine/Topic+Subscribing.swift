@@ -99,12 +99,12 @@ extension Topic {
       serial: serial)
     if former != nil {
       // Until a worker is requested for it.
-      owner.activity.begin()
+      owner?.begin()
       effects.append(.resume(node))
     }
     index.insert(node, with: request.options)
     if index.takeSweep() {
-      owner.activity.begin()
+      owner?.begin()
       effects.append(.sweep)
     }
     return node

@@ -71,7 +71,7 @@ struct WaitGraph: Sendable {
 /// What a wait waits for.
 enum WaitGoal: Sendable {
   /// That a hub is idle: no notification is pending and no handler runs.
-  case rest(of: Activity)
+  case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
   /// That all subscriptions that a notification was addressed to have passed it.
@@ -80,7 +80,7 @@ enum WaitGoal: Sendable {
   /// By what the graph finds it: the hub, the subscription, or the number of the protocol.
   var key: Int {
     switch self {
-    case .rest(let activity): Int(bitPattern: ObjectIdentifier(activity))
+    case .rest(let hub): Int(bitPattern: ObjectIdentifier(hub))
     case .end(let node): Int(bitPattern: node.identityBits)
     case .passing(let receipt): receipt.place?.topic ?? 0
     }
@@ -88,7 +88,7 @@ enum WaitGoal: Sendable {
 
   /// The keys of the goals that may wait for a handler, each with whether all goals of it wait for the same handlers.
   static func keys(waitingFor handler: HandlerContext) -> [(key: Int, isSame: Bool)] {
-    let hub = Int(bitPattern: ObjectIdentifier(handler.worker.activity))
+    let hub = Int(bitPattern: handler.worker.hub)
     let keys = [(hub, true), (Int(bitPattern: handler.nodeBits), true)]
     return keys + (handler.node.map { [($0.topic.number, false)] } ?? [])
   }
@@ -96,7 +96,7 @@ enum WaitGoal: Sendable {
   /// Whether the goal can be reached only after a handler has ended.
   func waits(for handler: HandlerContext) -> Bool {
     switch self {
-    case .rest(let activity): handler.worker.activity === activity
+    case .rest(let hub): handler.worker.hub == ObjectIdentifier(hub)
     case .end(let node): handler.isHandler(of: node)
     case .passing: handler.isAttending && handler.node.map(isPassing) ?? false
     }
@@ -112,7 +112,7 @@ enum WaitGoal: Sendable {
   /// Must not be called under a lock.
   func update(_ change: (inout WaitList) -> Void) {
     switch self {
-    case .rest(let activity): activity.workers.update(change)
+    case .rest(let hub): hub.workers.update(change)
     case .end(let node): node.topic.updateWaiters(for: node, change)
     case .passing(let receipt): receipt.outstanding.update(change)
     }

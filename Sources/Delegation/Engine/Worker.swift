@@ -10,7 +10,8 @@ public import Synchronization
 /// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
-  let activity: Activity
+  /// Its hub, which it does not keep.
+  let hub: ObjectIdentifier
   /// The caller that awaits the question; `nil` for a delivery.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
@@ -36,8 +37,8 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   private var failure: CallFailure?
 
-  init(activity: Activity, caller: Caller?, only isSingle: Bool = false) {
-    self.activity = activity
+  init(for hub: AnyObject, caller: Caller?, only isSingle: Bool = false) {
+    self.hub = ObjectIdentifier(hub)
     self.caller = caller
     self.isSingle = isSingle
   }

@@ -12,7 +12,7 @@ extension DelegateHub {
     let topic = heardTopic(of: asking.audience.key)
     let nodes = topic?.snapshot() ?? []
     // After the snapshot: one that has an executor has noted that before it is there.
-    guard mayAskInPlace, asking.place == nil, topic?.usesExecutors != true else {
+    guard core.mayAskInPlace, asking.place == nil, topic?.usesExecutors != true else {
       return try await askApart(asking, among: nodes, by: combiner).get()
     }
     var combiner = combiner
@@ -34,11 +34,11 @@ extension DelegateHub {
 
   /// Counts the current task as one that asks.
   @usableFromInline
-  nonisolated func beginLoop() { activity.begin() }
+  nonisolated func beginLoop() { core.begin() }
 
   /// Counts it off.
   @usableFromInline
-  nonisolated func endLoop() { activity.end() }
+  nonisolated func endLoop() { core.end() }
 }
 
 /// A question that awaits nothing.

@@ -42,7 +42,7 @@ extension DelegateHub {
       node, in: .forEach, absence: .success(()), on: place
     ) { node in
       _ = place
-      guard let interception = interception else {
+      guard let interception = core.interception else {
         return await node.answer(in: audience, body)
       }
       var result: Result<Void, E>?

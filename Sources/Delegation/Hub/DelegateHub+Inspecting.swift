@@ -64,12 +64,12 @@ extension DelegateHub {
   /// - Returns: as ``drain()``.
   /// - Complexity: as ``drain()``.
   public nonisolated func drain(within duration: Duration?) async -> Leftovers {
-    let isIdle = await WaitGoal.rest(of: activity).wait(until: deadline(within: duration))
+    let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
-    let workers = isIdle ? 0 : activity.workers.value
+    let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
-    let delays = activity.delays.load(ordering: .relaxed)
-    let left = topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
+    let delays = core.delays.load(ordering: .relaxed)
+    let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
@@ -90,18 +90,18 @@ extension DelegateHub {
   /// - Returns: the counts at the moment of the call.
   /// - Complexity: O(*n* log *n*) in the hub's *n* subscriptions.
   public nonisolated func statistics() async -> Statistics {
-    let protocols = topics.all.map { Statistics.ProtocolStatistics($0) }
+    let protocols = core.topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
   }
 
   nonisolated func statistics(of key: ObjectIdentifier) async -> Statistics.ProtocolStatistics? {
-    topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
+    core.topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
   }
 
   /// The deadline of a call; `nil` for none.
-  @inlinable
+  @usableFromInline
   nonisolated func deadline(within duration: Duration?) -> Deadline? {
-    duration.flatMap(deadlines.deadline(after:))
+    duration.flatMap(core.deadlines.deadline(after:))
   }
 }
 
@@ -142,10 +142,10 @@ extension DelegateHub {
     _ body: nonisolated(nonsending) () async throws(E) -> R
   ) async throws(E) -> R {
     let worker = beginAsking()
-    activity.delays.wrappingAdd(1, ordering: .relaxed)
+    core.delays.wrappingAdd(1, ordering: .relaxed)
     defer {
       worker.end()
-      activity.delays.wrappingSubtract(1, ordering: .relaxed)
+      core.delays.wrappingSubtract(1, ordering: .relaxed)
       endAsking(worker)
     }
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)

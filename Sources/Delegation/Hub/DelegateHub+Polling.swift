@@ -6,7 +6,7 @@ extension DelegateHub {
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
   nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
-    mayAskInPlace && nodes.count == 1 && !nodes[0].hasExecutor ? nodes[0] : nil
+    core.mayAskInPlace && nodes.count == 1 && !nodes[0].hasExecutor ? nodes[0] : nil
   }
 
   /// Asks the subscribers of an audience side by side, and decides by what they answer.
@@ -40,7 +40,7 @@ extension DelegateHub {
       return decision
     }
     let poll = Poll(
-      ballot, of: nodes, admittedBy: audience.admits, in: self, call,
+      ballot, of: nodes, admittedBy: audience.admits, in: core, call,
       expiring: deadline.map { [nodes] in
         .init(at: $0) { [late = asking.late, admits = audience.admits] question, start in
           unsafeDowncast(question, to: Poll<Ballot<C, E>>.self).expire { position in
@@ -54,7 +54,7 @@ extension DelegateHub {
       return await question.run(from: first, as: worker) { answer, claim in
         poll.take(answer, from: claim, by: worker)
       } asking: { node in
-        guard let interception = question.interception else {
+        guard let interception = question.core.interception else {
           return await asking.answer(of: node, in: question)
         }
         return await interception.answer(to: asking, of: node, as: worker, in: question)
@@ -69,14 +69,14 @@ extension DelegateHub {
   /// - Returns: the worker, for ``endAsking(_:)``.
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
-    activity.begin()
-    return Worker(activity: activity, caller: Caller.present)
+    core.begin()
+    return Worker(for: core, caller: Caller.present)
   }
 
   /// Counts off the current task, which asks nobody any more.
   @usableFromInline
   nonisolated func endAsking(_ worker: Worker) {
     worker.caller?.clear()
-    activity.end()
+    core.end()
   }
 }

@@ -162,7 +162,7 @@ extension DelegateHub {
     let request = SubscriptionRequest(
       object: Self.object(of: subscriber), type: subscriberType, options: options,
       priority: priority, site: site)
-    let node = topics.find(type, owner: dispatcher).subscribe(
+    let node = core.topics.find(type, owner: core).subscribe(
       request, reference: WeakReference(subscriber, object: request.object))
     // What a take-over leaves is delivered by a lane, which keeps the hub.
     withExtendedLifetime(self) {}

@@ -114,7 +114,7 @@ extension DelegateHub {
   /// The deadline of a turn that begins now; past if the one of the whole question has come.
   @usableFromInline
   nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
-    let left = whole.map { $0.time - deadlines.now() } ?? Deadline.farthest
-    return deadlines.deadline(after: min(left, each ?? left))
+    let left = whole.map { $0.time - core.deadlines.now() } ?? Deadline.farthest
+    return core.deadlines.deadline(after: min(left, each ?? left))
   }
 }

@@ -31,16 +31,16 @@ extension DelegateHub {
     _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
   ) {
     var content = Notification.Content(handler: handler, receipt: receipt)
-    if isWrapping {
+    if core.interception != nil || !core.propagating.isEmpty {
       let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-      if let interception {
+      if let interception = core.interception {
         content.handler = handler.intercepted(by: interception, in: call)
       }
-      content.context = configuration.propagating.map { $0.capture() }
+      content.context = core.propagating.map { $0.capture() }
     }
-    guard topic.post(content) else { return }
+    guard topic.post(content, for: core) else { return }
     // Not lower than the default: others may wait for the same lane.
-    startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+    core.startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
   }
 }
 

@@ -13,7 +13,7 @@ extension DelegateHub {
   ///   - protocol: the protocol.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    topics.find(ObjectIdentifier(`protocol`))?.terminate(Self.object(of: subscriber))
+    core.topics.find(ObjectIdentifier(`protocol`))?.terminate(Self.object(of: subscriber))
   }
 
   /// Ends all subscriptions of an object.
@@ -26,7 +26,7 @@ extension DelegateHub {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(_ subscriber: AnyObject) {
-    for topic in topics.all { topic.terminate(subscriber) }
+    for topic in core.topics.all { topic.terminate(subscriber) }
   }
 
   /// Ends all subscriptions of an object and waits until none of its handlers is running.
@@ -95,7 +95,7 @@ extension DelegateHub {
   nonisolated func end(
     _ subscriber: AnyObject, from key: ObjectIdentifier?
   ) -> [SubscriptionNode] {
-    let topics = topics.all.filter { key == nil || $0.key == key }
+    let topics = core.topics.all.filter { key == nil || $0.key == key }
     for topic in topics { topic.terminate(subscriber) }
     return topics.flatMap { $0.ended(of: subscriber) }
   }
@@ -112,7 +112,7 @@ extension DelegateHub {
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
     let identity = Identity(id)
-    for topic in topics.all { topic.terminate(identifiedBy: identity) }
+    for topic in core.topics.all { topic.terminate(identifiedBy: identity) }
   }
 
   /// Ends all subscriptions to a protocol.
@@ -124,7 +124,7 @@ extension DelegateHub {
   /// - Parameter protocol: the protocol.
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
   public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    topics.find(ObjectIdentifier(`protocol`))?.terminateAll()
+    core.topics.find(ObjectIdentifier(`protocol`))?.terminateAll()
   }
 }
 
@@ -174,7 +174,7 @@ extension DelegateHub.Subscription {
   /// - Returns: the subscription, if handlers of it run, and others of the same object of which that is true.
   /// - Complexity: as ``cancel()``.
   public func cancelAndWait(within duration: Duration) async -> DelegateHub.Leftovers {
-    let deadline = node.topic.owner.activity.deadlines?.deadline(after: duration)
+    let deadline = node.topic.owner?.deadlines.deadline(after: duration)
     // Once it has ended it has none.
     let id = node.id
     cancel()

@@ -34,33 +34,8 @@ public actor DelegateHub {
   /// The hub's settings.
   public nonisolated let configuration: Configuration
 
-  /// Who is subscribed, by protocol, and what they are told.
-  nonisolated let topics = Topics()
-
-  /// What the topics need of the hub.
-  nonisolated let dispatcher: Dispatcher
-
-  /// Runs handlers within the interceptors, if there are any.
   @usableFromInline
-  nonisolated let interception: Interception?
-
-  /// Whether a loop does all that handlers need.
-  @usableFromInline
-  nonisolated let mayAskInPlace: Bool
-
-  /// Whether a notification carries more than its handler.
-  nonisolated let isWrapping: Bool
-
-  /// The executor of the hub's work and of handlers; `nil` for the default.
-  @usableFromInline
-  nonisolated let executor: (any TaskExecutor)?
-
-  /// Sets the deadlines of calls.
-  @usableFromInline
-  nonisolated let deadlines: DeadlineQueue
-
-  /// Reports incidents to the user.
-  private nonisolated let reporter: IncidentReporter
+  nonisolated let core: HubCore
 
   /// Makes a hub without subscribers.
   ///
@@ -68,34 +43,27 @@ public actor DelegateHub {
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
-    self.executor = executor
     // In real time deadlines do not run on the hub's executor, which may be busy. Any other clock is assumed
     // to be a test's: then they run on the hub's executor, so that the test controls the whole hub.
     let clock = configuration.clock
     let isRealTime = clock is ContinuousClock || clock is SuspendingClock
-    deadlines = DeadlineQueue(
+    let deadlines = DeadlineQueue(
       clock: clock, executor: isRealTime ? nil : executor, sharingSleepers: isRealTime)
     let watch: (any Interceptor)? = configuration.makeSlowWatch(by: deadlines)
-    interception = Interception(
-      [watch].compactMap(\.self) + configuration.interceptors, now: deadlines.now)
-    mayAskInPlace = executor == nil && interception == nil
-    isWrapping = interception != nil || !configuration.propagating.isEmpty
-    let activity = Activity(deadlines)
-    let reporter = IncidentReporter(
-      configuration, on: executor, by: deadlines.now, countedBy: activity)
-    self.reporter = reporter
-    dispatcher = Dispatcher(activity: activity) { [weak reporter] in reporter?.report($0) }
-    dispatcher.workplace = self
+    core = HubCore(
+      on: executor, within: [watch].compactMap(\.self) + configuration.interceptors,
+      propagating: configuration.propagating, by: deadlines, telling: configuration.onIncident)
+    core.hub = self
   }
 
   deinit {
-    for topic in topics.all { topic.terminateAll() }
+    for topic in core.topics.all { topic.terminateAll() }
   }
 
   /// The topic of a protocol, if anybody is subscribed.
   @usableFromInline
   nonisolated func heardTopic(of key: ObjectIdentifier) -> Topic? {
-    guard let topic = topics.find(key), topic.isHeard.load(ordering: .acquiring) else { return nil }
+    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else { return nil }
     return topic
   }
 
@@ -104,24 +72,4 @@ public actor DelegateHub {
   nonisolated func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
     heardTopic(of: key)?.snapshot() ?? []
   }
-
-  /// Starts the lane that a post has requested; what was posted is delivered even if the hub is released.
-  nonisolated func startLane(of topic: Topic, priority: TaskPriority? = nil) {
-    if let executor {
-      Task<Void, any Error>.detached(executorPreference: executor, priority: priority) {
-        await Lane(delivering: topic.beginLane(), for: self).work()
-        self.activity.end()
-      }
-    } else {
-      Task<Void, any Error>.detached(priority: priority) {
-        await Lane(delivering: topic.beginLane(), for: self).work()
-        self.activity.end()
-      }
-    }
-  }
-}
-
-extension DelegateHub: Workplace {
-  @usableFromInline
-  nonisolated var activity: Activity { dispatcher.activity }
 }

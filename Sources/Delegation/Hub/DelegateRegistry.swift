@@ -63,7 +63,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(_ subscriber: P) {
-    hub.topics.find(ObjectIdentifier(base))?.terminate(DelegateHub.object(of: subscriber))
+    hub.core.topics.find(ObjectIdentifier(base))?.terminate(DelegateHub.object(of: subscriber))
   }
 
   /// Ends an object's subscription and waits until none of its handlers is running.
@@ -100,7 +100,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter id: the id that was given to `subscribe`.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(id: some Hashable & Sendable) {
-    hub.topics.find(ObjectIdentifier(base))?.terminate(identifiedBy: Identity(id))
+    hub.core.topics.find(ObjectIdentifier(base))?.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to the protocol.
@@ -109,6 +109,6 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   ///
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
   public func unsubscribeAll() {
-    hub.topics.find(ObjectIdentifier(base))?.terminateAll()
+    hub.core.topics.find(ObjectIdentifier(base))?.terminateAll()
   }
 }

@@ -66,7 +66,7 @@ extension SubscriptionNode {
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
       if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
         guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner.activity.begin()
+        topic.owner?.begin()
         return (.elsewhere, 0)
       }
       guard attend(&contents.mailbox, published) else { return (.done, 0) }
@@ -127,7 +127,7 @@ extension SubscriptionNode {
   private func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
-    if case .more = step { topic.owner.requestWorker(for: self) }
+    if case .more = step { topic.owner?.requestWorker(for: self) }
     return step
   }
 }
@@ -139,7 +139,7 @@ extension SubscriptionNode {
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published)
     }
-    if mustRequest { topic.owner.requestWorker(for: self) }
+    if mustRequest { topic.owner?.requestWorker(for: self) }
   }
 
   /// The other subscriptions of the same object that have ended and whose handlers may run.

@@ -55,7 +55,7 @@ extension SubscriptionNode {
     dropped: Int = 0, since start: Duration? = nil,
     context: TaskLocalPropagation.Context? = nil, with id: Identity? = nil
   ) {
-    topic.owner.report(
+    topic.owner?.report(
       .init(
         kind: kind, call: .init(code: call), error: error, dropped: dropped,
         subscription: .init(node: self), start: start, context: context,

@@ -194,7 +194,7 @@ final class SubscriptionNode: Ranked {
       return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued)
     }
     // The executor may be busy, suspended or gone.
-    if wasQueued { topic.owner.activity.end() }
+    if wasQueued { topic.owner?.end() }
     if termination == .expired, call != nil || isMissed {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }

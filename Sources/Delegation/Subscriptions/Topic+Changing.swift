@@ -48,10 +48,10 @@ extension Topic {
       case .applyOptions(let node, let former): node.applyOptions(over: former)
       case .resume(let successor):
         successor.resume()
-        owner.activity.end()
+        owner?.end()
       case .finish(let node, let end, let termination, let call):
         remains.append(node.finishTermination(at: end, as: termination, in: call))
-      case .sweep: owner.sweep(self)
+      case .sweep: owner?.sweep(self)
       }
     }
     withExtendedLifetime(remains) {}
@@ -129,7 +129,7 @@ extension Topic {
   /// Appends a notification, if anybody is subscribed.
   ///
   /// - Returns: whether the caller has to start a lane, which is counted.
-  func post(_ content: Notification.Content) -> Bool {
+  func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
@@ -137,7 +137,7 @@ extension Topic {
       guard index.population > 0, let placeholder = spare.take() else { return false }
       _ = append(content, followedBy: placeholder, &index)
       guard index.requestLane() else { return false }
-      owner.activity.begin()
+      owner.begin()
       return true
     }
     // What the user gave is not released under the lock.

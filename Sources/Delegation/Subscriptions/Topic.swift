@@ -1,20 +1,21 @@
 internal import Synchronization
 
 /// What a topic needs of its hub, which it does not keep.
-protocol SubscriptionOwner: AnyObject, Sendable {
+protocol TopicOwner: AnyObject, Sendable {
+  /// Sets the deadlines of calls.
+  var deadlines: DeadlineQueue { get }
+  /// Counts a worker.
+  func begin()
+  /// Counts a worker off.
+  func end()
   /// Reports an incident to the user, without waiting.
   ///
   /// Must not be called under a lock.
   func report(_ incident: DelegateHub.Incident)
-
-  /// Requests a worker for a subscription that has pending notifications, if the hub exists.
+  /// Requests a worker for a subscription that has pending notifications.
   func requestWorker(for node: SubscriptionNode)
-
   /// Looks for dead subscribers in a task of its own, and counts it off.
   func sweep(_ topic: Topic)
-
-  /// How many workers the hub has.
-  var activity: Activity { get }
 }
 
 /// One protocol of a hub: its chain of notifications, and its subscriptions.
@@ -48,7 +49,7 @@ final class Topic: Sendable {
   /// Written under the lock.
   let isHeard = Atomic<Bool>(false)
   private let hasExecutors = Atomic<Bool>(false)
-  let owner: any SubscriptionOwner
+  weak let owner: (any TopicOwner)?
   let state = Lock(TopicIndex())
 
   /// The topics below this one in the hub's tree.
@@ -61,7 +62,7 @@ final class Topic: Sendable {
   /// handlers, and is cleared only when its last waiter is removed.
   private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
 
-  init(_ type: Any.Type, owner: any SubscriptionOwner) {
+  init(_ type: Any.Type, owner: any TopicOwner) {
     self.type = type
     self.owner = owner
     key = ObjectIdentifier(type)

@@ -19,7 +19,7 @@ struct Topics: ~Copyable, Sendable {
   }
 
   /// The topic of a protocol; makes it if there is none.
-  func find(_ type: Any.Type, owner: any SubscriptionOwner) -> Topic {
+  func find(_ type: Any.Type, owner: any TopicOwner) -> Topic {
     let key = ObjectIdentifier(type)
     if let topic = find(key) { return topic }
     let new = Topic(type, owner: owner)
