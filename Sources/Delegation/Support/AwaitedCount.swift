@@ -50,10 +50,9 @@ struct AwaitedCount: ~Copyable, Sendable {
 
 /// The waiters for one count to fall.
 ///
-/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses, and each waiter has its
-/// place, which only its list writes.
+/// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
 struct WaitList: Sendable {
-  private var waiters: [(waiter: Waiter, limit: Int)] = []
+  private var waiters: [ObjectIdentifier: (waiter: Waiter, limit: Int)] = [:]
 
   /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
   private(set) var limit = -1
@@ -62,22 +61,20 @@ struct WaitList: Sendable {
 
   mutating func add(_ waiter: Waiter) {
     let excused = waiter.countExcused()
-    waiter.place = waiters.count
-    waiters.append((waiter, excused))
+    waiters[ObjectIdentifier(waiter)] = (waiter, excused)
     limit = max(limit, excused)
   }
 
   /// Removes a waiter, if it is there.
-  ///
-  /// - Complexity: O(1).
   mutating func remove(_ waiter: Waiter) {
-    guard let place = waiter.place.take() else { return }
-    let last = waiters.removeLast()
-    if last.waiter !== waiter {
-      waiters[place] = last
-      last.waiter.place = place
-    }
+    waiters[ObjectIdentifier(waiter)] = nil
     if isEmpty { limit = -1 }
+  }
+
+  /// Counts again who is excused.
+  mutating func recount() {
+    waiters = waiters.mapValues { ($0.waiter, $0.waiter.countExcused()) }
+    limit = waiters.values.lazy.map(\.limit).max() ?? -1
   }
 
   /// Takes out the waiters that need not wait at a count.
@@ -88,16 +85,11 @@ struct WaitList: Sendable {
   /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
   mutating func takeFulfilled(at count: Int) -> [Waiter] {
     guard count <= limit else { return [] }
-    for index in waiters.indices where count <= waiters[index].limit {
-      waiters[index].limit = waiters[index].waiter.countExcused()
-    }
-    let first = waiters.partition { count <= $0.limit }
-    let fulfilled = waiters[first...].map(\.waiter)
-    waiters.removeSubrange(first...)
-    limit = waiters.lazy.map(\.limit).max() ?? -1
-    for waiter in fulfilled { waiter.place = nil }
-    for (place, one) in waiters.enumerated() { one.waiter.place = place }
-    return fulfilled
+    recount()
+    let fulfilled = waiters.filter { count <= $0.value.limit }
+    for waiter in fulfilled.keys { waiters[waiter] = nil }
+    limit = waiters.values.lazy.map(\.limit).max() ?? -1
+    return fulfilled.values.map(\.waiter)
   }
 }
 
@@ -112,7 +104,6 @@ final class Waiter: Sendable {
   private struct State: Sendable {
     var outcome: Bool?
     var continuation: CheckedContinuation<Bool, Never>?
-    var place: Int?
   }
 
   private let state = Lock(State())
@@ -121,12 +112,6 @@ final class Waiter: Sendable {
 
   init(excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
     self.countExcused = countExcused
-  }
-
-  /// Where it is in the list that it is in, which sees to that; `nil` if it is in none.
-  fileprivate var place: Int? {
-    get { state.withLock { $0.place } }
-    set { state.withLock { $0.place = newValue } }
   }
 
   /// The outcome that it was resumed with; `nil` as long as it waits.

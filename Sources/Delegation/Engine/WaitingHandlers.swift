@@ -1,0 +1,128 @@
+/// The handlers that wait now, by `drain`, `notifyAndWait` and `cancelAndWait`, of all hubs.
+///
+/// A wait outside of handlers is strict. A wait within a handler ends when all that it still waits for are handlers that
+/// wait themselves, and those that cannot go on before one of these does: its own is one of them. So no handlers wait for
+/// each other, not even through several hubs; of two that would, both go on.
+struct WaitingHandlers: Sendable {
+  struct Wait: Sendable {
+    let goal: WaitGoal
+    let context: HandlerContext
+  }
+
+  static let shared = Lock(WaitingHandlers())
+
+  private(set) var waits: [Int: Wait] = [:]
+  private var lastNumber = 0
+
+  /// Adds a wait.
+  ///
+  /// - Returns: its number, to remove it by.
+  mutating func add(_ wait: Wait) -> Int {
+    lastNumber += 1
+    waits[lastNumber] = wait
+    return lastNumber
+  }
+
+  mutating func remove(_ number: Int) -> Wait? { waits.removeValue(forKey: number) }
+
+  /// All waits now.
+  static var present: [Wait] { shared.withLock { Array($0.waits.values) } }
+}
+
+/// What a wait waits for.
+enum WaitGoal: Sendable {
+  /// That a hub is idle: no notification is pending and no handler runs.
+  case rest(of: HubCore)
+  /// That no handler of a subscription runs.
+  case end(of: SubscriptionNode)
+  /// That all subscriptions that a notification was addressed to have passed it.
+  case passing(of: Receipt)
+
+  /// By what those who wait for the same are known.
+  private var key: ObjectIdentifier {
+    switch self {
+    case .rest(let hub): ObjectIdentifier(hub)
+    case .end(let node): ObjectIdentifier(node)
+    case .passing(let receipt): ObjectIdentifier(receipt)
+    }
+  }
+
+  /// Whether the goal can be reached only after a handler has ended.
+  private func waits(for handler: HandlerContext) -> Bool {
+    switch self {
+    case .rest(let hub): handler.worker.hub == ObjectIdentifier(hub)
+    case .end(let node): handler.isHandler(of: node)
+    case .passing(let receipt):
+      handler.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
+    }
+  }
+
+  /// How many of those that the goal counts wait at the moment.
+  ///
+  /// Each count has one for a worker at most, as that runs one handler at a time.
+  private func countWaiting() -> Int {
+    let handlers = WaitingHandlers.present.flatMap(\.context.chain).filter(waits)
+    return Set(handlers.map { ObjectIdentifier($0.worker) }).count
+  }
+
+  /// Changes the list of the goal's waiters, and resumes those that need not wait.
+  ///
+  /// Must not be called under a lock.
+  private func update(_ change: (inout WaitList) -> Void) {
+    switch self {
+    case .rest(let hub): hub.workers.update(change)
+    case .end(let node): node.topic.updateWaiters(for: node, change)
+    case .passing(let receipt): receipt.outstanding.update(change)
+    }
+  }
+}
+
+/// How `drain`, `notifyAndWait` and `cancelAndWait` wait.
+extension WaitGoal {
+  /// Waits until the goal is reached, even if the caller's task is cancelled.
+  nonisolated(nonsending) func wait() async {
+    _ = await wait { await $0.wait() }
+  }
+
+  /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
+  ///
+  /// - Parameter deadline: the deadline; `nil` for none.
+  /// - Returns: whether the goal was reached, and nothing was excused.
+  nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
+    await wait { waiter in
+      // Most need not wait, and set no alarm.
+      let cancelAlarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
+      defer { cancelAlarm?() }
+      return await withTaskCancellationHandler {
+        await waiter.wait()
+      } onCancel: {
+        waiter.resume(false)
+      }
+    }
+  }
+
+  nonisolated(nonsending) private func wait(
+    _ body: nonisolated(nonsending) (Waiter) async -> Bool
+  ) async -> Bool {
+    let context = HandlerContext.current.flatMap { $0.isRunning ? $0 : nil }
+    let number = context.map { context in
+      WaitingHandlers.shared.withLock { $0.add(.init(goal: self, context: context)) }
+    }
+    if let context { Self.lookAgain(for: context.chain) }
+    let waiter = context == nil ? Waiter() : Waiter { countWaiting() }
+    update { $0.add(waiter) }
+    let isReached = await body(waiter)
+    if !isReached { update { $0.remove(waiter) } }
+    if let number { _ = WaitingHandlers.shared.withLock { $0.remove(number) } }
+    return isReached && number == nil
+  }
+
+  /// Has those look again who wait for handlers that wait from now on.
+  private static func lookAgain(for handlers: [HandlerContext]) {
+    var keys: Set<ObjectIdentifier> = []
+    for wait in WaitingHandlers.present
+    where handlers.contains(where: wait.goal.waits) && keys.insert(wait.goal.key).inserted {
+      wait.goal.update { $0.recount() }
+    }
+  }
+}
