@@ -77,17 +77,30 @@ extension Lane {
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
+    var batches: [ObjectIdentifier: Batch] = [:]
     var next = claim(atBeginning: true)
     while let node = next {
-      await serve(node, as: &worker)
+      await serve(node, as: &worker, sending: &batches)
       if isElsewhere { core.end() }
       next = claim()
     }
+    send(&batches)
+  }
+
+  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a lane.
+  private typealias Batch = (executor: any TaskExecutor, nodes: [SubscriptionNode])
+
+  private func send(_ batches: inout [ObjectIdentifier: Batch]) {
+    for (executor, nodes) in batches.values {
+      Lane(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
+    }
+    batches = [:]
   }
 
   /// Runs the handlers of a subscription, or adds it to another lane.
   nonisolated(nonsending) private func serve(
-    _ node: SubscriptionNode, as worker: inout Worker?
+    _ node: SubscriptionNode, as worker: inout Worker?,
+    sending batches: inout [ObjectIdentifier: Batch]
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
@@ -97,6 +110,7 @@ extension Lane {
       // contended.
       switch consume step {
       case .handle(let content):
+        if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         var fate = Mailbox.Fate.skipped
@@ -112,7 +126,7 @@ extension Lane {
         receipt?.pass()
       case .elsewhere:
         if let executor = node.executor {
-          Lane([node], for: core, on: executor, isElsewhere: true, priority).requestWorker()
+          batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)
         }
         return
       case .more, .done:
