@@ -12,82 +12,73 @@ protocol Ranked: AnyObject, Sendable {
 /// A change takes constant time. Who needs the order takes what there is, merges it outside the lock, and puts the
 /// result back; it is the present one as long as nothing has changed.
 ///
-/// Invariant: `ordered`, `parts` and `added`, one after another, have every open subscription once. An ended one is
-/// dropped by the next merge.
+/// Invariant: `ordered` and `added`, one after the other, have every open subscription once. An ended one is dropped by
+/// the next merge.
 struct MemberList<Member: Ranked>: Sendable {
-  /// What has happened up to a version.
-  fileprivate struct Mark: Sendable {
-    var version = 0
-    /// How many have ended.
-    var ended = 0
-    /// How many parts have been made.
-    var parts = 0
-    /// How often a priority was changed.
-    var rankings = 0
-  }
-
-  private var present = Mark()
-  /// The mark that `ordered` is of.
-  private var merged = Mark()
+  private var version = 0
+  /// The version that `ordered` is of.
+  private var merged = 0
   private var ordered: [Member] = []
-  /// Those that were added after these, in parts that do not change any more: others may keep them.
-  private var parts: [[Member]] = []
+  /// Those that were added after these.
   private var added: [Member] = []
+  /// How many have ended since the last merge.
+  private(set) var endedCount = 0
   /// The last version whose change was not an addition at the end.
   private var lastDisorder = 0
+  /// The last version whose change was a priority's.
+  private var lastRanking = 0
 
   /// All in order, if nothing has changed since the last merge.
-  var snapshot: [Member]? { present.version == merged.version ? ordered : nil }
-
-  /// How many have ended since the last merge.
-  var endedCount: Int { present.ended - merged.ended }
+  var snapshot: [Member]? { version == merged ? ordered : nil }
 
   mutating func add(_ node: Member) {
-    present.version += 1
-    let last = added.last ?? parts.last?.last ?? ordered.last
+    version += 1
     // The last one of a list that is not in order need not be the last one of all.
-    if let last, lastDisorder > merged.version || !Self.precedes(last.order, node.order) {
-      lastDisorder = present.version
+    if let last = added.last ?? ordered.last,
+      lastDisorder > merged || !Self.precedes(last.order, node.order)
+    {
+      lastDisorder = version
     }
     added.append(node)
   }
 
   /// Notes that a subscription has ended.
   mutating func noteEnd() {
-    present.version += 1
-    present.ended += 1
+    version += 1
+    endedCount += 1
   }
 
   /// Changes a subscription's priority.
   mutating func rank(_ node: Member, _ rank: Int) {
     if node.rank == rank { return }
     node.rank = rank
-    present.version += 1
-    present.rankings += 1
-    lastDisorder = present.version
+    version += 1
+    lastRanking = version
+    lastDisorder = version
   }
 
   /// A list that is merged outside the lock.
   struct Draft: Sendable {
-    fileprivate let mark: Mark
-    fileprivate let mustDrop: Bool
+    fileprivate let version: Int
+    fileprivate let base: Int
+    fileprivate let endedCount: Int
     fileprivate let mustSort: Bool
     /// All; once it is put back, the list in whose place it is, for the caller to release outside the lock.
     fileprivate var former: [Member]
-    private let parts: [[Member]]
+    fileprivate let added: [Member]
     private(set) var nodes: [Member] = []
 
     fileprivate init(_ list: MemberList) {
-      (former, parts, mark) = (list.ordered, list.parts, list.present)
-      mustDrop = list.endedCount > 0
-      mustSort = list.lastDisorder > list.merged.version
+      (version, base, endedCount) = (list.version, list.merged, list.endedCount)
+      (former, added) = (list.ordered, list.added)
+      mustSort = list.lastDisorder > list.merged
     }
 
     /// Drops those that have ended, and sorts if the order may have changed.
     ///
     /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
     mutating func merge() {
-      if mustDrop {
+      if endedCount > 0 {
         nodes.reserveCapacity(former.count)
         // Run by run: to append one by one takes twice as long.
         var start = 0
@@ -99,29 +90,23 @@ struct MemberList<Member: Ranked>: Sendable {
       } else {
         nodes = former
       }
-      for part in parts { nodes += part.lazy.filter { $0.isOpen } }
+      nodes += added.lazy.filter { $0.isOpen }
       if mustSort { nodes = MemberList.sorted(nodes) }
     }
   }
 
-  /// Takes what there is, to be merged.
-  mutating func take() -> Draft {
-    if !added.isEmpty {
-      parts.append(added)
-      added = []
-      present.parts += 1
-    }
-    return Draft(self)
-  }
+  /// What there is, to be merged.
+  var draft: Draft { Draft(self) }
 
-  /// Puts a merged list back, unless there is a newer one.
+  /// Puts a merged list back, unless another one was since it was taken.
   ///
   /// - Returns: whether it is as of one moment: not if it was sorted while a priority was changed.
   mutating func put(_ draft: inout Draft) -> Bool {
-    if draft.mustSort, draft.mark.rankings != present.rankings { return false }
-    guard draft.mark.version > merged.version else { return true }
-    parts.removeFirst(draft.mark.parts - merged.parts)
-    merged = draft.mark
+    if draft.mustSort, lastRanking > draft.version { return false }
+    guard merged == draft.base else { return true }
+    added.removeFirst(draft.added.count)
+    endedCount -= draft.endedCount
+    merged = draft.version
     draft.former = draft.nodes
     swap(&ordered, &draft.former)
     return true

@@ -107,13 +107,13 @@ final class Topic: Sendable {
   @discardableResult
   func merge() -> [SubscriptionNode] {
     for _ in 0..<3 {
-      var draft = state.withLock { $0.members.take() }
+      var draft = state.withLock { $0.members.draft }
       draft.merge()
       if state.withLock({ $0.members.put(&draft) }) { return draft.nodes }
     }
     // Priorities change all the time: this once they have to wait.
     let draft = state.withLock { index in
-      var draft = index.members.take()
+      var draft = index.members.draft
       draft.merge()
       _ = index.members.put(&draft)
       return draft
