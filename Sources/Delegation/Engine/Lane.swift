@@ -123,7 +123,7 @@ extension Lane {
           }
         }
         step = node.advance(after: fate)
-        receipt?.pass()
+        receipt?.pass(as: fate)
       case .elsewhere:
         if let executor = node.executor {
           batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)

@@ -14,15 +14,15 @@ extension DelegateHub {
   nonisolated(nonsending) func postAndWait<P>(
     in audience: Audience<P>, within duration: Duration?,
     _ handler: (Audience<P>) -> Notification.Handler
-  ) async -> Leftovers {
+  ) async -> Outcome {
     let deadline = deadline(within: duration)
     let receipt = Receipt()
-    guard let topic = heardTopic(of: audience.key) else { return Leftovers(subscribers: []) }
+    guard let topic = heardTopic(of: audience.key) else { return Outcome(receipt) }
     post(handler(audience), to: topic, receipt: receipt)
     let isPassed = await WaitGoal.passing(of: receipt).wait(until: deadline)
-    if isPassed || receipt.outstanding.value == 0 { return Leftovers(subscribers: []) }
-    return Leftovers(
-      subscribers: topic.overview().nodes.filter { $0.hasPending(receipt) }
+    if isPassed || receipt.outstanding.value == 0 { return Outcome(receipt) }
+    return Outcome(
+      receipt, left: topic.overview().nodes.filter { $0.hasPending(receipt) }
         .compactMap { Leftovers.Subscriber($0) })
   }
 

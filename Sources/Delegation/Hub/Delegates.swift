@@ -100,7 +100,7 @@ extension Delegates where P: Sendable {
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Leftovers {
+  ) async -> DelegateHub.Outcome {
     await hub.postAndWait(in: audience, within: duration) { .calling(isolated: body, in: $0) }
   }
 }
@@ -140,7 +140,7 @@ extension Delegates {
   public func notifyAndWait(
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) async -> DelegateHub.Leftovers {
+  ) async -> DelegateHub.Outcome {
     await hub.postAndWait(in: audience, within: duration) { .awaiting(body, in: $0) }
   }
 
@@ -149,7 +149,7 @@ extension Delegates {
   @discardableResult
   public func notifyAndWait(
     within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Leftovers {
+  ) async -> DelegateHub.Outcome {
     await hub.postAndWait(in: audience, within: duration) { .calling(body, in: $0) }
   }
 }

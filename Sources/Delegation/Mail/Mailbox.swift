@@ -47,7 +47,7 @@ struct Mailbox: Sendable {
       var last: Notification.Content?
       for _ in 0..<max(0, min(count, most)) {
         last = first?.content
-        last?.receipt?.pass()
+        last?.receipt?.pass(as: .skipped)
         first = first?.next
       }
       return last

@@ -84,19 +84,30 @@ final class Receipt: Sendable {
   /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
   private let postedAt = Lock<(topic: Int, number: Int)?>(nil)
   let outstanding = AwaitedCount()
+  let addressed = Atomic(0)
+  let handled = Atomic(0)
+  let failed = Atomic(0)
+  let missed = Atomic(0)
 
   /// Sets what to wait for.
   ///
   /// Called under the topic's lock, before a subscription can pass.
   func open(number: Int, to topic: Int, addressees: Int) {
     postedAt.withLock { $0 = (topic, number) }
+    addressed.store(addressees, ordering: .relaxed)
     outstanding.rise(by: addressees)
   }
 
-  /// Counts off one subscription.
+  /// Counts off one subscription, for which the notification has ended so.
   ///
   /// Must not be called under a lock.
-  func pass() {
+  func pass(as fate: Mailbox.Fate) {
+    // Before the fall: who finds that all have passed finds all of them counted.
+    switch fate {
+    case .handled: handled.wrappingAdd(1, ordering: .relaxed)
+    case .failed: failed.wrappingAdd(1, ordering: .relaxed)
+    case .passedOver, .skipped: missed.wrappingAdd(1, ordering: .relaxed)
+    }
     outstanding.fall()
   }
 
