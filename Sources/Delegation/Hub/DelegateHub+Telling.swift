@@ -12,17 +12,18 @@ extension DelegateHub {
 
   @usableFromInline
   nonisolated(nonsending) func postAndWait<P>(
-    in audience: Audience<P>, within duration: Duration?,
+    in audience: Audience<P>, leaving window: Int, within duration: Duration?,
     _ handler: (Audience<P>) -> Notification.Handler
   ) async -> Outcome {
     let deadline = deadline(within: duration)
     let receipt = Receipt()
     guard let topic = heardTopic(of: audience.key) else { return Outcome(receipt) }
     post(handler(audience), to: topic, receipt: receipt)
-    let isPassed = await WaitGoal.passing(of: receipt).wait(until: deadline)
-    if isPassed || receipt.outstanding.value == 0 { return Outcome(receipt) }
+    guard let awaited = receipt.before(window) else { return Outcome(receipt) }
+    let isPassed = await WaitGoal.passing(of: awaited).wait(until: deadline)
+    if isPassed || awaited.outstanding.value == 0 { return Outcome(receipt) }
     return Outcome(
-      receipt, left: topic.overview().nodes.filter { $0.hasPending(receipt) }
+      receipt, left: topic.overview().nodes.filter { $0.hasPending(awaited) }
         .compactMap { Leftovers.Subscriber($0) })
   }
 

@@ -99,9 +99,9 @@ extension Delegates where P: Sendable {
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
-    within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
+    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, within: duration) { .calling(isolated: body, in: $0) }
+    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(isolated: body, in: $0) }
   }
 }
 
@@ -138,19 +138,19 @@ extension Delegates {
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
-    within duration: Duration? = nil,
+    leaving window: Int = 0, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, within: duration) { .awaiting(body, in: $0) }
+    await hub.postAndWait(in: audience, leaving: window, within: duration) { .awaiting(body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
-    within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
+    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, within: duration) { .calling(body, in: $0) }
+    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(body, in: $0) }
   }
 }
 

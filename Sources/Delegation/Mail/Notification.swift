@@ -83,6 +83,10 @@ final class Receipt: Sendable {
   ///
   /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
   private let postedAt = Lock<(topic: Int, number: Int)?>(nil)
+  /// That of the notification that was posted last before it with a receipt; `nil` once this one is passed by all.
+  ///
+  /// So no chain of them is ever released at once.
+  private let previous = Lock<Receipt?>(nil)
   let outstanding = AwaitedCount()
   let addressed = Atomic(0)
   let handled = Atomic(0)
@@ -92,8 +96,9 @@ final class Receipt: Sendable {
   /// Sets what to wait for.
   ///
   /// Called under the topic's lock, before a subscription can pass.
-  func open(number: Int, to topic: Int, addressees: Int) {
+  func open(number: Int, to topic: Int, addressees: Int, after former: Receipt?) {
     postedAt.withLock { $0 = (topic, number) }
+    previous.withLock { $0 = former }
     addressed.store(addressees, ordering: .relaxed)
     outstanding.rise(by: addressees)
   }
@@ -108,7 +113,17 @@ final class Receipt: Sendable {
     case .failed: failed.wrappingAdd(1, ordering: .relaxed)
     case .passedOver, .skipped: missed.wrappingAdd(1, ordering: .relaxed)
     }
-    outstanding.fall()
+    if outstanding.fall() == 0 { _ = previous.withLock { $0.take() } }
+  }
+
+  /// The receipt that was posted so many before this one; `nil` if that one, or one after it, is passed by all.
+  func before(_ count: Int) -> Receipt? {
+    var receipt = self
+    for _ in 0..<max(0, count) {
+      guard let former = receipt.previous.withLock({ $0 }) else { return nil }
+      receipt = former
+    }
+    return receipt
   }
 
   var place: (topic: Int, number: Int)? { postedAt.withLock { $0 } }

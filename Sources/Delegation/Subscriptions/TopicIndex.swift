@@ -32,6 +32,7 @@ struct TopicIndex: Sendable {
   private var origins: [Origin] = []
   private var lastSerial = 0
   private(set) var posted = 0
+  private var latestReceipt: Receipt?
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
@@ -59,7 +60,10 @@ struct TopicIndex: Sendable {
   ) -> Notification {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
-    content.receipt?.open(number: posted, to: topic, addressees: population)
+    if let receipt = content.receipt {
+      receipt.open(number: posted, to: topic, addressees: population, after: latestReceipt)
+      latestReceipt = receipt
+    }
     placeholder = next
     posted += 1
     addressed += population

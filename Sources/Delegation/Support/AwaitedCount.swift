@@ -25,9 +25,13 @@ struct AwaitedCount: ~Copyable, Sendable {
   /// Lowers the count by one, and resumes the waiters that waited for that.
   ///
   /// Must not be called under a lock.
-  func fall() {
+  ///
+  /// - Returns: the count.
+  @discardableResult
+  func fall() -> Int {
     let now = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
     if now <= limit.load(ordering: .sequentiallyConsistent) { update { _ in } }
+    return now
   }
 
   /// Changes the list of its waiters, and resumes those that need not wait.
