@@ -97,12 +97,13 @@ extension Topic {
       reference: reference, topic: self,
       mailbox: mailbox, options: request.options, origin: origin, priority: request.priority ?? 0,
       serial: serial)
-    if former != nil {
+    let replayed = former == nil ? mailbox.joined - mailbox.position : 0
+    if former != nil || replayed > 0 {
       // Until a worker is requested for it.
       owner?.begin()
       effects.append(.resume(node))
     }
-    index.insert(node, with: request.options)
+    index.insert(node, with: request.options, replaying: replayed)
     if index.takeSweep() {
       owner?.begin()
       effects.append(.sweep)

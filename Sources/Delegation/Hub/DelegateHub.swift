@@ -57,7 +57,11 @@ public actor DelegateHub {
   }
 
   deinit {
-    for topic in core.topics.all { topic.terminateAll() }
+    for topic in core.topics.all {
+      topic.terminateAll()
+      // A subscription that somebody keeps has the topic.
+      _ = topic.state.withLock { $0.keepNone() }
+    }
   }
 
   /// The topic of a protocol, if anybody is subscribed.

@@ -80,8 +80,14 @@ extension Delegates where P: Sendable {
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - hub: the hub.
-  public init(_ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub()) {
+  ///   - count: how many of the latest notifications a new subscription gets first.
+  public init(
+    _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
+  ) {
     self.init(hub: hub, audience: Audience(`protocol`))
+    if count > 0 {
+      hub.core.topics.find(`protocol`, owner: hub.core).update { index, _ in index.keep(count) }
+    }
   }
 
   /// What to give away: it can subscribe and unsubscribe, and nothing else.

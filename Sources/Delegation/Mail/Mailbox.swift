@@ -38,6 +38,8 @@ struct Mailbox: Sendable {
   struct Remains: Sendable {
     private(set) var first: Notification?
     let count: Int
+    /// How many of the first do not wait for the subscription.
+    let exempt: Int
 
     /// Passes the receipts of the first of them, up to a number.
     ///
@@ -45,9 +47,9 @@ struct Mailbox: Sendable {
     @discardableResult
     consuming func passReceipts(upTo most: Int = .max) -> Notification.Content? {
       var last: Notification.Content?
-      for _ in 0..<max(0, min(count, most)) {
+      for index in 0..<max(0, min(count, most)) {
         last = first?.content
-        last?.receipt?.pass(as: .skipped)
+        if index >= exempt { last?.receipt?.pass(as: .skipped) }
         first = first?.next
       }
       return last
@@ -99,6 +101,8 @@ struct Mailbox: Sendable {
   ///
   /// It is the number at which the subscription began, until it takes over notifications or ends.
   var start: Int
+  /// How many notifications had been posted when it was subscribed: those before do not wait for it.
+  var joined: Int
   private var handled = 0
   private var failed = 0
   private var passedOver = 0
@@ -136,6 +140,7 @@ struct Mailbox: Sendable {
     next = placeholder
     position = number
     start = number
+    joined = number
     limit = policy.limit ?? .max
   }
 
@@ -217,6 +222,11 @@ struct Mailbox: Sendable {
       next = next?.next
       position += 1
     }
+    if position < joined {
+      var content = next?.content
+      content?.receipt = nil
+      return content
+    }
     return next?.content
   }
 
@@ -233,7 +243,7 @@ struct Mailbox: Sendable {
 
   @inline(never)
   private mutating func drop(_ count: Int) -> Remains {
-    let remains = Remains(first: next, count: count)
+    let remains = Remains(first: next, count: count, exempt: joined - position)
     for _ in 0..<count { next = next?.next }
     position += count
     dropped += count
@@ -253,6 +263,7 @@ struct Mailbox: Sendable {
   /// Takes over what is pending in another mailbox, which ends by that.
   mutating func takeOver(from former: inout Mailbox) {
     (next, position, start) = (former.next.take(), former.position, former.position)
+    joined = former.joined
     former.termination = .cancelled
   }
 
@@ -274,13 +285,14 @@ struct Mailbox: Sendable {
     termination = reason
     let count = max(0, number - position)
     start -= count
-    return Remains(first: next.take(), count: count)
+    return Remains(first: next.take(), count: count, exempt: joined - position)
   }
 
   // MARK: Looking in
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
+    if number < joined { return false }
     if handledNumber == number { return true }
     return !hasEnded && number >= position
   }

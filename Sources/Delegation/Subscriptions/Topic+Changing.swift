@@ -33,7 +33,7 @@ extension Topic {
   private func change<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
     let (result, isHeavy) = state.withLock { index in
       let result = section(&index)
-      isHeard.store(index.population > 0, ordering: .releasing)
+      isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
       return (result, index.isHeavy)
     }
     if isHeavy { merge() }
@@ -133,15 +133,17 @@ extension Topic {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    let isLaneDue = state.withLock { index in
-      guard index.population > 0, let placeholder = spare.take() else { return false }
-      _ = append(content, followedBy: placeholder, &index)
-      guard index.requestLane() else { return false }
+    let (isLaneDue, former) = state.withLock { index -> (Bool, Notification.Content?) in
+      guard index.population > 0 || index.isKeeping, let placeholder = spare.take() else {
+        return (false, nil)
+      }
+      let former = append(content, followedBy: placeholder, &index)
+      guard index.population > 0, index.requestLane() else { return (false, former) }
       owner.begin()
-      return true
+      return (true, former)
     }
     // What the user gave is not released under the lock.
-    withExtendedLifetime(content) {}
+    withExtendedLifetime((content, former)) {}
     return isLaneDue
   }
 
@@ -149,14 +151,14 @@ extension Topic {
   ///
   /// Called under the lock.
   ///
-  /// - Returns: the notification.
+  /// - Returns: what is not kept any more.
   func append(
     _ content: Notification.Content, followedBy placeholder: Notification, _ index: inout TopicIndex
-  ) -> Notification {
-    let notification = index.post(content, to: number, followedBy: placeholder)
+  ) -> Notification.Content? {
+    let (_, former) = index.post(content, to: number, followedBy: placeholder)
     if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
     published.wrappingAdd(1, ordering: .releasing)
-    return notification
+    return former
   }
 
   /// The subscriptions that a lane which was requested serves: it sees all that was posted before.

@@ -12,6 +12,9 @@ struct TopicIndex: Sendable {
 
   /// The empty end of the chain.
   private var placeholder = Notification()
+  /// The first of the notifications that a new subscription gets, how many they are, and how many they may be; `nil`
+  /// unless somebody wants it so.
+  private var kept: (first: Notification, count: Int, limit: Int)?
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
@@ -54,21 +57,50 @@ struct TopicIndex: Sendable {
   ///
   /// The caller keeps the content until after the lock: nobody else may keep it that long.
   ///
-  /// - Returns: the notification, which refers to all that is posted after it.
+  /// - Returns: the notification, which refers to all that is posted after it, and what is not kept any more, for the
+  ///   caller to release after the lock.
   mutating func post(
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
-  ) -> Notification {
+  ) -> (notification: Notification, former: Notification.Content?) {
     let notification = placeholder
     notification.fill(with: content, followedBy: next)
     if let receipt = content.receipt {
-      receipt.open(number: posted, to: topic, addressees: population, after: latestReceipt)
+      receipt.open(number: posted, to: topic, addressees: population, after: population > 0 ? latestReceipt : nil)
       latestReceipt = receipt
     }
     placeholder = next
     posted += 1
     addressed += population
-    return notification
+    return (notification, kept == nil ? nil : moveKept())
   }
+
+  /// Counts the notification that was posted as kept.
+  ///
+  /// - Returns: what is not kept any more.
+  private mutating func moveKept() -> Notification.Content? {
+    guard var range = kept.take() else { return nil }
+    defer { kept = range }
+    if range.count < range.limit {
+      range.count += 1
+      return nil
+    }
+    defer { if let next = range.first.next { range.first = next } }
+    return range.first.content
+  }
+
+  /// Whether notifications are kept for new subscriptions.
+  var isKeeping: Bool { kept != nil }
+
+  /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
+  mutating func keep(_ limit: Int) {
+    let (first, count, former) = kept ?? (placeholder, 0, 0)
+    kept = (first, count, max(limit, former))
+  }
+
+  /// Keeps none any more.
+  ///
+  /// - Returns: what is to be released after the lock.
+  mutating func keepNone() -> Notification? { kept.take()?.first }
 
   /// Notes that a lane is requested.
   ///
@@ -80,9 +112,13 @@ struct TopicIndex: Sendable {
 
   // MARK: Subscriptions
 
-  /// Makes a mailbox that begins with the next notification.
+  /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
-    Mailbox(at: placeholder, number: posted, policy: policy)
+    var (first, count) = (kept?.first ?? placeholder, kept?.count ?? 0)
+    while count > policy.limit ?? .max, let next = first.next { (first, count) = (next, count - 1) }
+    var mailbox = Mailbox(at: first, number: posted - count, policy: policy)
+    mailbox.joined = posted
+    return mailbox
   }
 
   /// The origin of a subscription of that type from that line of the source.
@@ -108,10 +144,13 @@ struct TopicIndex: Sendable {
   func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
 
   /// Adds a subscription, at whose address there must be none.
-  mutating func insert(_ node: SubscriptionNode, with options: SubscriptionOptions?) {
+  mutating func insert(
+    _ node: SubscriptionNode, with options: SubscriptionOptions?, replaying replayed: Int
+  ) {
     open[node.address] = node
     members.add(node)
     rename(node, to: options?.id)
+    addressed += replayed
   }
 
   /// Changes the options of an open subscription.
