@@ -57,11 +57,7 @@ public actor DelegateHub {
   }
 
   deinit {
-    for topic in core.topics.all {
-      topic.terminateAll()
-      // A subscription that somebody keeps has the topic.
-      _ = topic.state.withLock { $0.keepNone() }
-    }
+    for topic in core.topics.all { topic.close() }
   }
 
   /// The topic of a protocol, if anybody is subscribed.

@@ -68,6 +68,11 @@ public struct Delegates<P>: Sendable {
   /// As ``DelegateHub/subscribers(of:)``, those that conform.
   public var subscribers: [P] { hub.subscribers(among: audience) }
 
+  /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
+  public var demand: DelegateHub.Demand {
+    DelegateHub.Demand(topic: hub.core.topics.find(audience.base, owner: hub.core))
+  }
+
   /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
     get async { await hub.statistics(of: audience.key) }

@@ -31,11 +31,15 @@ extension Topic {
   }
 
   private func change<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
-    let (result, isHeavy) = state.withLock { index in
+    let (result, isHeavy, woken) = state.withLock { index in
+      let wasEmpty = index.population == 0
       let result = section(&index)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
-      return (result, index.isHeavy)
+      let hasChanged = wasEmpty != (index.population == 0)
+      return (result, index.isHeavy, hasChanged ? index.watchers : nil)
     }
+    // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
+    if let woken { for wake in woken.values { wake.yield() } }
     if isHeavy { merge() }
     return result
   }
@@ -113,6 +117,14 @@ extension Topic {
   ) {
     guard let end = index.terminate(node, isSucceeded: isSucceeded) else { return }
     effects.append(.finish(node, at: end, as: termination, in: call))
+  }
+
+  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  func close() {
+    terminateAll()
+    let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
+    for wake in (watchers ?? [:]).values { wake.finish() }
+    withExtendedLifetime(kept) {}
   }
 
   // MARK: Looking

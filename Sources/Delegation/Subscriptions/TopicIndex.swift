@@ -34,6 +34,8 @@ struct TopicIndex: Sendable {
   /// Where the subscriptions come from; at most ``mostOrigins``.
   private var origins: [Origin] = []
   private var lastSerial = 0
+  /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
+  var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
   private(set) var posted = 0
   private var latestReceipt: Receipt?
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
@@ -133,6 +135,15 @@ struct TopicIndex: Sendable {
   mutating func nextSerial() -> Int {
     lastSerial += 1
     return lastSerial
+  }
+
+  /// Adds one that is woken.
+  ///
+  /// - Returns: its number; `nil` once the hub is released.
+  mutating func addWatcher(_ wake: AsyncStream<Void>.Continuation) -> Int? {
+    let number = nextSerial()
+    watchers?[number] = wake
+    return watchers == nil ? nil : number
   }
 
   /// The subscription of the object at an address, which may be dead.
