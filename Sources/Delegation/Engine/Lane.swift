@@ -218,8 +218,14 @@ extension HubCore: TopicOwner {
   func sweep(_ topic: Topic) {
     // In a task of its own: the last reference to a subscriber may be released there.
     Task.startDetached(on: executor) {
-      for node in topic.snapshot() where !node.reference.isAlive { node.terminate(as: .expired) }
-      topic.state.withLock { $0.didSweep() }
+      repeat {
+        var survivors = 0
+        for node in topic.snapshot() {
+          if node.reference.isAlive { survivors += 1 } else { node.terminate(as: .expired) }
+        }
+        topic.state.withLock { $0.didSweep(survivors: survivors) }
+        // So many may have subscribed meanwhile, and died, that nobody would ask again.
+      } while topic.state.withLock { $0.takeSweep() }
       self.end()
     }
   }

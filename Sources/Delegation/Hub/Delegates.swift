@@ -75,7 +75,7 @@ public struct Delegates<P>: Sendable {
 
   /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
-    get async { await hub.statistics(of: audience.key) }
+    hub.statistics(of: audience.key)
   }
 }
 

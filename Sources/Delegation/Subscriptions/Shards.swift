@@ -23,6 +23,9 @@ struct Shards<Value: Sendable>: Sendable {
     }
   }
 
+  /// Any of the values.
+  var first: Value? { parts.first { !$0.isEmpty }?.first?.value }
+
   /// All values, in unspecified order.
   var values: some Sequence<Value> { parts.lazy.flatMap(\.values) }
 

@@ -133,11 +133,11 @@ final class Topic: Sendable {
 
   /// Looks at the topic at one moment.
   ///
-  /// - Complexity: O(*n* log *n*).
+  /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
   func overview() -> Overview {
     state.withCopy(of: { $0 }) { index in
-      let nodes =
-        MemberList.sorted(index.open.values) + MemberList.sorted(index.ended.values.flatMap(\.self))
+      let open = index.members.snapshot ?? MemberList.sorted(index.open.values)
+      let nodes = open + MemberList.sorted(index.ended.values.flatMap(\.self))
       return Overview(topic: self, nodes: nodes, counts: index.counts, questions: index.questions)
     }
   }

@@ -240,7 +240,7 @@ struct TopicIndex: Sendable {
   }
 
   /// Sets the next population to look at, so that the work is proportional to the subscriptions made.
-  mutating func didSweep() {
-    sweepPopulation = Swift.max(Self.smallestSweep, population * 2)
+  mutating func didSweep(survivors: Int) {
+    sweepPopulation = Swift.max(Self.smallestSweep, survivors * 2)
   }
 }
