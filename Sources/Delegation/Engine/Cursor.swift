@@ -9,7 +9,7 @@ struct Cursor: Sendable {
   @usableFromInline
   struct Claim: Sendable {
     @usableFromInline
-    let node: SubscriptionNode
+    var node: SubscriptionNode
     @usableFromInline
     let position: Int
     /// Whether it is the last one of the list.
@@ -30,13 +30,14 @@ struct Cursor: Sendable {
   var nodes: [SubscriptionNode]
   /// The next position to be claimed.
   @usableFromInline
-  var next = 0
+  var next: Int
   /// Whether a standby has been requested that has not begun.
   var hasStandby = false
 
   @usableFromInline
-  init(_ nodes: consuming [SubscriptionNode]) {
+  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
     self.nodes = nodes
+    next = first
   }
 
   /// How many have not been claimed.

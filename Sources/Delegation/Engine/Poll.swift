@@ -20,11 +20,12 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
 
   @inlinable
   init(
-    _ ballot: Count, of nodes: consuming [SubscriptionNode], admittedBy admits: Admission?,
-    in core: HubCore, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    _ ballot: Count, of nodes: consuming [SubscriptionNode], from first: Int = 0,
+    admittedBy admits: Admission?, in core: HubCore, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
     self.ballot = ballot
-    super.init(to: nodes, admittedBy: admits, of: core, in: call, expiring: expiry, ask)
+    super.init(
+      to: nodes, from: first, admittedBy: admits, of: core, in: call, expiring: expiry, ask)
   }
 
   @inlinable

@@ -65,7 +65,7 @@ extension Question {
     }
     while let claimed = next {
       guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
-        next = state.claim()
+        next = worker.isSingle ? nil : state.claim()
         continue
       }
       if let ask = state.withLock({ $0.held }).ask {
@@ -102,6 +102,10 @@ extension Question {
     while true {
       var answer = Answer<Response, Failure>.absence
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
+      if worker.callEnd == .unasked, follow(&claim, by: worker) {
+        if claim.isCounted { continue }
+        return claim
+      }
       guard let next = take(answer, claim) else { return nil }
       if !next.isCounted { return next }
       claim = next
@@ -117,6 +121,25 @@ extension Question {
       return false
     }
     worker.begin(node)
+    return true
+  }
+
+  /// Goes on with the subscription that has the place of one that was not asked, if there is one; it is not counted if it
+  /// has an executor.
+  @inline(never)
+  @usableFromInline
+  func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
+    guard let heir = claim.node.heir else { return false }
+    let isCounted = !heir.hasExecutor
+    let mayBegin = state.withLock { state in
+      // As in `beginSent(_:)`.
+      if state.isDecided || state.isExpired { return false }
+      if isCounted { _ = heir.countCall() }
+      return true
+    }
+    guard mayBegin else { return false }
+    worker.end(claim.node, in: call, isCancelled: false)
+    (claim.node, claim.isCounted) = (heir, isCounted)
     return true
   }
 

@@ -105,15 +105,15 @@ class Question: @unchecked Sendable {
   /// Makes a question that the current task awaits.
   @usableFromInline
   init(
-    to nodes: consuming [SubscriptionNode], admittedBy admits: Admission?, of core: HubCore,
-    in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: Admission?,
+    of core: HubCore, in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
     self.core = core
     caller = Caller.present
     self.admits = admits
     self.call = call
     hasDeadline = expiry != nil
-    state = Lock(State(cursor: Cursor(nodes), held: Held(ask: ask, expiry: expiry)))
+    state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(ask: ask, expiry: expiry)))
   }
 
   // MARK: Beginning and finishing

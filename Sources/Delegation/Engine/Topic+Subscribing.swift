@@ -104,6 +104,7 @@ extension Topic {
       effects.append(.resume(node))
     }
     index.insert(node, with: request.options, replaying: replayed)
+    if former != nil { index.heirs[serial] = node }
     if index.takeSweep() {
       owner?.begin()
       effects.append(.sweep)

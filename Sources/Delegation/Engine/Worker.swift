@@ -32,7 +32,12 @@ final class Worker: @unchecked Sendable {
   let isSingle: Bool
   /// How its call of a question's handler ends, as far as the handler has told.
   @exclusivity(unchecked)
-  private var callEnd = CallEnd.answered
+  @usableFromInline
+  private(set) var callEnd = CallEnd.answered
+  /// Whether it has left the place of the subscription that it asked to one that has an executor.
+  @exclusivity(unchecked)
+  @usableFromInline
+  var hasHeir = false
   /// What its handler threw, until that is told.
   @exclusivity(unchecked)
   private var failure: CallFailure?
@@ -141,14 +146,25 @@ final class Worker: @unchecked Sendable {
     _ node: SubscriptionNode, in call: CallKind, absence: Result, on place: isolated (any Actor)? = nil,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
-    guard node.beginCall() else { return absence }
-    let context = HandlerContext(worker: self, call: begin(), node: node)
-    let result = await HandlerContext.binding.withValue(context) {
-      _ = place
-      return await handler(node)
+    var node = node
+    while true {
+      if node.beginCall() {
+        let context = HandlerContext(worker: self, call: begin(), node: node)
+        let result = await HandlerContext.binding.withValue(context) {
+          _ = place
+          return await handler(node)
+        }
+        let isAsked = callEnd != .unasked
+        end(node, in: call, isCancelled: Task.isCancelled)
+        if isAsked { return result }
+      }
+      guard let heir = node.heir else { return absence }
+      if heir.hasExecutor, call != .forEach {
+        hasHeir = true
+        return absence
+      }
+      node = heir
     }
-    end(node, in: call, isCancelled: Task.isCancelled)
-    return result
   }
 
   /// Whether a call's handler is running.

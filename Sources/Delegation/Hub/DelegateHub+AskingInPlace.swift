@@ -19,7 +19,10 @@ extension DelegateHub {
     if let outcome = combiner.begin(asking: nodes.count) { return outcome }
     beginLoop()
     defer { endLoop() }
-    return try asking.ask(nodes, counting: &combiner).get()
+    var position = 0
+    let decision = asking.ask(nodes, from: &position, counting: &combiner)
+    if let decision { return try decision.get() }
+    return try await askRest(of: nodes, from: position, asking, by: combiner).get()
   }
 
   /// Asks those who need more than a loop; clients do not carry its code, for it is seldom needed.
@@ -30,6 +33,17 @@ extension DelegateHub {
   ) async -> Result<C.Outcome, E> {
     await decide(
       asking.audience, among: nodes, by: combiner, in: asking.call, within: deadline, asking.apart)
+  }
+
+  /// Asks the subscriptions from one on whose place another one has, which may have an executor.
+  @usableFromInline
+  nonisolated func askRest<P, C: Combiner, E>(
+    of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
+    by combiner: C
+  ) async -> Result<C.Outcome, E> {
+    await conduct(
+      asking.apart, in: asking.call, of: asking.audience, among: nodes, from: first,
+      counting: Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
   }
 
   /// Counts the current task as one that asks.
@@ -113,21 +127,26 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
     }
   }
 
-  /// Asks one subscription after another, up to the one that decides.
+  /// Asks one subscription after another, up to the one that decides, or one whose place another one has.
   ///
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
+  ///
+  /// - Returns: the decision; `nil` at a subscription whose place another one has.
   @inlinable
   @inline(never)
   func ask<C: Combiner>(
-    _ nodes: [SubscriptionNode], counting combiner: inout C
-  ) -> Result<C.Outcome, Failure> where C.Response == Response {
+    _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
+  ) -> Result<C.Outcome, Failure>? where C.Response == Response {
     var count = combiner
     defer { combiner = count }
-    for (position, node) in nodes.enumerated() {
+    while position < nodes.count {
+      let node = nodes[position]
       let outcome: C.Outcome?
       do throws(Failure) {
         if let response = try node.call(in: audience, for: call, body) {
           outcome = count.receive(response, from: position)
+        } else if node.heir != nil {
+          return nil
         } else {
           outcome = count.receiveNothing(from: position)
         }
@@ -135,6 +154,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
         return .failure(error)
       }
       if let outcome { return .success(outcome) }
+      position += 1
     }
     return .success(count.finish())
   }

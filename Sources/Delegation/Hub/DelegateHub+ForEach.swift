@@ -10,11 +10,20 @@ extension DelegateHub {
     defer { endLoop() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
-      _ = try node.call(in: audience, for: .forEach) { subscriber throws(E) in
-        if node.hasExecutor { node.stopAtExecutor() }
-        try body(subscriber)
+      if try node.callForEach(in: audience, body) == nil {
+        try callHeir(of: node, in: audience, body)
       }
     }
+  }
+
+  /// Calls the one that has the place of a subscription that was not called, if there is one.
+  @_alwaysEmitIntoClient
+  @inline(never)
+  nonisolated func callHeir<P, E>(
+    of node: SubscriptionNode, in audience: Audience<P>, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    var next = node.heir
+    while let heir = next { next = try heir.callForEach(in: audience, body) == nil ? heir.heir : nil }
   }
 
   nonisolated(nonsending) func callEach<P, E>(
@@ -74,6 +83,20 @@ extension SubscriptionNode {
     } catch {
       noteFailure(error)
       return .failure(error)
+    }
+  }
+
+  /// Calls the subscriber on the current thread.
+  ///
+  /// - Returns: `nil` if it was not called.
+  @_alwaysEmitIntoClient
+  @inline(__always)
+  func callForEach<P, E>(
+    in audience: Audience<P>, _ body: (P) throws(E) -> Void
+  ) throws(E) -> Void? {
+    try call(in: audience, for: .forEach) { subscriber throws(E) in
+      if hasExecutor { stopAtExecutor() }
+      try body(subscriber)
     }
   }
 

@@ -35,17 +35,44 @@ extension DelegateHub {
       let answer = await worker.ask(node, in: call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
-      let decision = ballot.count(answer, from: 0) ?? ballot.finish()
-      endAsking(worker)
-      return decision
+      if worker.hasHeir {
+        endAsking(worker)
+      } else {
+        let decision = ballot.count(answer, from: 0) ?? ballot.finish()
+        endAsking(worker)
+        return decision
+      }
     }
+    return await conduct(
+      asking, in: call, of: audience, among: nodes, counting: ballot, within: deadline)
+  }
+
+  /// Asks subscriptions side by side, and counts their answers.
+  ///
+  /// - Parameters:
+  ///   - asking: asks one subscriber.
+  ///   - call: the kind of call.
+  ///   - audience: who is asked.
+  ///   - nodes: their subscriptions.
+  ///   - first: the position of the first that is asked.
+  ///   - ballot: counts the answers; it has begun, and has not decided.
+  ///   - deadline: the deadline of the decision; `nil` for none.
+  /// - Returns: the decision.
+  @_alwaysEmitIntoClient
+  @inline(__always)
+  nonisolated func conduct<P, C: Combiner, E>(
+    _ asking: some Asking<C.Response, E>, in call: CallKind, of audience: Audience<P>,
+    among nodes: [SubscriptionNode], from first: Int = 0, counting ballot: Ballot<C, E>,
+    within deadline: Deadline? = nil
+  ) async -> Result<C.Outcome, E> {
     let poll = Poll(
-      ballot, of: nodes, admittedBy: audience.admits, in: core, call,
+      ballot, of: nodes, from: first, admittedBy: audience.admits, in: core, call,
       expiring: deadline.map { [nodes] in
         .init(at: $0) { [late = asking.late, admits = audience.admits] question, start in
           unsafeDowncast(question, to: Poll<Ballot<C, E>>.self).expire { position in
-            let isLate = nodes[position].isLate(admittedBy: admits, in: call, notingSince: start)
-            return isLate ? late(nodes[position]) : .absence
+            let node = nodes[position].heir ?? nodes[position]
+            let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start)
+            return isLate ? late(node) : .absence
           }
         }
       }

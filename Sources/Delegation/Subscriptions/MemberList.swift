@@ -1,6 +1,8 @@
 /// What a list of members needs of one.
 protocol Ranked: AnyObject, Sendable {
   var isOpen: Bool { get }
+  /// Whether it has ended because another one, with the same serial number, has taken its place.
+  var isReplaced: Bool { get }
   /// Higher is served first.
   var rank: Int { get set }
   /// Where it is served: by rank, then by serial.
@@ -78,11 +80,19 @@ struct MemberList<Member: Ranked>: Sendable {
     ///
     /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
     mutating func merge() {
+      let added = added
+      // The last one of each place among those that were added.
+      lazy var last = Dictionary(
+        added.map { ($0.order.serial, $0) }, uniquingKeysWith: { $1 })
+      // One that was replaced stays until the list has the one that has its place: a caller finds that one by it.
+      func stays(_ node: Member) -> Bool {
+        node.isOpen || node.isReplaced && last[node.order.serial].map { $0 === node } ?? true
+      }
       if endedCount > 0 {
         nodes.reserveCapacity(former.count)
         // Run by run: to append one by one takes twice as long.
         var start = 0
-        for index in former.indices where !former[index].isOpen {
+        for index in former.indices where !stays(former[index]) {
           nodes += former[start..<index]
           start = index + 1
         }
@@ -90,7 +100,7 @@ struct MemberList<Member: Ranked>: Sendable {
       } else {
         nodes = former
       }
-      nodes += added.lazy.filter { $0.isOpen }
+      nodes += added.filter(stays)
       if mustSort { nodes = MemberList.sorted(nodes) }
     }
   }

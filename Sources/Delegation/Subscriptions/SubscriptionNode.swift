@@ -66,6 +66,8 @@ final class SubscriptionNode: Ranked {
     /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
     /// that it and `terminated` have one order.
     static var attended: UInt64 { 8 }
+    /// It ended because another subscription has taken its id.
+    static var replaced: UInt64 { 16 }
     /// The subscriber was called by a question.
     @inlinable
     static var heard: UInt64 { 32 }
@@ -135,6 +137,12 @@ final class SubscriptionNode: Ranked {
   @usableFromInline
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
+  var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
+
+  /// The open subscription that has its place, if it has ended because another object has taken its id.
+  @usableFromInline
+  var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
+
   /// Terminates the subscription, unless that has been done.
   ///
   /// Must not be called under a lock.
@@ -157,7 +165,7 @@ final class SubscriptionNode: Ranked {
   ///
   /// - Parameter isSucceeded: whether another subscription takes its id.
   func beginTermination(isSucceeded: Bool = false) {
-    let bits = isSucceeded ? Bits.terminated | Bits.succeeded : Bits.terminated
+    let bits = isSucceeded ? Bits.terminated | Bits.succeeded | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
   }
 

@@ -31,6 +31,8 @@ struct TopicIndex: Sendable {
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
   private var named = Shards<[Named]>()
+  /// Those that have another one's place, which is its serial number.
+  var heirs = Shards<SubscriptionNode>()
   /// Where the subscriptions come from; at most ``mostOrigins``.
   private var origins: [Origin] = []
   private var lastSerial = 0
@@ -190,6 +192,7 @@ struct TopicIndex: Sendable {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
     if named.count > 0 { rename(node, from: node.id) }
+    if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     ended[node.address] = (ended[node.address] ?? []) + [node]
