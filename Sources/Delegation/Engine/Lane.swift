@@ -195,6 +195,7 @@ extension Lane {
     switch delivery {
     case .handled: return .handled
     case .passedOver: return .passedOver
+    case .notAddressed: return .notAddressed
     case .expired:
       node.terminate(as: .expired, in: call)
       return .skipped

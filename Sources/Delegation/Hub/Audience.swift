@@ -52,7 +52,7 @@ extension Audience {
   /// What became of a notification whose subscriber was not loaded.
   @inlinable
   func absence(of reference: borrowing WeakReference) -> Notification.Delivery {
-    admits != nil && reference.isAlive ? .passedOver : .expired
+    admits != nil && reference.isAlive ? .notAddressed : .expired
   }
 }
 

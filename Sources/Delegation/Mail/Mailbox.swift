@@ -28,8 +28,10 @@ struct Mailbox: Sendable {
     case handled
     /// The handler threw.
     case failed
-    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
+    /// The handler was not called: an interceptor has kept it away.
     case passedOver
+    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
+    case notAddressed
     /// The handler was not called: the subscriber had died or its subscription had been terminated.
     case skipped
   }
@@ -186,7 +188,7 @@ struct Mailbox: Sendable {
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
-    case .passedOver: passedOver += 1
+    case .passedOver, .notAddressed: passedOver += 1
     case .skipped: break
     }
     guard termination == nil, let published, hasMore(published) else { return leave() }

@@ -20,6 +20,8 @@ final class Notification: @unchecked Sendable {
     case handled
     /// It was not: the subscriber was found dead, or its subscription has ended.
     case expired
+    /// It was not: it does not conform.
+    case notAddressed
     /// It was not: an interceptor has kept it away.
     case passedOver
   }
@@ -88,6 +90,7 @@ final class Receipt: Sendable {
   /// So no chain of them is ever released at once.
   private let previous = Lock<Receipt?>(nil)
   let outstanding = AwaitedCount()
+  /// Without those that turn out not to conform.
   let addressed = Atomic(0)
   let handled = Atomic(0)
   let failed = Atomic(0)
@@ -111,6 +114,7 @@ final class Receipt: Sendable {
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
     case .failed: failed.wrappingAdd(1, ordering: .relaxed)
+    case .notAddressed: addressed.wrappingSubtract(1, ordering: .relaxed)
     case .passedOver, .skipped: missed.wrappingAdd(1, ordering: .relaxed)
     }
     if outstanding.fall() == 0 { _ = previous.withLock { $0.take() } }
