@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The handler that the current task runs in; the tasks that the handler starts inherit it.
 ///
 /// With it, `drain()`, `notifyAndWait` and `cancelAndWait()` do not wait for the handler that calls them.
@@ -11,11 +13,15 @@ struct HandlerContext: Sendable {
   ///
   /// Of a round's worker it is the one that is running now.
   static var current: HandlerContext? {
-    guard let bound = binding.wrappedValue else { return nil }
-    if bound.call != 0 { return bound }
-    return bound.worker.running.map { call, node in
-      HandlerContext(worker: bound.worker, call: call, node: nil, nodeBits: node)
+    let bound = binding.wrappedValue.flatMap { bound in
+      if bound.call != 0 { return bound }
+      return bound.worker.running.map { call, node in
+        HandlerContext(worker: bound.worker, call: call, node: nil, nodeBits: node)
+      }
     }
+    guard let loop else { return bound }
+    // A handler that the loop's body calls is within the loop, and the loop may be within a handler.
+    return bound?.chain.contains { $0.worker === loop.worker } == true ? bound : loop
   }
 
   /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
@@ -41,7 +47,7 @@ struct HandlerContext: Sendable {
 
   /// Whether it is a handler of a notification, so that the pending notifications of its mailbox wait for
   /// it.
-  var isAttending: Bool { worker.caller == nil }
+  var isAttending: Bool { worker.isAttending }
 
   /// The handlers that cannot go on before this one returns: itself, the one that awaits its round, and
   /// so on; empty if it has returned.
@@ -53,6 +59,34 @@ struct HandlerContext: Sendable {
       next = context.worker.caller?.awaiting
     }
     return chain
+  }
+}
+
+/// The loops of streams that have an event in hand, by their tasks: what they call is not within a handler's closure.
+extension HandlerContext {
+  private static let loops = Lock<[Int: HandlerContext]>([:])
+  /// How many there are: most programs wait for no lock.
+  private static let loopCount = Atomic(0)
+
+  /// That of the current task.
+  private static var loop: HandlerContext? {
+    guard loopCount.load(ordering: .relaxed) > 0,
+      let task = withUnsafeCurrentTask(body: { $0?.hashValue }),
+      let noted = loops.withLock({ $0[task] }), let (call, _) = noted.worker.running
+    else { return nil }
+    return HandlerContext(worker: noted.worker, call: call, node: noted.node)
+  }
+
+  /// - Returns: the one that the task had before, as the loop around.
+  @discardableResult
+  static func noteLoop(_ context: HandlerContext?, in task: Int) -> HandlerContext? {
+    loops.withLock { loops in
+      defer {
+        loops[task] = context
+        loopCount.store(loops.count, ordering: .relaxed)
+      }
+      return loops[task]
+    }
   }
 }
 

@@ -129,7 +129,10 @@ extension Lane {
           batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)
         }
         return
-      case .more, .done:
+      case .wake(let waiter):
+        waiter?.resume(true)
+        return
+      case .more, .done, .over:
         return
       }
     }
@@ -154,7 +157,7 @@ extension Lane {
     guard node.mayHandle else { return .skipped }
     node.noteHeard(by: node.reference)
     do {
-      return try fate(of: handle(node.reference), on: node, in: call)
+      return try node.fate(of: handle(node.reference), in: call)
     } catch {
       return fail(error, on: node, in: call)
     }
@@ -174,7 +177,7 @@ extension Lane {
       let delivery = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return fate(of: delivery, on: node, in: call)
+      return node.fate(of: delivery, in: call)
     } catch {
       return fail(error, on: node, in: call)
     }
@@ -189,15 +192,17 @@ extension Lane {
     return .failed
   }
 
-  private func fate(
-    of delivery: Notification.Delivery, on node: SubscriptionNode, in call: CallKind
-  ) -> Mailbox.Fate {
+}
+
+extension SubscriptionNode {
+  /// The fate of a notification whose handler has not thrown.
+  func fate(of delivery: Notification.Delivery, in call: CallKind) -> Mailbox.Fate {
     switch delivery {
     case .handled: return .handled
     case .passedOver: return .passedOver
     case .notAddressed: return .notAddressed
     case .expired:
-      node.terminate(as: .expired, in: call)
+      terminate(as: .expired, in: call)
       return .skipped
     }
   }

@@ -12,7 +12,7 @@ public import Synchronization
 final class Worker: @unchecked Sendable {
   /// Its hub, which it does not keep.
   let hub: ObjectIdentifier
-  /// The caller that awaits the question; `nil` for a delivery.
+  /// The caller that awaits the question, or the handler that a loop over a stream is in; `nil` for a delivery.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
@@ -42,7 +42,13 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   private var failure: CallFailure?
 
-  init(for hub: AnyObject, caller: Caller?, only isSingle: Bool = false) {
+  /// Whether the pending notifications of a mailbox wait for its handlers.
+  let isAttending: Bool
+
+  init(
+    for hub: AnyObject, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
+  ) {
+    self.isAttending = isAttending ?? (caller == nil)
     self.hub = ObjectIdentifier(hub)
     self.caller = caller
     self.isSingle = isSingle

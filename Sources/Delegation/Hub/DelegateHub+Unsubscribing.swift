@@ -129,6 +129,9 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Subscription {
+  /// Ends the subscription once its subscriber has handled what was posted before.
+  public func finish() { node.finish(at: node.published) }
+
   /// Ends the subscription and waits until none of its handlers is running.
   ///
   /// When it returns, no handler of the subscription is running, and none will. Nor is one of an ended subscription

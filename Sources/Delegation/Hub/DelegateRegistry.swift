@@ -38,7 +38,12 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    let site = Site(file: fileID, line: line)
+    return add(subscriber, options, priority: priority, at: Site(file: fileID, line: line))
+  }
+
+  func add(
+    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at site: Site
+  ) -> DelegateHub.Subscription {
     if base == P.self {
       return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
     }

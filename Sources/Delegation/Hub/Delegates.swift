@@ -165,6 +165,11 @@ extension Delegates {
   }
 }
 
+extension Delegates {
+  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  public func finish() { hub.core.topics.find(audience.key)?.finishAll() }
+}
+
 extension DelegateHub {
   /// The calls of this hub for one protocol.
   ///

@@ -47,17 +47,3 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
     }
   }
 }
-
-/// Gives the events to a stream, which ends with it.
-final class EventStream<Event: Sendable>: EventReceiver {
-  private let continuation: AsyncStream<Event>.Continuation
-
-  init(_ continuation: AsyncStream<Event>.Continuation) {
-    self.continuation = continuation
-  }
-
-  // The hub keeps it as long as its subscription has not ended.
-  deinit { continuation.finish() }
-
-  func receive(_ event: Event) { continuation.yield(event) }
-}

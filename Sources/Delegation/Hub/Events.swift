@@ -2,7 +2,7 @@
 ///
 /// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
 /// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)-35yi1`` and
-/// ``DelegateRegistry/stream(buffering:fileID:line:)``.
+/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)``.
 public protocol EventReceiver<Event>: AnyObject, Sendable {
   /// What it receives.
   associatedtype Event: Sendable
@@ -112,34 +112,15 @@ extension DelegateRegistry {
       on: executor, fileID: fileID, line: line)
   }
 
-  /// Observes, and gives the events that are posted from now on as a stream.
-  ///
-  /// The stream ends with the hub, or by ``unsubscribeAll()``. Its subscription ends when the loop's task is cancelled or
-  /// the stream is released, as it is after a loop: not as long as you keep it.
-  ///
-  /// **Order.** The order of posting. A stream is for one loop; for several, make several streams.
-  ///
-  /// **Isolation.** Works from any thread and from every handler. A loop that is slow delays no one else: the events
-  /// wait in the stream's buffer. What a buffer with a limit drops is the stream's loss, which statistics do not count.
-  ///
-  /// ```swift
-  /// for await event in events.registry.stream(buffering: .bufferingNewest(100)) { show(event) }
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - policy: which events wait for the loop; by default all.
-  ///   - fileID: the source file that observes, for diagnostics.
-  ///   - line: the line that observes.
-  /// - Returns: the stream.
-  /// - Complexity: O(1), amortised.
-  public func stream<Event: Sendable>(
-    buffering policy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> AsyncStream<Event> where P == any EventReceiver<Event> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: policy)
-    let subscription = subscribe(
-      EventStream(continuation), hold: .strongly, fileID: fileID, line: line)
-    continuation.onTermination = { _ in subscription.cancel() }
-    return stream
+  /// Calls a closure with the next event, and never with another one.
+  @discardableResult
+  public func once<Event: Sendable>(
+    priority: Int? = nil, on executor: (any TaskExecutor)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
+  ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
+    subscribe(
+      EventObserver(body), priority: priority, hold: .strongly,
+      mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID, line: line)
   }
 }

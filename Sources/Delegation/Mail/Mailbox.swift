@@ -69,6 +69,10 @@ struct Mailbox: Sendable {
     case more
     /// Nothing is left; the mailbox is no longer attended.
     case done
+    /// Nothing is pending for the loop of its stream any more: this waiter is resumed.
+    case wake(Waiter?)
+    /// The last notification that it was to handle has been handled; the mailbox is no longer attended.
+    case over
   }
 
   /// The state of a mailbox.
@@ -115,6 +119,8 @@ struct Mailbox: Sendable {
   var limit: Int
   /// How many more the attending worker takes before it leaves, so that a flood cannot hold it for ever.
   private var budget: Int32 = 0
+  /// The number of the first notification that will not be handled, as the subscription ends before it.
+  var end: Int
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
   var flags: Flags = []
@@ -144,6 +150,7 @@ struct Mailbox: Sendable {
     start = number
     joined = number
     limit = policy.limit ?? .max
+    end = policy.most.map { number + $0 } ?? .max
   }
 
   // MARK: Attending
@@ -207,7 +214,7 @@ struct Mailbox: Sendable {
   private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
     flags.subtract([.attended, .relocated])
     if isCaughtUp { flags.remove(.dropping) }
-    return step
+    return position >= end ? .over : step
   }
 
   @inline(__always)

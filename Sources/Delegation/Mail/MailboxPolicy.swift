@@ -12,6 +12,8 @@ extension DelegateHub {
   public struct MailboxPolicy: Sendable, Hashable, CustomStringConvertible {
     /// How many may wait; `nil` for any number.
     let limit: Int?
+    /// How many are handled until the subscription ends; `nil` for any number.
+    var most: Int?
 
     /// All of them wait.
     public static let unbounded = MailboxPolicy(limit: nil)

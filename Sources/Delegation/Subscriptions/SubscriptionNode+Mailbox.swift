@@ -8,9 +8,9 @@ extension SubscriptionNode {
   /// notifications that it set it for, and a count that was read before the lock could miss them. The
   /// count is loaded before the state, so that it includes nothing that was posted after the termination
   /// and so was not addressed to the subscription.
-  var publishedWhileOpen: Int? {
+  func published(to mailbox: borrowing Mailbox) -> Int? {
     let published = published
-    return isOpen ? published : nil
+    return isOpen ? min(published, mailbox.end) : nil
   }
 
   /// How many notifications have been posted.
@@ -22,7 +22,7 @@ extension SubscriptionNode {
   /// It reports and releases what was dropped, outside the lock.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     let (result, overflow, dropped) = contents.withLock { contents in
-      let published = publishedWhileOpen
+      let published = published(to: contents.mailbox)
       let overflow = contents.mailbox.dropOldest(published: published)
       return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
     }
@@ -48,9 +48,7 @@ extension SubscriptionNode {
   var account: Account {
     // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
     // a mailbox with a limit has stored.
-    touch { contents, published in
-      contents.mailbox.account(published: published ?? self.published)
-    }
+    touch { contents, _ in contents.mailbox.account(published: published) }
   }
 }
 
@@ -64,6 +62,11 @@ extension SubscriptionNode {
   func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
+      if let loop = contents.options?.loop {
+        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
+        topic.owner?.begin()
+        return (.wake(loop.nextWaiter()), 0)
+      }
       if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
         guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
         topic.owner?.begin()
@@ -97,7 +100,7 @@ extension SubscriptionNode {
   @inline(__always)
   func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
     let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
-      let step = contents.mailbox.advance(after: fate, published: publishedWhileOpen)
+      let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
     return finishUpdate(step, left)
@@ -116,7 +119,7 @@ extension SubscriptionNode {
   /// Called under the lock of the contents.
   ///
   /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
-  private func leave(after step: Mailbox.Step) -> UInt64 {
+  func leave(after step: Mailbox.Step) -> UInt64 {
     if case .handle = step { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
   }
@@ -124,10 +127,12 @@ extension SubscriptionNode {
   /// Does what follows an update of the mailbox, outside the lock.
   ///
   /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left.
-  private func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
+  @discardableResult
+  func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
     if case .more = step { topic.owner?.requestWorker(for: self) }
+    if case .over = step { terminate(as: .cancelled) }
     return step
   }
 }

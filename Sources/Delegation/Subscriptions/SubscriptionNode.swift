@@ -196,11 +196,13 @@ final class SubscriptionNode: Ranked {
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
-    let (pending, options, isMissed, wasQueued) = contents.withLock { contents in
+    let (pending, options, isMissed, wasQueued, waiters) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil
-      return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued)
+      let waiters = contents.options?.loop?.waiters ?? []
+      return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued, waiters)
     }
+    for waiter in waiters { waiter.resume(true) }
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
     if termination == .expired, call != nil || isMissed {

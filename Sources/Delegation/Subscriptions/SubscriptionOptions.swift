@@ -83,13 +83,17 @@ final class SubscriptionOptions: Sendable {
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
   let executor: (any TaskExecutor)?
+  /// The loop of its stream, if it is a stream's.
+  let loop: StreamLoop?
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   init?(
     of subscriber: any Sendable, id: Identity? = nil, hold: DelegateHub.Hold? = nil,
-    policy: DelegateHub.MailboxPolicy? = nil, executor: (any TaskExecutor)? = nil
+    policy: DelegateHub.MailboxPolicy? = nil, executor: (any TaskExecutor)? = nil,
+    loop: StreamLoop? = nil
   ) {
-    if id == nil, hold == nil, policy == nil, executor == nil { return nil }
+    if id == nil, hold == nil, policy == nil, executor == nil, loop == nil { return nil }
+    self.loop = loop
     held = hold == .strongly ? subscriber : nil
     self.hold = hold
     self.id = id
@@ -104,5 +108,6 @@ final class SubscriptionOptions: Sendable {
     id = newer.id ?? former?.id
     policy = newer.policy ?? former?.policy
     executor = newer.executor ?? former?.executor
+    loop = newer.loop ?? former?.loop
   }
 }

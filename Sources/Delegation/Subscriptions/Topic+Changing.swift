@@ -108,6 +108,12 @@ extension Topic {
     for node in snapshot() { terminate(node, as: .cancelled, in: nil) }
   }
 
+  /// Ends all subscriptions once they have handled what was posted before.
+  func finishAll() {
+    let end = published.load(ordering: .acquiring)
+    for node in snapshot() { node.finish(at: end) }
+  }
+
   /// Begins the termination of a subscription; the effects finish it.
   ///
   /// Called under the lock. Does nothing if it is not open.
@@ -119,9 +125,10 @@ extension Topic {
     effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
-  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released. What waits in streams
+  /// waits on.
   func close() {
-    terminateAll()
+    finishAll()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
     for wake in (watchers ?? [:]).values { wake.finish() }
     withExtendedLifetime(kept) {}
