@@ -113,7 +113,7 @@ extension Lane {
         if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate = Mailbox.Fate.skipped
+        var fate = Notification.Fate.skipped
         if content.context.isEmpty {
           fate = await run((consume content).handler, on: node, in: call, as: &worker)
         } else {
@@ -142,7 +142,7 @@ extension Lane {
   nonisolated(nonsending) private func run(
     _ handler: consuming Notification.Handler, on node: SubscriptionNode, in call: CallKind,
     as worker: inout Worker?
-  ) async -> Mailbox.Fate {
+  ) async -> Notification.Fate {
     switch consume handler {
     case .synchronous(let handle): run(handle, on: node, in: call)
     case .asynchronous(let handle): await run(handle, on: node, in: call, as: &worker)
@@ -153,7 +153,7 @@ extension Lane {
   @inline(never)
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
-  ) -> Mailbox.Fate {
+  ) -> Notification.Fate {
     guard node.mayHandle else { return .skipped }
     node.noteHeard(by: node.reference)
     do {
@@ -166,7 +166,7 @@ extension Lane {
   nonisolated(nonsending) private func run(
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
-  ) async -> Mailbox.Fate {
+  ) async -> Notification.Fate {
     let worker = present ?? Worker(for: core, caller: nil)
     present = worker
     guard node.mayHandle else { return .skipped }
@@ -187,7 +187,7 @@ extension Lane {
   @inline(never)
   private func fail(
     _ error: any Error, on node: SubscriptionNode, in call: CallKind
-  ) -> Mailbox.Fate {
+  ) -> Notification.Fate {
     node.report(.failed, in: call, error: error)
     return .failed
   }
@@ -196,7 +196,7 @@ extension Lane {
 
 extension SubscriptionNode {
   /// The fate of a notification whose handler has not thrown.
-  func fate(of delivery: Notification.Delivery, in call: CallKind) -> Mailbox.Fate {
+  func fate(of delivery: Notification.Delivery, in call: CallKind) -> Notification.Fate {
     switch delivery {
     case .handled: return .handled
     case .passedOver: return .passedOver

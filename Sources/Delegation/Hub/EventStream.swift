@@ -108,7 +108,7 @@ final class StreamTurn<Event: Sendable> {
       case .take(let content, let number):
         begin(number)
         let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
-        var fate = Mailbox.Fate.failed
+        var fate = Notification.Fate.failed
         do {
           let delivery =
             switch content.handler {

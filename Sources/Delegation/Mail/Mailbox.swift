@@ -22,20 +22,6 @@ enum Termination: Sendable {
 /// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
 /// to be handed over to a successor.
 struct Mailbox: Sendable {
-  /// What became of a notification that was taken.
-  enum Fate: Sendable {
-    /// The handler returned.
-    case handled
-    /// The handler threw.
-    case failed
-    /// The handler was not called: an interceptor has kept it away.
-    case passedOver
-    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
-    case notAddressed
-    /// The handler was not called: the subscriber had died or its subscription had been terminated.
-    case skipped
-  }
-
   /// A part of the chain that nobody will handle: to be released, and its receipts passed, outside the lock.
   struct Remains: Sendable {
     private(set) var first: Notification?
@@ -190,7 +176,7 @@ struct Mailbox: Sendable {
   ///   - published: as with ``attend(published:)``.
   /// - Returns: what the attending worker does next.
   @inline(__always)
-  mutating func advance(after fate: Fate, published: Int?) -> Step {
+  mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
     flags.remove(.handling)
     switch fate {
     case .handled: handled += 1

@@ -13,6 +13,20 @@ internal import Synchronization
 /// includes the notification, or by the last owner.
 @usableFromInline
 final class Notification: @unchecked Sendable {
+  /// What became of a notification that was taken.
+  enum Fate: Sendable {
+    /// The handler returned.
+    case handled
+    /// The handler threw.
+    case failed
+    /// The handler was not called: an interceptor has kept it away.
+    case passedOver
+    /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
+    case notAddressed
+    /// The handler was not called: the subscriber had died or its subscription had been terminated.
+    case skipped
+  }
+
   /// What came of a handler that did not throw.
   @usableFromInline
   enum Delivery: Sendable {
@@ -109,7 +123,7 @@ final class Receipt: Sendable {
   /// Counts off one subscription, for which the notification has ended so.
   ///
   /// Must not be called under a lock.
-  func pass(as fate: Mailbox.Fate) {
+  func pass(as fate: Notification.Fate) {
     // Before the fall: who finds that all have passed finds all of them counted.
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)

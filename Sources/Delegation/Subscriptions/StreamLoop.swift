@@ -8,7 +8,7 @@ final class StreamLoop: @unchecked Sendable {
   /// That of the notification in hand.
   var receipt: Receipt?
   /// What has become of it.
-  var fate = Mailbox.Fate.handled
+  var fate = Notification.Fate.handled
   /// Whether a loop brings the event of the notification in hand; written under that lock.
   private let taking = Atomic(false)
   var isTaking: Bool {
@@ -17,7 +17,7 @@ final class StreamLoop: @unchecked Sendable {
   }
 
   /// Notes that nothing is in hand any more.
-  func putDown() -> (receipt: Receipt?, fate: Mailbox.Fate) {
+  func putDown() -> (receipt: Receipt?, fate: Notification.Fate) {
     defer { fate = .handled }
     return (receipt.take(), fate)
   }

@@ -15,7 +15,7 @@ extension SubscriptionNode {
   /// comes.
   func pull(_ loop: StreamLoop, unless hasReceived: () -> Bool) -> Pull {
     let (pull, step, left, passed, isLeft) = touch {
-      contents, published -> (Pull, Mailbox.Step, UInt64, (receipt: Receipt?, fate: Mailbox.Fate)?, Bool) in
+      contents, published -> (Pull, Mailbox.Step, UInt64, (receipt: Receipt?, fate: Notification.Fate)?, Bool) in
       if loop.isTaking { return (.wait(loop.makeWaiter()), .done, 0, nil, false) }
       if hasReceived() { return (.received, .done, 0, nil, false) }
       let (receipt, fate) = loop.putDown()
@@ -49,7 +49,7 @@ extension SubscriptionNode {
   }
 
   /// Notes that a loop has what it has brought; if more waits, another loop may take it.
-  func endTaking(_ loop: StreamLoop, as fate: Mailbox.Fate, _ hasMore: () -> Bool) {
+  func endTaking(_ loop: StreamLoop, as fate: Notification.Fate, _ hasMore: () -> Bool) {
     let next = contents.withLock { contents -> Waiter? in
       loop.isTaking = false
       loop.fate = fate
@@ -62,7 +62,7 @@ extension SubscriptionNode {
 
   /// Reports a notification as handled, if it is in hand; what waits waits for another loop.
   func release(_ number: Int, of loop: StreamLoop) {
-    let released = touch { contents, published -> (Mailbox.Step, UInt64, (receipt: Receipt?, fate: Mailbox.Fate), Waiter?, Bool)? in
+    let released = touch { contents, published -> (Mailbox.Step, UInt64, (receipt: Receipt?, fate: Notification.Fate), Waiter?, Bool)? in
       guard contents.mailbox.handledNumber == number else { return nil }
       let passed = loop.putDown()
       let step = contents.mailbox.advance(after: passed.fate, published: nil)

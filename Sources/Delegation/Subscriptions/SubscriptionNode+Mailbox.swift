@@ -98,7 +98,7 @@ extension SubscriptionNode {
 
   /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
-  func advance(after fate: Mailbox.Fate) -> Mailbox.Step {
+  func advance(after fate: Notification.Fate) -> Mailbox.Step {
     let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
