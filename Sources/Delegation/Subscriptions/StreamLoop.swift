@@ -5,6 +5,8 @@ internal import Synchronization
 /// `@unchecked Sendable`: used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
   private(set) var waiters: [Waiter] = []
+  /// The number of the notification in hand; that which the mailbox would say is not, once its limit has dropped others.
+  var number: Int?
   /// That of the notification in hand.
   var receipt: Receipt?
   /// What has become of it.
@@ -18,7 +20,7 @@ final class StreamLoop: @unchecked Sendable {
 
   /// Notes that nothing is in hand any more.
   func putDown() -> (receipt: Receipt?, fate: Notification.Fate) {
-    defer { fate = .handled }
+    defer { (fate, number) = (.handled, nil) }
     return (receipt.take(), fate)
   }
 

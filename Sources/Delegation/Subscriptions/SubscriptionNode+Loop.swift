@@ -32,9 +32,9 @@ extension SubscriptionNode {
       switch step {
       case .handle(let content):
         if !isCounted { topic.owner?.begin() }
-        loop.receipt = content.receipt
-        loop.isTaking = true
-        return (.take(content, number: contents.mailbox.position - 1), .done, left, (receipt, fate), false)
+        let number = contents.mailbox.position - 1
+        (loop.receipt, loop.number, loop.isTaking) = (content.receipt, number, true)
+        return (.take(content, number: number), .done, left, (receipt, fate), false)
       case .over:
         return (.over, step, left, (receipt, fate), isCounted)
       default:
@@ -63,7 +63,7 @@ extension SubscriptionNode {
   /// Reports a notification as handled, if it is in hand; what waits waits for another loop.
   func release(_ number: Int, of loop: StreamLoop) {
     let released = touch { contents, published -> (Mailbox.Step, UInt64, (receipt: Receipt?, fate: Notification.Fate), Waiter?, Bool)? in
-      guard contents.mailbox.handledNumber == number else { return nil }
+      guard loop.number == number else { return nil }
       let passed = loop.putDown()
       let step = contents.mailbox.advance(after: passed.fate, published: nil)
       let left = leave(after: step)
