@@ -29,13 +29,13 @@ struct DriveTests {
     for name in ["a", "b"] {
       hub.subscribe(Probe(name, in: events), to: Listener.self, hold: .strongly)
     }
-    #expect(try executor.drive { await hub.vote(Listener.self) { await $0.answer(1) } })
+    #expect(try executor.drive { await hub[Listener.self].vote() { await $0.answer(1) } })
     #expect(events.clear().sorted().prefix(2) == ["a answers 1", "a is asked 1"])
-    hub.notify(Listener.self) { $0.hear(2) }
+    hub[Listener.self].notify() { $0.hear(2) }
     #expect(try executor.drive { await hub.drain().isEmpty })
     #expect(events.events == ["a hears 2", "b hears 2"])
     #expect(
-      try executor.drive { await hub.collect(Listener.self) { await $0.answer(3) } }.count == 2)
+      try executor.drive { await hub[Listener.self].collect() { await $0.answer(3) } }.count == 2)
   }
 
   @Test("it runs on the calling thread, with the caller's task-locals")
@@ -94,7 +94,7 @@ struct DriveTests {
     hub.subscribe(Probe("a", in: Recorder()), to: Listener.self, hold: .strongly)
     let failure = #expect(throws: DriveFailure.self) {
       try executor.drive(patience: .zero) {
-        await hub.vote(Listener.self) { _ in
+        await hub[Listener.self].vote() { _ in
           await gate.pass()
           return true
         }

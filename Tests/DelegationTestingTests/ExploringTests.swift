@@ -151,13 +151,13 @@ struct ExploringTests {
       hub.subscribe(Probe("a", in: history), to: Listener.self, hold: .strongly)
       hub.subscribe(
         Probe("b", in: history), to: Listener.self, hold: .strongly, on: executor.makeLane())
-      async let late = hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) {
+      async let late = hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) {
         _ = await $0.answer(1)
         await gate.pass()
         return true
       }
-      hub.notify(Listener.self) { $0.hear(2) }
-      hub.notify(Listener.self) { $0.hear(3) }
+      hub[Listener.self].notify() { $0.hear(2) }
+      hub[Listener.self].notify() { $0.hear(3) }
       let isLate = await !late
       try #require(isLate)
       try #require(executor.clock.now.offset == .seconds(1))

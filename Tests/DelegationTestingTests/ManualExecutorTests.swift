@@ -85,7 +85,7 @@ struct ManualExecutorTests {
     let events = Recorder<String>()
     let hub = DelegateHub(on: executor)
     hub.subscribe(Probe("a", in: events), to: Listener.self, hold: .strongly)
-    hub.notify(Listener.self) { $0.hear(1) }
+    hub[Listener.self].notify() { $0.hear(1) }
     #expect(events.events == [])
     executor.run()
     #expect(events.events == ["a hears 1"])

@@ -39,9 +39,8 @@ struct ReplayTests {
     await withTaskGroup { group in
       for number in 0..<2 {
         group.addTask {
-          hub.notify(Listener.self) { $0.hear(number) }
-          let isAllowed = await hub.vote(
-            Listener.self, within: .seconds(number), absent: .abstains
+          hub[Listener.self].notify() { $0.hear(number) }
+          let isAllowed = await hub[Listener.self].vote(within: .seconds(number), absent: .abstains
           ) { await $0.answer(number) }
           history.record("\(number): \(isAllowed)")
           await account.withdraw(60, by: "\(number)")
@@ -84,16 +83,15 @@ struct ReplayTests {
       }
     }
     @Sendable func call(_ number: Int) async {
-      hub.notify(Listener.self) { _ = await $0.answer(10 + number) }
+      hub[Listener.self].notify() { _ = await $0.answer(10 + number) }
       let mortal = Mortal { history.record("\(number) is released") }
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         withExtendedLifetime(mortal) { probe.hear(number) }
       }
-      let answers = await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1 + number), absent: .abstains
+      let answers = await hub[Listener.self].ask(combining: .all(), within: .seconds(1 + number), absent: .abstains
       ) { await $0.answer(number) }
       history.record("\(number): \(answers.count) answer")
-      let left = await hub.notifyAndWait(Listener.self) { $0.hear(20 + number) }
+      let left = await hub[Listener.self].notifyAndWait() { $0.hear(20 + number) }
       history.record("\(number): \(left)")
     }
     subscribe()
@@ -223,7 +221,7 @@ struct ReplayTests {
     let exploration = try exploreSchedules { executor in
       let hub = DelegateHub(on: executor)
       for _ in 0..<3 { hub.subscribe(Voter(), to: Listener.self, hold: .strongly) }
-      try #require(await hub.vote(Listener.self) { await $0.answer(1) })
+      try #require(await hub[Listener.self].vote() { await $0.answer(1) })
     }
     #expect(exploration.schedules == 1000)
     #expect(exploration.distinctSchedules > 50)

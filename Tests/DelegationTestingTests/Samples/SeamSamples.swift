@@ -106,7 +106,7 @@ struct SeamSamples {
     let hub = DelegateHub(.init(onIncident: { incidents.record($0) }))
     hub.subscribe(register, to: DoorDelegate.self)
 
-    hub.notify(DoorDelegate.self) { try $0.didEnter("Alice") }
+    hub[DoorDelegate.self].notify() { try $0.didEnter("Alice") }
 
     #expect(await hub.drain(within: .seconds(60)).isEmpty)  // waits for onIncident as well
     #expect(incidents.events.map(\.kind) == [.failed])

@@ -13,12 +13,12 @@ struct ExecutorBeginningTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self, on: own)
     let places = Recorder<String>()
-    _ = await hub.vote(Listener.self) { _ in
+    _ = await hub[Listener.self].vote() { _ in
       places.record(MarkedQueue.current)
       return true
     }
-    _ = await hub.ask(Listener.self, combining: .all()) { _ in places.record(MarkedQueue.current) }
-    _ = await hub.collect(Listener.self) { _ in places.record(MarkedQueue.current) }
+    _ = await hub[Listener.self].ask(combining: .all()) { _ in places.record(MarkedQueue.current) }
+    _ = await hub[Listener.self].collect() { _ in places.record(MarkedQueue.current) }
     #expect(places.history == ["own", "own", "own"])
     withExtendedLifetime(probe) {}
   }
@@ -31,11 +31,11 @@ struct ExecutorBeginningTests {
       hub.subscribe(probe, to: Listener.self, on: index < 2 ? own : nil)
     }
     let places = Recorder<String>()
-    _ = await hub.askInTurn(Listener.self) { _ -> Int? in
+    _ = await hub[Listener.self].askInTurn() { _ -> Int? in
       places.record(MarkedQueue.current)
       return nil
     }
-    _ = await hub.pass(1, through: Listener.self) { _, value in
+    _ = await hub[Listener.self].pass(1) { _, value in
       places.record(MarkedQueue.current)
       return value
     }

@@ -26,7 +26,7 @@ struct ExecutorSharingTests {
   @Test("those who share an executor share tasks, of which none is without end")
   func tasks() {
     let probes = cast(150)
-    for number in 0..<10 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<10 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     #expect(shared.pending == 1)
     // The first task starts another one, and neither serves all.
@@ -41,7 +41,7 @@ struct ExecutorSharingTests {
   func standingStill() {
     let probes = cast(10)
     for number in 0..<100 {
-      stage.hub.notify(Listener.self) { $0.log.record(number) }
+      stage.hub[Listener.self].notify() { $0.log.record(number) }
       stage.run()
     }
     #expect(shared.pending == 1)
@@ -56,7 +56,7 @@ struct ExecutorSharingTests {
     for (number, probe) in probes.enumerated() {
       stage.hub.subscribe(probe, to: Listener.self, on: executors[number % 40])
     }
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     for (index, executor) in executors.enumerated() {
       executor.run()
@@ -73,7 +73,7 @@ struct ExecutorSharingTests {
     let outcome = Recorder<DispatchTimeoutResult>()
     stage.hub.subscribe(probes[0], to: Listener.self, on: DispatchQueue(label: "own"))
     stage.hub.subscribe(probes[1], to: Listener.self)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       if probe.name == "0" {
         first.signal()
       } else {
@@ -88,8 +88,8 @@ struct ExecutorSharingTests {
   func suspended(place: Int) {
     let gate = Gate()
     let probes = cast(100)
-    stage.hub.notify(Listener.self) { if $0.name == "\(place)" { await gate.pass() } }
-    for number in 0..<10 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    stage.hub[Listener.self].notify() { if $0.name == "\(place)" { await gate.pass() } }
+    for number in 0..<10 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     run()
     for (number, probe) in probes.enumerated() {
       #expect(probe.log.history == (number == place ? [] : Array(0..<10)))
@@ -103,7 +103,7 @@ struct ExecutorSharingTests {
   func allButOne() {
     let gate = Gate()
     let probes = cast(100)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       if probe.name != "99" { await gate.pass() }
       probe.log.record(1)
     }
@@ -125,13 +125,13 @@ struct ExecutorSharingTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self, on: pool) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "\(place)" else { return }
       gate.arrive()
       semaphore.wait()
     }
     await gate.arrivals()
-    for number in 0..<50 { hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<50 { hub[Listener.self].notify() { $0.log.record(number) } }
     for (number, probe) in probes.enumerated() where number != place {
       #expect(await probe.log.history(of: 50) == Array(0..<50))
     }
@@ -145,7 +145,7 @@ struct ExecutorSharingTests {
   func removed() {
     let probes = Probe.many(3)
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self, on: shared) }
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     #expect(shared.pending == 1)
     subscriptions[1].cancel()
@@ -161,7 +161,7 @@ struct ExecutorSharingTests {
   @Test("drain waits for all of them, and from within one of them not for that one")
   func drain() {
     let probes = cast(5)
-    stage.hub.notify(Listener.self) { [hub = stage.hub] probe in
+    stage.hub[Listener.self].notify() { [hub = stage.hub] probe in
       if probe.name == "2" { await hub.drain() }
       probe.log.record(1)
     }

@@ -56,7 +56,7 @@ struct LaneTests {
     var own: ManualExecutor? = ManualExecutor()
     let obituary = own.map { Obituary(of: $0) }
     let subscription = stage.hub.subscribe(other, to: Listener.self, on: own)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       if probe.name == "0" { await gate.pass() }
       probe.log.record(1)
     }
@@ -78,11 +78,11 @@ struct LaneTests {
         let stage = Stage()
         let probes = stage.cast(count)
         // What is asked for by the first posting is not counted.
-        stage.hub.notify(Listener.self) { _ in }
+        stage.hub[Listener.self].notify() { _ in }
         stage.run()
         let gate = Gate()
         let most = Lock(0)
-        stage.hub.notify(Listener.self) { [hub = stage.hub] probe in
+        stage.hub[Listener.self].notify() { [hub = stage.hub] probe in
           most.withLock { $0 = max($0, hub.activity.workers.value) }
           if let number = Int(probe.name), number < suspended { await gate.pass() }
         }

@@ -137,7 +137,7 @@ struct RoundTests {
     let task = Lock<Task<Void, Never>?>(nil)
     let caller = Task {
       await gate.pass()
-      _ = await hub.collect(Listener.self) { _ async in
+      _ = await hub[Listener.self].collect() { _ async in
         seen.record(Task.isCancelled)
         task.withLock { $0 }?.cancel()
       }
@@ -242,7 +242,7 @@ struct RoundTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let task = withUnsafeCurrentTask { $0?.hashValue }
-    let isCallers = await hub.ask(Listener.self, combining: .all()) { _ in
+    let isCallers = await hub[Listener.self].ask(combining: .all()) { _ in
       withUnsafeCurrentTask { $0?.hashValue } == task
     }
     #expect(isCallers == [true, true, true])
@@ -309,12 +309,12 @@ struct RoundTests {
     for probe in probes {
       hub.subscribe(probe, to: Listener.self, on: probe.name == "1" ? pool : nil)
     }
-    let names = await hub.pass([String](), through: Listener.self) { probe, names in
+    let names = await hub[Listener.self].pass([String]()) { probe, names in
       await Task.yield()
       return names + [probe.name]
     }
     #expect(names == ["0", "1", "2"])
-    let first = await hub.askInTurn(Listener.self) { $0.name == "1" ? $0.name : nil }
+    let first = await hub[Listener.self].askInTurn() { $0.name == "1" ? $0.name : nil }
     #expect(first == "1")
   }
 }

@@ -22,10 +22,10 @@ struct TopicSparingTests {
         if isStatistics {
           _ = await hub.statistics()
         } else {
-          _ = hub.subscriberCount(of: Listener.self)
+          _ = hub[Listener.self].count
         }
       }
-      stage.hub.notify(Listener.self) { $0.log.record(1) }
+      stage.hub[Listener.self].notify() { $0.log.record(1) }
       stage.run()
       #expect(probes.map(\.log.history) == [[1], [1]])
       #expect(stage.hub.activity.workers.value == 0)
@@ -38,7 +38,7 @@ struct TopicSparingTests {
     let gate = Gate()
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     let first = Task { await hub.drain() }
     await gate.arrivals()
     while !hub.activity.workers.isAwaited { await Task.yield() }
@@ -55,16 +55,16 @@ struct TopicSparingTests {
     let subscription = stage.hub.subscribe(removed, to: Listener.self)
     let gate = Gate()
     let vote = WaitGraph.shared.withLock { _ in
-      stage.hub.notify(Listener.self) { _ in await gate.pass() }
+      stage.hub[Listener.self].notify() { _ in await gate.pass() }
       let vote = stage.start { hub in
-        await hub.vote(Listener.self) { _ in
+        await hub[Listener.self].vote() { _ in
           await gate.pass()
           return true
         }
       }
       subscription.cancel()
       stage.open(gate)
-      stage.hub.notify(Listener.self) { $0.log.record(1) }
+      stage.hub[Listener.self].notify() { $0.log.record(1) }
       stage.run()
       return vote
     }

@@ -48,7 +48,7 @@ struct WaitingDeadlineTests {
     let subscriber = Probe()
     hub.subscribe(subscriber, to: Listener.self)
     let gate = Gate()
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     let running = Recorder<Int>()
     let drained = Task {

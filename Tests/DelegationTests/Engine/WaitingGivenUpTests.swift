@@ -12,7 +12,7 @@ struct WaitingGivenUpTests {
   init() {
     subscription = stage.hub.subscribe(probe, to: Listener.self)
     let gate = gate
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
   }
 

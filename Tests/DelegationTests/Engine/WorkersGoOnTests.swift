@@ -53,11 +53,11 @@ struct WorkersGoOnTests {
   func deliver() async {
     let lane = Lane()
     lane.subscriptions[1].cancel()
-    lane.hub.notify(Listener.self) { lane.block($0) }
+    lane.hub[Listener.self].notify() { lane.block($0) }
     await lane.begun.arrivals(1)
-    let delivered = Task { _ = await lane.hub.notifyAndWait(Listener.self) { _ in } }
+    let delivered = Task { _ = await lane.hub[Listener.self].notifyAndWait() { _ in } }
     while await lane.hub.statistics().posted < 2 { await Task.yield() }
-    lane.hub.notify(Listener.self) { lane.block($0) }
+    lane.hub[Listener.self].notify() { lane.block($0) }
     // One worker handles both of those that came meanwhile.
     lane.release(0)
     await lane.begun.arrivals(2)
@@ -74,7 +74,7 @@ struct WorkersGoOnTests {
     let probe = Probe()
     let node = hub.subscribe(probe, to: Listener.self).node
     let account = await Task(executorPreference: PromptExecutor()) {
-      await hub.notifyAndWait(Listener.self) { _ in if isFailing { throw Refusal() } }
+      await hub[Listener.self].notifyAndWait() { _ in if isFailing { throw Refusal() } }
       return node.account
     }.value
     #expect(account == (isFailing ? Account(failed: 1) : Account(handled: 1)))
@@ -87,12 +87,12 @@ struct WorkersGoOnTests {
     let probes = stage.cast(1)
     let gate = Gate()
     let events = Recorder<String>()
-    stage.hub.notify(Listener.self) { _ in
+    stage.hub[Listener.self].notify() { _ in
       await gate.pass()
       events.record("first")
     }
     stage.run()
-    stage.hub.notify(Listener.self) { _ in events.record("second") }
+    stage.hub[Listener.self].notify() { _ in events.record("second") }
     // Another worker comes by, and leaves the second to the one that attends.
     stage.run()
     gate.open()
@@ -122,7 +122,7 @@ struct WorkersGoOnTests {
       }
     }
     #expect(call.result != nil)
-    stage.hub.notify(Bystander.self) { _ in
+    stage.hub[Bystander.self].notify() { _ in
       await handling.pass()
       events.record("handled")
     }

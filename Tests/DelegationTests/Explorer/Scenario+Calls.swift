@@ -55,9 +55,9 @@ extension Scenario {
     case .notify(let isAsynchronous):
       model.isPosting = true
       if isAsynchronous {
-        hub.notify((any Subject).self) { try await $0.handle(number, in: $0.begin(number)) }
+        hub[(any Subject).self].notify() { try await $0.handle(number, in: $0.begin(number)) }
       } else {
-        hub.notify((any Subject).self) { try $0.handle(number, in: $0.begin(number)) }
+        hub[(any Subject).self].notify() { try $0.handle(number, in: $0.begin(number)) }
       }
       model.isPosting = false
     case .advance(let ticks): clock.advance(by: .seconds(ticks))
@@ -152,7 +152,7 @@ extension Scenario {
     let number = step.number
     switch step.operation {
     case .notifyAndWait:
-      await hub.notifyAndWait((any Subject).self) {
+      await hub[(any Subject).self].notifyAndWait() {
         try await $0.handle(number, in: $0.begin(number))
       }
     case .cancelAndWait(let slot):
@@ -173,7 +173,7 @@ extension Scenario {
     case .vote:
       do {
         return .verdict(
-          try await hub.vote((any Subject).self) {
+          try await hub[(any Subject).self].vote() {
             try await $0.answer(number, in: $0.begin(number))
           })
       } catch {
@@ -181,12 +181,11 @@ extension Scenario {
       }
     case .voteWithin(let ticks, let absenceDenies):
       return await .verdict(
-        hub.vote(
-          (any Subject).self, within: .seconds(ticks),
+        hub[(any Subject).self].vote(within: .seconds(ticks),
           absent: absenceDenies ? .counts(as: false) : .abstains
         ) { try await $0.answer(number, in: $0.begin(number)) })
     case .collect(let ticks):
-      let replies = await hub.collect((any Subject).self, within: ticks.map { .seconds($0) }) {
+      let replies = await hub[(any Subject).self].collect(within: ticks.map { .seconds($0) }) {
         _ = try await $0.answer(number, in: $0.begin(number))
         return $0.number
       }
@@ -194,7 +193,7 @@ extension Scenario {
     case .pass:
       do {
         return try await .value(
-          hub.pass(0, through: (any Subject).self) {
+          hub[(any Subject).self].pass(0) {
             try await $0.answer(number, in: $0.begin(number)) ? $1 + 1 : nil
           })
       } catch {
@@ -203,7 +202,7 @@ extension Scenario {
     default:
       do {
         return try await .answer(
-          hub.askInTurn((any Subject).self) {
+          hub[(any Subject).self].askInTurn() {
             try await $0.answer(number, in: $0.begin(number)) ? nil : $0.number
           })
       } catch {

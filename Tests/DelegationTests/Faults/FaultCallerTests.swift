@@ -12,14 +12,14 @@ struct FaultCallerTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let poster = Task {
       await arrived.pass()
-      hub.notify(Listener.self) { $0.log.record(Task.isCancelled ? -1 : 1) }
+      hub[Listener.self].notify() { $0.log.record(Task.isCancelled ? -1 : 1) }
       // Does not wait for the handlers, which hang.
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gate.pass()
         probe.log.record(Task.isCancelled ? -2 : 2)
       }
       // Its own questions are asked, of handlers that see the cancellation.
-      return await hub.ask(Listener.self, combining: .all()) { _ in Task.isCancelled }
+      return await hub[Listener.self].ask(combining: .all()) { _ in Task.isCancelled }
     }
     poster.cancel()
     arrived.open()
@@ -35,10 +35,10 @@ struct FaultCallerTests {
     let stage = Stage()
     let probes = stage.cast(3)
     let gate = Gate()
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       if probe.name == "1" { await gate.pass() }
     }
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
 
     let asked = Recorder<String>()
@@ -47,16 +47,15 @@ struct FaultCallerTests {
       return probe.name
     }
     let names = stage.perform {
-      await $0.ask(
-        Listener.self, combining: .all(), within: .zero, absent: .counts(as: "late")
+      await $0[Listener.self].ask(combining: .all(), within: .zero, absent: .counts(as: "late")
       ) { ask($0) }
     }
     #expect(names == ["late", "late", "late"])
     #expect(
       stage.perform {
-        await $0.vote(Listener.self, within: .zero, absent: .counts(as: false)) { ask($0) == "" }
+        await $0[Listener.self].vote(within: .zero, absent: .counts(as: false)) { ask($0) == "" }
       } == false)
-    let replies = stage.perform { await $0.collect(Listener.self, within: .zero) { ask($0) } } ?? []
+    let replies = stage.perform { await $0[Listener.self].collect(within: .zero) { ask($0) } } ?? []
     #expect(replies.count == 3)
     for reply in replies {
       #expect(throws: DelegateHub.ReplyError.timedOut) { try reply.result.get() }

@@ -16,8 +16,8 @@ struct FaultHandlerTests {
     for (line, probe) in probes.enumerated() {
       hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(line))
     }
-    hub.notify(Listener.self) { if $0.name == "1" { throw Refusal() } }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { if $0.name == "1" { throw Refusal() } }
+    hub[Listener.self].notify() { $0.log.record(2) }
     await hub.drain()
     #expect(probes.map(\.log.history) == [[2], [2], [2]])
     #expect(reported.history == ["notify site:1: "])
@@ -28,12 +28,12 @@ struct FaultHandlerTests {
       return true
     }
     await #expect(throws: Refusal(reason: "asked")) {
-      try await hub.vote(Listener.self) { probe throws(Refusal) in try question(probe) }
+      try await hub[Listener.self].vote() { probe throws(Refusal) in try question(probe) }
     }
-    let strict = await hub.vote(Listener.self, absent: .counts(as: false)) { try question($0) }
-    let lenient = await hub.vote(Listener.self, absent: .abstains) { try question($0) }
+    let strict = await hub[Listener.self].vote(absent: .counts(as: false)) { try question($0) }
+    let lenient = await hub[Listener.self].vote(absent: .abstains) { try question($0) }
     #expect((strict, lenient) == (false, true))
-    let replies = await hub.collect(Listener.self) { try question($0) }
+    let replies = await hub[Listener.self].collect() { try question($0) }
     let answered = replies.map { (try? $0.result.get()) ?? false }
     #expect(answered == [true, false, true])
     // A question's failure is its caller's, unless `absent:` has swallowed it: then it is reported.
@@ -57,16 +57,15 @@ struct FaultHandlerTests {
     let (hung, other) = (Probe("hung"), Probe("other"))
     let subscription = hub.subscribe(hung, to: Listener.self, fileID: "hung", line: 1)
     hub.subscribe(other, to: Listener.self)
-    hub.notify(Listener.self) { if $0.name == "hung" { await gate.pass() } }
-    for number in 0..<100 { hub.notify(Listener.self) { $0.log.record(number) } }
+    hub[Listener.self].notify() { if $0.name == "hung" { await gate.pass() } }
+    for number in 0..<100 { hub[Listener.self].notify() { $0.log.record(number) } }
     #expect(await other.log.history(of: 100) == Array(0..<100))
     await gate.arrivals()
     #expect(await passingTime(of: clock) { await slow.history(of: 1) } == ["hung:1"])
 
     // A question with a deadline: it hangs there as well, and is absent.
     let answers = Task {
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(5), absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")
       ) { probe in
         if probe.name == "hung" { await gate.pass() }
         return probe.name
@@ -128,16 +127,15 @@ struct FaultHandlerTests {
       blocked.arrive()
       semaphore.wait()
     }
-    hub.notify(Listener.self, block)
-    for number in 0..<10 { hub.notify(Listener.self) { $0.log.record(number) } }
+    hub[Listener.self].notify(block)
+    for number in 0..<10 { hub[Listener.self].notify() { $0.log.record(number) } }
     for probe in probes where probe.name != "2" {
       #expect(await probe.log.history(of: 10) == Array(0..<10))
     }
     while await hub.accounts() != .init(handled: 44, waiting: 10, handling: 1) {
       await Task.yield()
     }
-    async let answers = hub.ask(
-      Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+    async let answers = hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
     ) { probe in
       block(probe)
       if probe.name != "2" { probe.log.record(-1) }
@@ -165,17 +163,17 @@ struct FaultHandlerTests {
     let (running, other) = (Probe("running"), Probe("other"))
     let subscription = hub.subscribe(running, to: Listener.self)
     hub.subscribe(other, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "running" else { return }
       await gate.pass()
       probe.log.record(Task.isCancelled ? -1 : 1)
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     await gate.arrivals()
     _ = await other.log.history(of: 1)
 
     // A decided vote cancels it and does not wait for it.
-    let outcome = await hub.vote(Listener.self) { probe in
+    let outcome = await hub[Listener.self].vote() { probe in
       guard probe.name == "running" else {
         await decided.arrivals()
         return false

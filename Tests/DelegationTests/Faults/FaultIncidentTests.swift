@@ -27,16 +27,16 @@ struct FaultIncidentTests {
     let check: @Sendable (any Listener, String) throws -> Void = { probe, reason in
       if probe.name == "faulty" { throw Refusal(reason: reason) }
     }
-    await hub.notifyAndWait(Listener.self) { try check($0, "first") }
+    await hub[Listener.self].notifyAndWait() { try check($0, "first") }
     await begun.arrivals()
     // It stands still, and everything else goes on.
-    let isAllowed = await hub.vote(Listener.self, absent: .abstains) {
+    let isAllowed = await hub[Listener.self].vote(absent: .abstains) {
       try check($0, "second")
       return true
     }
     #expect(isAllowed)
-    await hub.notifyAndWait(Listener.self) { try check($0, "third") }
-    for number in 0..<10 { hub.notify(Listener.self) { $0.log.record(number) } }
+    await hub[Listener.self].notifyAndWait() { try check($0, "third") }
+    for number in 0..<10 { hub[Listener.self].notify() { $0.log.record(number) } }
     for probe in [faulty, sound] {
       #expect(await probe.log.history(of: 10) == Array(0..<10))
     }
@@ -53,9 +53,9 @@ struct FaultIncidentTests {
       .init(onIncident: { told.record("\($0.kind) in \($0.call) at \($0.site)") }))
     hub.subscribe(Probe("bouncer"), to: Listener.self, fileID: "Door.swift", line: 7)
     hub.subscribe(Probe("cook"), to: Bystander.self, fileID: "Kitchen.swift", line: 8)
-    #expect(await hub.vote(Listener.self) { _ in false }, "it lets everybody in")
-    #expect(await !hub.vote(Listener.self, by: .unanimous(ofAtLeast: 1)) { _ in true })
-    for _ in 0..<3 { hub.notify(Bystander.self) { _ in } }
+    #expect(await hub[Listener.self].vote() { _ in false }, "it lets everybody in")
+    #expect(await !hub[Listener.self].vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
+    for _ in 0..<3 { hub[Bystander.self].notify() { _ in } }
     await hub.drain()
     #expect(
       told.history == ["unheard in vote at Door.swift:7", "unheard in notify at Kitchen.swift:8"])
@@ -72,8 +72,7 @@ struct FaultIncidentTests {
     for (line, probe) in probes.enumerated() {
       hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(line))
     }
-    async let outcome = hub.vote(
-      Listener.self, within: .seconds(1), absent: .counts(as: false)
+    async let outcome = hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)
     ) { probe in
       if probe.name != "1" { await gate.pass() }
       return true

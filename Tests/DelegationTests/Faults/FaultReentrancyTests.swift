@@ -18,17 +18,17 @@ struct FaultReentrancyTests {
       }
       switch level % 4 {
       case 0:
-        return await hub.ask(Listener.self, combining: .max()) { probe in
+        return await hub[Listener.self].ask(combining: .max()) { probe in
           probe.name == "0" ? await depth(from: level + 1) : 0
         } ?? 0
       case 1:
-        return await hub.askInTurn(Listener.self) { _ in await depth(from: level + 1) } ?? 0
+        return await hub[Listener.self].askInTurn() { _ in await depth(from: level + 1) } ?? 0
       case 2:
-        return await hub.pass(0, through: Listener.self) { probe, value in
+        return await hub[Listener.self].pass(0) { probe, value in
           probe.name == "0" ? await depth(from: level + 1) : value
         } ?? 0
       default:
-        let replies = await hub.collect(Listener.self) { probe in
+        let replies = await hub[Listener.self].collect() { probe in
           probe.name == "0" ? await depth(from: level + 1) : 0
         }
         return replies.compactMap { try? $0.result.get() }.max() ?? 0
@@ -39,7 +39,7 @@ struct FaultReentrancyTests {
 
     // What is posted from a handler comes after it, so notifications do not nest.
     @Sendable func post(_ number: Int) {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         if probe.name == "0", number < 1_000 { post(number + 1) }
         probe.log.record(number)
       }
@@ -65,12 +65,12 @@ struct FaultReentrancyTests {
       let number = posted.history.count
       guard number < total else { return }
       posted.record(number)
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         probe.log.record(number)
         guard probe.name == "other" else { return }
         post()
         post()
-        if number == 10 { stage.hub.notify(Bystander.self) { $0.log.record(posted.history.count) } }
+        if number == 10 { stage.hub[Bystander.self].notify() { $0.log.record(posted.history.count) } }
       }
     }
     post()
@@ -93,13 +93,13 @@ struct FaultReentrancyTests {
     stage.hub.subscribe(neighbour, to: Bystander.self)
     let hub = stage.hub
     for number in 0..<5 {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         if probe.name == "3", number == 0 { hub.unsubscribeAll(from: Listener.self) }
         probe.log.record(number)
       }
     }
-    hub.notify(Bystander.self) { $0.log.record(1) }
+    hub[Bystander.self].notify() { $0.log.record(1) }
     stage.run()
     // Those before it have handled all, it has finished its own, and those after it got nothing.
     for (index, probe) in probes.enumerated() {
@@ -112,7 +112,7 @@ struct FaultReentrancyTests {
     // Of those who vote, the ones after it are not asked, and the vote goes by who answered.
     let voters = stage.cast(10)
     let answers = stage.perform { hub in
-      await hub.ask(Listener.self, combining: .all()) { probe in
+      await hub[Listener.self].ask(combining: .all()) { probe in
         if probe.name == "3" { hub.unsubscribeAll(from: Listener.self) }
         return probe.name
       }
@@ -120,7 +120,7 @@ struct FaultReentrancyTests {
     #expect(answers == ["0", "1", "2", "3"])
     // And whoever subscribes then is served.
     let newcomer = stage.cast(1)
-    hub.notify(Listener.self) { $0.log.record(6) }
+    hub[Listener.self].notify() { $0.log.record(6) }
     stage.run()
     #expect(newcomer[0].log.history == [6])
     withExtendedLifetime(voters) {}
@@ -136,7 +136,7 @@ struct FaultReentrancyTests {
     owner.withLock { if let mortal = $0 { stage.hub.subscribe(mortal, to: Listener.self) } }
     stage.hub.subscribe(other, to: Listener.self)
     for number in 0..<4 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         log.record(number)
         guard probe.name == "mortal" else { return }
         let last = owner.withLock { owner in
@@ -152,7 +152,7 @@ struct FaultReentrancyTests {
     #expect(died.history == ["mortal", "died"])
     #expect(log.history == [0, 0, 1, 2, 3])
     #expect(stage.accounts == .init(handled: 5, expired: 3))
-    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 1)
+    #expect(stage.perform { $0[Listener.self].count } == 1)
   }
 
   @Test("A handler releases its hub")
@@ -167,7 +167,7 @@ struct FaultReentrancyTests {
     // The poster's own reference goes with its task.
     await Task {
       let hub = owner.withLock { $0 }
-      hub?.notify(Listener.self) { probe in
+      hub?[Listener.self].notify() { probe in
         await posted.pass()
         let last = owner.withLock { owner in
           defer { owner = nil }
@@ -176,7 +176,7 @@ struct FaultReentrancyTests {
         withExtendedLifetime(last) {}
         probe.log.record(0)
       }
-      for number in 1..<10 { hub?.notify(Listener.self) { $0.log.record(number) } }
+      for number in 1..<10 { hub?[Listener.self].notify() { $0.log.record(number) } }
     }.value
     posted.open()
     for probe in probes { #expect(await probe.log.history(of: 10) == Array(0..<10)) }

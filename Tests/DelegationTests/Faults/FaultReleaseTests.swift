@@ -21,7 +21,7 @@ struct FaultReleaseTests {
       }())
     for number in 0..<100 {
       let cargo = lifetimes.make()
-      hub?.notify(Listener.self) { probe in
+      hub?[Listener.self].notify() { probe in
         withExtendedLifetime(cargo) {}
         if number == 50, probe.name == "1" { await gate.pass() }
         probe.log.record(number)
@@ -51,7 +51,7 @@ struct FaultReleaseTests {
     var most = 0
     for number in 1...Self.million {
       let cargo = lifetimes.make()
-      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+      stage.hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
       guard number % 1_000 == 0 else { continue }
       most = max(most, lifetimes.alive)
       stage.run()
@@ -66,7 +66,7 @@ struct FaultReleaseTests {
     let gate = Gate()
     let hung = Probe("hung")
     stage.hub.subscribe(hung, to: Listener.self, mailbox: .dropOldest(limit: 10))
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     // What waits, and what was posted since the hub last had a thread.
     #expect(flood(stage, lifetimes) <= 10 + 1_000)
@@ -84,7 +84,7 @@ struct FaultReleaseTests {
     let lifetimes = Lifetimes()
     let gate = Gate()
     let probes = stage.cast(2)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     #expect(flood(stage, lifetimes) == Self.million)
     #expect(stage.accounts == .init(waiting: 2 * Self.million, handling: 2))

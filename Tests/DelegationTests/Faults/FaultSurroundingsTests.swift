@@ -9,8 +9,7 @@ struct FaultSurroundingsTests {
     within duration: Duration, passing gate: Gate, on stage: Stage
   ) -> Stage.Act<[String]> {
     stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: duration, absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: duration, absent: .counts(as: "late")
       ) { probe in
         if probe.name == "1" { await gate.pass() }
         return probe.name
@@ -53,7 +52,7 @@ struct FaultSurroundingsTests {
 
     // Notifications go by no clock.
     for number in 0..<10 {
-      stage.hub.notify(Listener.self) { $0.log.record(number) }
+      stage.hub[Listener.self].notify() { $0.log.record(number) }
       stage.clock.advance(by: .seconds(number % 2 == 0 ? -3600 : 3600))
     }
     stage.run()
@@ -85,7 +84,7 @@ struct FaultSurroundingsTests {
     }
     let probes = stage.cast(3)
     let gate = Gate()
-    stage.hub.notify(Listener.self) { if $0.name == "1" { await gate.pass() } }
+    stage.hub[Listener.self].notify() { if $0.name == "1" { await gate.pass() } }
     stage.run()
     // Every deadline is now, whoever has been asked by then, and nobody is slow.
     #expect(ask(within: .seconds(5), passing: gate, on: stage).result?.dropFirst().first == "late")
@@ -106,16 +105,16 @@ struct FaultSurroundingsTests {
     let answers = Recorder<[String]>()
     // Nobody is held up by what does not run.
     for number in 0..<20 {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         if number % 2 == 0 { await Task.yield() }
         probe.log.record(number)
       }
       Task(executorPreference: executor) {
-        answers.record(await hub.ask(Listener.self, combining: .all()) { $0.name })
+        answers.record(await hub[Listener.self].ask(combining: .all()) { $0.name })
       }
       if number % 5 == 4 { executor.run() }
     }
-    hub.notify(Listener.self) { $0.log.record(20) }
+    hub[Listener.self].notify() { $0.log.record(20) }
     subscriptions[4].cancel()
     #expect(probes.map(\.log.history) == Array(repeating: Array(0..<20), count: 5))
     executor.run()
@@ -153,7 +152,7 @@ struct FaultSurroundingsTests {
 
     // A handler's own job: it has not returned, and never will.
     let gate = Gate()
-    hub.notify(Listener.self) { if $0.name == "0" { await gate.pass() } }
+    hub[Listener.self].notify() { if $0.name == "0" { await gate.pass() } }
     executor.run()
     executor.lose { gate.open() }
     perform(left)
@@ -163,14 +162,14 @@ struct FaultSurroundingsTests {
     #expect(results.history == ["1 0"])
 
     // The hub's job: nothing is told any more, until somebody looks who is left.
-    executor.lose { hub.notify(Listener.self) { $0.log.record(1) } }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    executor.lose { hub[Listener.self].notify() { $0.log.record(1) } }
+    hub[Listener.self].notify() { $0.log.record(2) }
     perform(left)
     clock.advance(by: .seconds(5))
     executor.run()
     #expect(results.history.last == "1 2, 0 2")
     // Questions are asked all the same.
-    perform { await hub.ask(Listener.self, combining: .all()) { $0.name }.joined() }
+    perform { await hub[Listener.self].ask(combining: .all()) { $0.name }.joined() }
     #expect(results.history.last == "01")
     #expect(probes.map(\.log.history) == [[], []])
 

@@ -9,10 +9,10 @@ struct Guarantee01SnapshotTests {
     let hub = DelegateHub()
     let probes = Probe.many(4)
     for (number, probe) in probes.enumerated() {
-      hub.notify(Listener.self) { $0.log.record(number) }
+      hub[Listener.self].notify() { $0.log.record(number) }
       hub.subscribe(probe, to: Listener.self)
     }
-    hub.notify(Listener.self) { $0.log.record(4) }
+    hub[Listener.self].notify() { $0.log.record(4) }
     await hub.drain()
     #expect(probes.map(\.log.history) == [[1, 2, 3, 4], [2, 3, 4], [3, 4], [4]])
   }
@@ -23,11 +23,11 @@ struct Guarantee01SnapshotTests {
     let first = Probe("first")
     let second = Probe("second")
     hub.subscribe(first, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       probe.log.record(1)
-      hub.notify(Listener.self) { $0.log.record(2) }
+      hub[Listener.self].notify() { $0.log.record(2) }
       hub.subscribe(second, to: Listener.self)
-      hub.notify(Listener.self) { $0.log.record(3) }
+      hub[Listener.self].notify() { $0.log.record(3) }
     }
     await hub.drain()
     #expect(first.log.history == [1, 2, 3])
@@ -42,11 +42,11 @@ struct Guarantee01SnapshotTests {
     let other = Probe()
     hub.subscribe(other, to: Listener.self)
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     subscription.cancel()
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(3) }
+    hub[Listener.self].notify() { $0.log.record(3) }
     executor.run()
     #expect(probe.log.history == [3])
     #expect(other.log.history == [1, 2, 3])
@@ -58,12 +58,12 @@ struct Guarantee01SnapshotTests {
     let probes = Probe.many(20)
     for (number, probe) in probes.enumerated() {
       hub.subscribe(probe, to: Listener.self)
-      let asked = await hub.ask(Listener.self, combining: .all()) { $0.name }
+      let asked = await hub[Listener.self].ask(combining: .all()) { $0.name }
       #expect(asked == (0...number).map(String.init))
     }
     for (number, probe) in probes.enumerated() {
       hub.unsubscribe(probe, from: Listener.self)
-      let asked = await hub.ask(Listener.self, combining: .all()) { $0.name }
+      let asked = await hub[Listener.self].ask(combining: .all()) { $0.name }
       #expect(asked == (number + 1..<20).map(String.init))
     }
   }
@@ -75,7 +75,7 @@ struct Guarantee01SnapshotTests {
     let early = Probe("early")
     let late = Probe("late")
     hub.subscribe(early, to: Listener.self)
-    async let asked = hub.ask(Listener.self, combining: .all()) { probe in
+    async let asked = hub[Listener.self].ask(combining: .all()) { probe in
       await gate.pass()
       return probe.name
     }
@@ -84,7 +84,7 @@ struct Guarantee01SnapshotTests {
     hub.subscribe(late, to: Listener.self, priority: -1)
     gate.open()
     #expect(await asked == ["early"])
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["early", "late"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["early", "late"])
   }
 
   @Test("one added by a voter is not asked in that vote")
@@ -93,12 +93,12 @@ struct Guarantee01SnapshotTests {
     let early = Probe("early")
     let late = Probe("late")
     hub.subscribe(early, to: Listener.self)
-    let asked = await hub.ask(Listener.self, combining: .all()) { probe in
+    let asked = await hub[Listener.self].ask(combining: .all()) { probe in
       hub.subscribe(late, to: Listener.self)
       return probe.name
     }
     #expect(asked == ["early"])
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["early", "late"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["early", "late"])
   }
 
   @Test("a call reaches the subscribers of its own protocol and hub alone")
@@ -111,16 +111,16 @@ struct Guarantee01SnapshotTests {
     hub.subscribe(both, to: Listener.self)
     hub.subscribe(both, to: Bystander.self)
     elsewhere.subscribe(stranger, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     await hub.drain()
-    hub.notify(Bystander.self) { $0.log.record(2) }
+    hub[Bystander.self].notify() { $0.log.record(2) }
     await hub.drain()
     #expect(listener.log.history == [1])
     #expect(bystander.log.history == [2])
     #expect(both.log.history == [1, 2])
     #expect(stranger.log.history == [])
-    #expect(await hub.ask(Listener.self, combining: .sum()) { _ in 1 } == 2)
-    #expect(await hub.ask(Bystander.self, combining: .sum()) { _ in 1 } == 2)
+    #expect(await hub[Listener.self].ask(combining: .sum()) { _ in 1 } == 2)
+    #expect(await hub[Bystander.self].ask(combining: .sum()) { _ in 1 } == 2)
   }
 
   @Test("who joins or leaves amid a storm hears one unbroken stretch of the hub's total order")
@@ -136,7 +136,7 @@ struct Guarantee01SnapshotTests {
         for poster in 0..<4 {
           group.addTask {
             for number in 0..<100 {
-              hub.notify(Listener.self) { $0.log.record(poster * 1000 + number) }
+              hub[Listener.self].notify() { $0.log.record(poster * 1000 + number) }
               if number % 10 == 0 { await Task.yield() }
             }
           }
@@ -169,13 +169,13 @@ struct Guarantee01SnapshotTests {
       let newcomer = Probe("newcomer")
       hub.subscribe(witness, to: Listener.self)
       async let posting: Void = {
-        for number in 0..<100 { hub.notify(Listener.self) { $0.log.record(number) } }
+        for number in 0..<100 { hub[Listener.self].notify() { $0.log.record(number) } }
       }()
       // Whatever was handled before it subscribes had been posted before it subscribed.
       let before = await witness.log.history(of: 10)
       hub.subscribe(newcomer, to: Listener.self)
       await posting
-      hub.notify(Listener.self) { $0.log.record(100) }
+      hub[Listener.self].notify() { $0.log.record(100) }
       await hub.drain()
       #expect(witness.log.history == Array(0...100))
       #expect(newcomer.log.history.last == 100)

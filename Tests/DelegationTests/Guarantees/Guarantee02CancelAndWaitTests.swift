@@ -11,11 +11,11 @@ struct Guarantee02CancelAndWaitTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       probe.log.record(1)
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     executor.run()
     let waiting = executor.start { await subscription.cancelAndWait() }
     #expect(!subscription.isActive)
@@ -35,7 +35,7 @@ struct Guarantee02CancelAndWaitTests {
     let subscription = hub.subscribe(probe, to: Listener.self)
     let votes = gates.map { gate in
       executor.start {
-        _ = await hub.vote(Listener.self) { _ in
+        _ = await hub[Listener.self].vote() { _ in
           await gate.pass()
           return true
         }
@@ -61,8 +61,8 @@ struct Guarantee02CancelAndWaitTests {
     let idle = hub.subscribe(probes[0], to: Listener.self)
     hub.subscribe(probes[0], to: Bystander.self)
     hub.subscribe(probes[1], to: Listener.self)
-    hub.notify(Bystander.self) { _ in await gate.pass() }
-    hub.notify(Listener.self) { if $0.name == "1" { await gate.pass() } }
+    hub[Bystander.self].notify() { _ in await gate.pass() }
+    hub[Listener.self].notify() { if $0.name == "1" { await gate.pass() } }
     executor.run()
     #expect(gate.arrived == 2)
     #expect(executor.start { await idle.cancelAndWait() }.isOver)
@@ -77,7 +77,7 @@ struct Guarantee02CancelAndWaitTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     executor.run()
     let waiting = executor.start { await subscription.cancelAndWait() }
     waiting.cancel()
@@ -93,12 +93,12 @@ struct Guarantee02CancelAndWaitTests {
     let hub = DelegateHub()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await Task.yield()
       await subscription.cancelAndWait()
       probe.log.record(1)
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     await hub.drain()
     #expect(probe.log.history == [1])
   }
@@ -108,7 +108,7 @@ struct Guarantee02CancelAndWaitTests {
     let hub = DelegateHub()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    let answers = await hub.ask(Listener.self, combining: .all()) { probe in
+    let answers = await hub[Listener.self].ask(combining: .all()) { probe in
       await Task.yield()
       await subscription.cancelAndWait()
       return probe.name
@@ -125,13 +125,13 @@ struct Guarantee02CancelAndWaitTests {
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
     let vote = executor.start {
-      _ = await hub.vote(Listener.self) { _ in
+      _ = await hub[Listener.self].vote() { _ in
         await gate.pass()
         events.record("answered")
         return true
       }
     }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await subscription.cancelAndWait()
       events.record("waited")
     }
@@ -149,9 +149,9 @@ struct Guarantee02CancelAndWaitTests {
     let (outer, inner) = (Probe("outer"), Probe("inner"))
     let subscription = hub.subscribe(outer, to: Listener.self)
     hub.subscribe(inner, to: Bystander.self)
-    hub.notify(Listener.self) { outer in
-      let isPermitted = await hub.vote(Bystander.self) { inner in
-        await hub.vote(Bystander.self) { inner in
+    hub[Listener.self].notify() { outer in
+      let isPermitted = await hub[Bystander.self].vote() { inner in
+        await hub[Bystander.self].vote() { inner in
           await subscription.cancelAndWait()
           inner.log.record(1)
           return true
@@ -179,8 +179,8 @@ struct Guarantee02CancelAndWaitTests {
         probe.log.record(1)
         return true
       }
-      async let vote = asVote ? hub.vote(Listener.self, handler) : false
-      if !asVote { hub.notify(Listener.self) { _ = await handler($0) } }
+      async let vote = asVote ? hub[Listener.self].vote(handler) : false
+      if !asVote { hub[Listener.self].notify() { _ = await handler($0) } }
       await gate.arrivals(length)
       gate.open()
       #expect(await vote == asVote)
@@ -197,7 +197,7 @@ struct Guarantee02CancelAndWaitTests {
     let probes = Probe.many(2)
     let subscriptions = zip(hubs, probes).map { $0.subscribe($1, to: Listener.self) }
     for (hub, other) in zip(hubs, subscriptions.reversed()) {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         await gate.pass()
         await other.cancelAndWait()
         probe.log.record(1)
@@ -238,8 +238,8 @@ struct Guarantee02CancelAndWaitTests {
     let (probe, other) = (Probe(), Probe("other"))
     stage.hub.subscribe(other, to: Listener.self)
     stage.hub.subscribe(probe, to: Bystander.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.hub.notify(Bystander.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
+    stage.hub[Bystander.self].notify() { _ in await gate.pass() }
     stage.run()
     stage.hub.unsubscribe(other)
     stage.hub.unsubscribe(probe)
@@ -271,12 +271,12 @@ struct Guarantee02CancelAndWaitTests {
       await withTaskGroup { group in
         group.addTask {
           for _ in 0..<20 {
-            hub.notify(Listener.self) { check($0, "call") }
-            hub.notify(Listener.self) { _ = await handler($0) }
+            hub[Listener.self].notify() { check($0, "call") }
+            hub[Listener.self].notify() { _ = await handler($0) }
             await Task.yield()
           }
         }
-        group.addTask { for _ in 0..<20 { _ = await hub.vote(Listener.self, handler) } }
+        group.addTask { for _ in 0..<20 { _ = await hub[Listener.self].vote(handler) } }
         for (subscription, gate) in zip(subscriptions, freed) {
           group.addTask {
             await subscription.cancelAndWait()
@@ -293,7 +293,7 @@ struct Guarantee02CancelAndWaitTests {
   func withinFormerSubscription() {
     let (stage, gate, probe, done) = (Stage(), Gate(), Probe(), Recorder<Bool>())
     let first = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { [hub = stage.hub] probe in
+    stage.hub[Listener.self].notify() { [hub = stage.hub] probe in
       await gate.pass()
       first.cancel()
       await hub.subscribe(probe, to: Listener.self).cancelAndWait()

@@ -17,15 +17,15 @@ struct Guarantee02GivingWayTests {
     lamps.subscribe(second, to: Listener.self)
     let (other, running) = (Gate(), Gate())
     Task(executorPreference: executor) {
-      await doors.vote(Listener.self) { _ in
+      await doors[Listener.self].vote() { _ in
         await other.pass()
         return true
       }
     }
     executor.run()
     Task(executorPreference: executor) {
-      await doors.vote(Listener.self) { _ in
-        await lamps.vote(Listener.self) { lamp in
+      await doors[Listener.self].vote() { _ in
+        await lamps[Listener.self].vote() { lamp in
           if lamp.name == "first" {
             // For the handler of the vote above; not for the one that asks.
             await doorSubscription.cancelAndWait()

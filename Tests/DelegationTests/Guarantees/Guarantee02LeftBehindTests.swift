@@ -22,7 +22,7 @@ struct Guarantee02LeftBehindTests {
     }
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { [executor = stage.executor] _ in
+    hub[Listener.self].notify() { [executor = stage.executor] _ in
       let wait: @Sendable () async -> Void = {
         await subscription.cancelAndWait()
         events.record("waited")

@@ -10,15 +10,15 @@ struct Guarantee02RemovalTests {
     let hub = DelegateHub(on: executor)
     let probe = Probe()
     let subscription = removal.subscribe(probe, to: hub)
-    for number in 0..<3 { hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<3 { hub[Listener.self].notify() { $0.log.record(number) } }
     #expect(subscription.isActive)
     removal.remove(probe, subscription, from: hub)
     #expect(!subscription.isActive)
-    hub.notify(Listener.self) { $0.log.record(3) }
+    hub[Listener.self].notify() { $0.log.record(3) }
     executor.run()
     #expect(probe.log.history == [])
-    #expect(hub.subscriberCount(of: Listener.self) == 0)
-    #expect(hub.subscribers(of: Listener.self).isEmpty)
+    #expect(hub[Listener.self].count == 0)
+    #expect(hub[Listener.self].subscribers.isEmpty)
   }
 
   @Test(
@@ -30,7 +30,7 @@ struct Guarantee02RemovalTests {
     let called = Recorder<String>()
     let probes = Probe.many(10)
     let subscriptions = probes.map { removal.subscribe($0, to: hub) }
-    hub.notify(Listener.self) { present in
+    hub[Listener.self].notify() { present in
       called.record(present.name)
       for (probe, subscription) in zip(probes, subscriptions) where probe.name != present.name {
         removal.remove(probe, subscription, from: hub)
@@ -48,7 +48,7 @@ struct Guarantee02RemovalTests {
     let probes = Probe.many(10)
     let subscriptions = probes.map { removal.subscribe($0, to: hub) }
     let vote = executor.start {
-      let answers = await hub.ask(Listener.self, combining: .all()) { present in
+      let answers = await hub[Listener.self].ask(combining: .all()) { present in
         for (probe, subscription) in zip(probes, subscriptions) where probe.name != present.name {
           removal.remove(probe, subscription, from: hub)
         }
@@ -68,12 +68,12 @@ struct Guarantee02RemovalTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = removal.subscribe(probe, to: hub)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       probe.log.record(1)
       await gate.pass()
       probe.log.record(Task.isCancelled ? -2 : 2)
     }
-    hub.notify(Listener.self) { $0.log.record(3) }
+    hub[Listener.self].notify() { $0.log.record(3) }
     await gate.arrivals()
     removal.remove(probe, subscription, from: hub)
     gate.open()
@@ -89,7 +89,7 @@ struct Guarantee02RemovalTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = removal.subscribe(probe, to: hub)
-    async let vote = hub.vote(Listener.self) { _ in
+    async let vote = hub[Listener.self].vote() { _ in
       await gate.pass()
       return Task.isCancelled
     }
@@ -120,9 +120,9 @@ struct Guarantee02RemovalTests {
     #expect(apart.isActive)
     #expect(far.isActive)
 
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     await hub.drain()
-    hub.notify(Bystander.self) { $0.log.record(2) }
+    hub[Bystander.self].notify() { $0.log.record(2) }
     await hub.drain()
     #expect(probe.log.history == (endsAllOfIt ? [] : [2]))
     #expect(neighbour.log.history == (removal == .unsubscribeAll ? [2] : [1, 2]))
@@ -169,7 +169,7 @@ struct Guarantee02RemovalTests {
     hub.unsubscribeAll(from: Bystander.self)
     subscription.cancel()
     await subscription.cancelAndWait()
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["stays"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["stays"])
   }
 
   @Test("an object may unsubscribe itself in its deinit")
@@ -193,13 +193,13 @@ struct Guarantee02RemovalTests {
     hub.subscribe(stays, to: Listener.self)
     var leaver: Leaver? = Leaver(hub)
     let obituary = Obituary(of: leaver!)
-    #expect(hub.subscriberCount(of: Listener.self) == 2)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    #expect(hub[Listener.self].count == 2)
+    hub[Listener.self].notify() { $0.log.record(1) }
     leaver = nil
     await hub.drain()
     #expect(obituary.isDead)
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
-    #expect(hub.subscriberCount(of: Bystander.self) == 0)
+    #expect(hub[Listener.self].count == 1)
+    #expect(hub[Bystander.self].count == 0)
     #expect(stays.log.history == [1])
   }
 }

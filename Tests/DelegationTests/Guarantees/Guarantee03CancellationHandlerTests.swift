@@ -16,7 +16,7 @@ struct Guarantee03CancellationHandlerTests {
       let asker = Recorder<Task<Bool, Never>>()
       asker.record(
         Task {
-          await hub.vote(Listener.self) { probe in
+          await hub[Listener.self].vote() { probe in
             if probe.name == "1" {
               await gate.arrivals()
               return false
@@ -44,7 +44,7 @@ struct Guarantee03CancellationHandlerTests {
     let waited = Recorder<DispatchTimeoutResult>()
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = await hub.vote(Listener.self) { probe in
+    let outcome = await hub[Listener.self].vote() { probe in
       if probe.name == "1" {
         await gate.arrivals()
         return false

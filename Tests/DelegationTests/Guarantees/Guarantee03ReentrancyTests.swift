@@ -62,11 +62,11 @@ struct Guarantee03ReentrancyTests {
   private func expectService(by hub: DelegateHub) async {
     let client = Probe("client")
     let subscription = hub.subscribe(client, to: Listener.self, priority: .max)
-    hub.notify(Listener.self) { if $0.name == "client" { $0.log.record(1) } }
+    hub[Listener.self].notify() { if $0.name == "client" { $0.log.record(1) } }
     #expect(await client.log.history(of: 1) == [1])
-    let asked = await hub.ask(Listener.self, combining: .first()) { $0.name }
+    let asked = await hub[Listener.self].ask(combining: .first()) { $0.name }
     #expect(asked != nil)
-    #expect(hub.subscribers(of: Listener.self).first === client)
+    #expect(hub[Listener.self].subscribers.first === client)
     subscription.cancel()
   }
 

@@ -8,13 +8,13 @@ struct Guarantee04HoldTests {
   func held(removal: Removal) async {
     let hub = DelegateHub()
     let (obituary, subscription) = hold(by: hub, removal)
-    hub.notify(Listener.self) { _ in }
+    hub[Listener.self].notify() { _ in }
     await hub.drain()
     #expect(!obituary.isDead)
     #expect(subscription.isActive)
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["held"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["held"])
     if removal == .unsubscribeFromProtocol || removal == .unsubscribeFromEverything {
-      for probe in hub.subscribers(of: Listener.self) {
+      for probe in hub[Listener.self].subscribers {
         if removal == .unsubscribeFromProtocol {
           hub.unsubscribe(probe, from: Listener.self)
         } else {
@@ -58,9 +58,9 @@ struct Guarantee04HoldTests {
     #expect(subscriptions.history.map(\.isActive) == [false, false, false])
     for subscription in subscriptions.history { await subscription.cancelAndWait() }
     // Nobody's place is taken by it.
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     #expect(await namesake.log.history(of: 1) == [1])
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub[Listener.self].count == 1)
     await hub.drain()
     #expect(await hub.accounts() == .init(handled: 1))
   }
@@ -70,7 +70,7 @@ struct Guarantee04HoldTests {
     let hub = DelegateHub()
     let gate = Gate()
     let (obituary, subscription) = hold(by: hub)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       #expect(probe.name == "held")
     }
@@ -86,7 +86,7 @@ struct Guarantee04HoldTests {
   func withTheHub() async {
     var hub: DelegateHub? = DelegateHub()
     let (obituary, subscription) = hold(by: hub!)
-    #expect(hub?.subscriberCount(of: Listener.self) == 1)
+    #expect(hub?[Listener.self].count == 1)
     hub = nil
     await obituary.death()
     #expect(!subscription.isActive)
@@ -102,7 +102,7 @@ struct Guarantee04HoldTests {
     hub.subscribe(probe!, to: Listener.self, hold: .strongly)
     probe = nil
     #expect(!obituary.isDead)
-    probe = hub.subscribers(of: Listener.self).first as? Probe
+    probe = hub[Listener.self].subscribers.first as? Probe
     hub.subscribe(probe!, to: Listener.self, hold: .weakly)
     probe = nil
     #expect(obituary.isDead)
@@ -116,7 +116,7 @@ struct Guarantee04HoldTests {
     hub.subscribe(successor, to: Listener.self, id: "held")
     #expect(obituary.isDead)
     #expect(!subscription.isActive)
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["successor"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["successor"])
   }
 
   private func hold(

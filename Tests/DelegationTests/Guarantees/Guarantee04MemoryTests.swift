@@ -62,7 +62,7 @@ struct Guarantee04MemoryTests {
           hub.subscribe(Probe(), to: Listener.self)
           for number in 0..<count {
             let cargo = Array(repeating: UInt8(1), count: 256)
-            hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+            hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
             if number % 1000 == 0 { await hub.drain() }
           }
         }
@@ -83,7 +83,7 @@ struct Guarantee04MemoryTests {
         hub.subscribe(probe, to: Listener.self)
         func wake(_ count: Int) async {
           for _ in 0..<count {
-            hub.notify(Listener.self) { _ in }
+            hub[Listener.self].notify() { _ in }
             await hub.drain()
           }
         }

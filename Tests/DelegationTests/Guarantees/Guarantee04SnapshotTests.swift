@@ -31,11 +31,11 @@ struct Guarantee04SnapshotTests {
       }
       switch self {
       case .handler:
-        hub.notify(Listener.self) { if $0.name == name { await gate.pass() } }
+        hub[Listener.self].notify() { if $0.name == name { await gate.pass() } }
         await gate.arrivals()
         while hub.activity.workers.value > 1 { await Task.yield() }
       case .taskLeftBehind:
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           await Task.yield()
           leaveBehind(probe)
         }
@@ -49,20 +49,20 @@ struct Guarantee04SnapshotTests {
         await call
       case .needlessVoter:
         let decider = place == 0 ? "1" : "0"
-        _ = await hub.vote(Listener.self) { probe in
+        _ = await hub[Listener.self].vote() { probe in
           if probe.name == name { await gate.pass() }
           if probe.name == decider { await gate.arrivals() }
           return probe.name != decider
         }
         while hub.activity.workers.value > 1 { await Task.yield() }
       case .taskLeftBehindByVoter:
-        _ = await hub.vote(Listener.self) { probe in
+        _ = await hub[Listener.self].vote() { probe in
           leaveBehind(probe)
           return true
         }
         await hub.drain()
       case .taskLeftBehindInTurn:
-        _ = await hub.askInTurn(Listener.self) { probe -> Int? in
+        _ = await hub[Listener.self].askInTurn() { probe -> Int? in
           leaveBehind(probe)
           return nil
         }
@@ -73,11 +73,11 @@ struct Guarantee04SnapshotTests {
 
     private func ask(_ hub: DelegateHub, _ name: String, _ gate: Gate) async {
       if case .lateInCollect = self {
-        _ = await hub.collect(Listener.self, within: .seconds(1)) { probe in
+        _ = await hub[Listener.self].collect(within: .seconds(1)) { probe in
           if probe.name == name { await gate.pass() }
         }
       } else {
-        _ = await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+        _ = await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { probe in
           if probe.name == name { await gate.pass() }
           return true
         }
@@ -96,7 +96,7 @@ struct Guarantee04SnapshotTests {
     await suspended.play(hub, clock, at: place, gate)
     hub.unsubscribeAll(from: Listener.self)
     // The next look at the list drops those that are gone.
-    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<2 { _ = hub[Listener.self].count }
     // A thread that releases the snapshot last may not have come to that yet.
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
@@ -110,14 +110,14 @@ struct Guarantee04SnapshotTests {
     let gate = Gate()
     let obituaries = subscribe(to: hub)
     let asking = Task {
-      await hub.askInTurn(Listener.self) { probe -> Int? in
+      await hub[Listener.self].askInTurn() { probe -> Int? in
         if probe.name == "\(Self.count - 1)" { await gate.pass() }
         return nil
       }
     }
     await gate.arrivals()
     hub.unsubscribeAll(from: Listener.self)
-    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<2 { _ = hub[Listener.self].count }
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     gate.open()
@@ -152,13 +152,13 @@ struct Guarantee04SnapshotTests {
     }
     // The answer decides when all others have answered.
     let answered = Gate()
-    let outcome = await hub.vote(Listener.self) { probe in
+    let outcome = await hub[Listener.self].vote() { probe in
       if probe.name == "no" { await answered.arrivals(Self.count - 1) } else { answered.arrive() }
       return probe.name != "no"
     }
     #expect(!outcome)
     hub.unsubscribeAll(from: Listener.self)
-    for _ in 0..<2 { _ = hub.subscriberCount(of: Listener.self) }
+    for _ in 0..<2 { _ = hub[Listener.self].count }
     await until(few: obituaries)
     #expect(obituaries.count { !$0.isDead } <= 2)
     executor.run()

@@ -40,7 +40,7 @@ struct Guarantee04StuckExecutorTests {
   func notifyAndWait() {
     let probes = stage.cast(2)
     let subscription = subscribeDead()
-    let left = stage.perform { await $0.notifyAndWait(Listener.self) { $0.log.record(1) } }
+    let left = stage.perform { await $0[Listener.self].notifyAndWait() { $0.log.record(1) } }
     #expect(left?.isEmpty == true)
     #expect(probes.map(\.log.history) == [[1], [1]])
     #expect(subscription.statistics.counts.expired == 1)
@@ -54,7 +54,7 @@ struct Guarantee04StuckExecutorTests {
     let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
     func post() {
       let captured = lifetimes.make()
-      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(captured) {} }
+      stage.hub[Listener.self].notify() { _ in withExtendedLifetime(captured) {} }
       stage.run()
     }
     for _ in 0..<10 { post() }
@@ -77,12 +77,12 @@ struct Guarantee04StuckExecutorTests {
   func diesMeanwhile() {
     var probe: Probe? = Probe()
     let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
-    let wait = stage.start { await $0.notifyAndWait(Listener.self) { _ in } }
+    let wait = stage.start { await $0[Listener.self].notifyAndWait() { _ in } }
     probe = nil
     stage.run()
     // The limit: nobody looks.
     #expect(wait.result == nil)
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     #expect(wait.result?.isEmpty == true)
     #expect(subscription?.statistics.counts.expired == 2)
@@ -94,7 +94,7 @@ struct Guarantee04StuckExecutorTests {
     var probe: Probe? = Probe()
     let gate = Gate()
     let subscription = probe.map { stage.hub.subscribe($0, to: Listener.self) }
-    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in await gate.pass() } }
+    for _ in 0..<3 { stage.hub[Listener.self].notify() { _ in await gate.pass() } }
     stage.run()
     if let probe { stage.hub.subscribe(probe, to: Listener.self, on: stuck) }
     probe = nil
@@ -145,7 +145,7 @@ struct Guarantee04StuckExecutorTests {
     let probe = Probe()
     let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
     func post(_ number: Int) -> [Int]? {
-      stage.hub.notify(Listener.self) { $0.log.record(number) }
+      stage.hub[Listener.self].notify() { $0.log.record(number) }
       return stage.perform { await $0.drain(within: .zero) }?.subscribers.map(\.waiting)
     }
     #expect(post(1) == [1])
@@ -158,7 +158,7 @@ struct Guarantee04StuckExecutorTests {
     _ = post(3)
     #expect(stage.perform { await $0.drain().isEmpty } == true)
     #expect(probe.log.history == [3])
-    #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
+    #expect(stage.perform { await $0[Listener.self].vote() { _ in true } } == true)
     stuck.run()
     stage.run()
     #expect(probe.log.history == [3])
@@ -170,13 +170,13 @@ struct Guarantee04StuckExecutorTests {
     let probe = Probe()
     let gate = Gate()
     let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       await gate.pass()
       probe.log.record(1)
     }
     stage.run()
     stuck.run()
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
     stage.run()
     gate.open()
     while first.statistics.counts.handled == 0 { #expect(stuck.run(atMost: 1) == 1) }
@@ -185,7 +185,7 @@ struct Guarantee04StuckExecutorTests {
     #expect(stuck.pending > 0)
     first.cancel()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { $0.log.record(3) }
+    stage.hub[Listener.self].notify() { $0.log.record(3) }
     stage.run()
     #expect(probe.log.history == [1, 3])
     #expect(stage.perform { await $0.drain().isEmpty } == true)

@@ -65,7 +65,7 @@ struct Guarantee04SweepTests {
       for mortal in mortals { hub.subscribe(mortal, to: Listener.self) }
       made += mortals.count
     }
-    while hub.subscriberCount(of: Listener.self) > 0 { await Task.yield() }
+    while hub[Listener.self].count > 0 { await Task.yield() }
     await hub.drain()
     #expect(deaths.load(ordering: .relaxed) == made)
   }
@@ -74,7 +74,7 @@ struct Guarantee04SweepTests {
   private func mourn(_ count: Int, on executor: ManualExecutor) {
     let mortals = Probe.many(count)
     for mortal in mortals { stage.hub.subscribe(mortal, to: Listener.self, on: executor) }
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     withExtendedLifetime(mortals) {}
   }

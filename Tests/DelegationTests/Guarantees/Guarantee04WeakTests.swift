@@ -14,7 +14,7 @@ struct Guarantee04WeakTests {
     let obituary = Obituary(of: probe!)
     let subscription = hub.subscribe(probe!, to: Listener.self)
     hub.subscribe(successor, to: Listener.self)
-    for _ in 0..<3 { hub.notify(Listener.self) { handled.record($0.name) } }
+    for _ in 0..<3 { hub[Listener.self].notify() { handled.record($0.name) } }
     #expect(subscription.isActive)
     probe = nil
     #expect(obituary.isDead)
@@ -34,11 +34,11 @@ struct Guarantee04WeakTests {
     var probe: Probe? = Probe()
     let obituary = Obituary(of: probe!)
     hub.subscribe(probe!, to: Listener.self)
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await gate.pass()
       handled.record(1)
     }
-    for number in 2...5 { hub.notify(Listener.self) { _ in handled.record(number) } }
+    for number in 2...5 { hub[Listener.self].notify() { _ in handled.record(number) } }
     await gate.arrivals()
     probe = nil
     #expect(!obituary.isDead)
@@ -61,13 +61,13 @@ struct Guarantee04WeakTests {
     hub.subscribe(probe!, to: Listener.self)
     hub.subscribe(holdsUp, to: Bystander.self)
     let handled = Recorder<Void>()
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       if probe.name == "holds up" { await gate.pass() } else { handled.record(()) }
     }
-    hub.notify(Bystander.self) { _ in await gate.pass() }
+    hub[Bystander.self].notify() { _ in await gate.pass() }
     await gate.arrivals(2)
     _ = await handled.history(of: 1)
-    _ = hub.subscriberCount(of: Listener.self)
+    _ = hub[Listener.self].count
     probe = nil
     await obituary.death()
     gate.open()
@@ -84,7 +84,7 @@ struct Guarantee04WeakTests {
     let obituary = Obituary(of: quick!)
     hub.subscribe(quick!, to: Listener.self)
     hub.subscribe(slow, to: Listener.self)
-    async let outcome = hub.ask(Listener.self, combining: .all()) { probe in
+    async let outcome = hub[Listener.self].ask(combining: .all()) { probe in
       if probe.name == "slow" { await gate.pass() } else { answered.record(()) }
       return probe.name
     }
@@ -103,7 +103,7 @@ struct Guarantee04WeakTests {
     var probe: Probe? = Probe("mortal")
     let obituary = Obituary(of: probe!)
     hub.subscribe(probe!, to: Listener.self)
-    async let outcome = hub.ask(Listener.self, combining: .all()) { probe in
+    async let outcome = hub[Listener.self].ask(combining: .all()) { probe in
       await gate.pass()
       return probe.name
     }
@@ -122,10 +122,10 @@ struct Guarantee04WeakTests {
     let obituary = subscribeMortals(2, to: hub)
     hub.subscribe(survivor, to: Listener.self)
     #expect(obituary.map(\.isDead) == [true, true])
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["survivor"])
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["survivor"])
-    #expect(await hub.vote(Listener.self, by: .majority) { _ in true })
+    #expect(hub[Listener.self].count == 1)
+    #expect(hub[Listener.self].subscribers.map(\.name) == ["survivor"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["survivor"])
+    #expect(await hub[Listener.self].vote(by: .majority) { _ in true })
   }
 
   @Test("what was to be told to the dead is released")
@@ -135,7 +135,7 @@ struct Guarantee04WeakTests {
     subscribeMortals(10, to: hub)
     for _ in 0..<10 {
       let cargo = lifetimes.make()
-      hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+      hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
     }
     await hub.drain()
     #expect(lifetimes.alive == 0)
@@ -148,11 +148,11 @@ struct Guarantee04WeakTests {
     let obituary = await {
       let hub = DelegateHub()
       hub.subscribe(probe, to: Listener.self)
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         await gate.pass()
         probe.log.record(1)
       }
-      hub.notify(Listener.self) { $0.log.record(2) }
+      hub[Listener.self].notify() { $0.log.record(2) }
       await gate.arrivals()
       return Obituary(of: hub)
     }()
@@ -171,7 +171,7 @@ struct Guarantee04WeakTests {
     }
     var owner: Owner? = Owner()
     let obituaries = [Obituary(of: owner!), Obituary(of: owner!.hub)]
-    owner?.hub.notify(Listener.self) { $0.log.record(1) }
+    owner?.hub[Listener.self].notify() { $0.log.record(1) }
     _ = await owner?.log.history(of: 1)
     owner = nil
     for obituary in obituaries { await obituary.death() }

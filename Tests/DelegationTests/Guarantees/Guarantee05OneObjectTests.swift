@@ -14,7 +14,7 @@ struct Guarantee05OneObjectTests {
     let (probe, other) = (Probe(), Probe())
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
     stage.hub.subscribe(other, to: Listener.self)
-    stage.hub.notify(Listener.self) { present in
+    stage.hub[Listener.self].notify() { present in
       if present === probe { await gate.pass() }
       present.log.record(1)
     }
@@ -23,8 +23,8 @@ struct Guarantee05OneObjectTests {
     // Also if there were others in between.
     stage.hub.subscribe(probe, to: Listener.self).cancel()
     stage.hub.subscribe(probe, to: Listener.self, id: "a")
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
-    stage.hub.notify(Listener.self) { $0.log.record(3) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(3) }
     stage.run()
     #expect(probe.log.history == [])
     #expect(other.log.history == [1, 2, 3])
@@ -40,12 +40,12 @@ struct Guarantee05OneObjectTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     subscription.cancel()
     let lane = ManualExecutor()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .dropOldest(limit: 2), on: lane)
-    for number in 1...4 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 1...4 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     lane.run()
     #expect(probe.log.history == [])
@@ -61,13 +61,13 @@ struct Guarantee05OneObjectTests {
     let gate = Gate()
     let (probe, predecessor) = (Probe("probe"), Probe("predecessor"))
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     subscription.cancel()
     stage.hub.subscribe(predecessor, to: Listener.self, id: "a")
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.hub.subscribe(probe, to: Listener.self, id: "a")
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
     stage.run()
     #expect([probe, predecessor].map(\.log.history) == [[], []])
     stage.open(gate)
@@ -79,13 +79,13 @@ struct Guarantee05OneObjectTests {
     let stage = Stage()
     let probe = Probe()
     let mine = Lock<DelegateHub.Subscription?>(stage.hub.subscribe(probe, to: Listener.self))
-    stage.hub.notify(Listener.self) { [hub = stage.hub] present in
+    stage.hub[Listener.self].notify() { [hub = stage.hub] present in
       present.log.record(1)
       let former = mine.withLock { $0 }
       former?.cancel()
       let next = hub.subscribe(present, to: Listener.self)
       mine.withLock { $0 = next }
-      await hub.notifyAndWait(Listener.self) { $0.log.record(5) }
+      await hub[Listener.self].notifyAndWait() { $0.log.record(5) }
       present.log.record(2)
       await hub.drain()
       present.log.record(3)
@@ -96,7 +96,7 @@ struct Guarantee05OneObjectTests {
     }
     stage.run()
     #expect(probe.log.history == [1, 2, 3, 4])
-    stage.hub.notify(Listener.self) { $0.log.record(6) }
+    stage.hub[Listener.self].notify() { $0.log.record(6) }
     stage.run()
     #expect(probe.log.history == [1, 2, 3, 4, 6])
     // What waited for the subscription that was ended before its turn.
@@ -109,11 +109,11 @@ struct Guarantee05OneObjectTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     subscription.cancel()
     stage.hub.subscribe(probe, to: Listener.self)
-    let waiting = stage.start { await $0.notifyAndWait(Listener.self) { $0.log.record(1) } }
+    let waiting = stage.start { await $0[Listener.self].notifyAndWait() { $0.log.record(1) } }
     let draining = stage.start { await $0.drain().isEmpty }
     #expect(waiting.result == nil)
     #expect(draining.result == nil)
@@ -128,7 +128,7 @@ struct Guarantee05OneObjectTests {
     let stage = Stage()
     let gate = Gate()
     let probes = stage.cast(20)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let found = stage.hub.topics.find(ObjectIdentifier(Listener.self))
     let topic = try #require(found)
@@ -156,13 +156,13 @@ struct Guarantee05OneObjectTests {
           case 1: hub.unsubscribeAll(from: (any Entered).self)
           default: hub.subscribe(probe, to: (any Entered).self, id: thread == 1 ? number % 3 : nil)
           }
-          hub.notify((any Entered).self) { await $0.stayInside() }
-          hub.notify((any Entered).self) { $0.enter() }
+          hub[(any Entered).self].notify() { await $0.stayInside() }
+          hub[(any Entered).self].notify() { $0.enter() }
         }
       }
     }
     hub.subscribe(probes[0], to: (any Entered).self)
-    await hub.notifyAndWait((any Entered).self) { await $0.stayInside() }
+    await hub[(any Entered).self].notifyAndWait() { await $0.stayInside() }
     await hub.drain()
     #expect(probes.allSatisfy { $0.most.load(ordering: .relaxed) <= 1 })
     #expect(probes.contains { $0.most.load(ordering: .relaxed) == 1 })

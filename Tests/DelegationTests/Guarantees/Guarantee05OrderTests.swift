@@ -18,13 +18,13 @@ struct Guarantee05OrderTests {
             for number in 0..<50 {
               let event = poster * 1000 + number
               if number % 3 == 0 {
-                hub.notify(Listener.self) { probe in
+                hub[Listener.self].notify() { probe in
                   // Each subscriber is held up elsewhere.
                   if event % 6 == Int(probe.name) { await Task.yield() }
                   probe.log.record(event)
                 }
               } else {
-                hub.notify(Listener.self) { $0.log.record(event) }
+                hub[Listener.self].notify() { $0.log.record(event) }
               }
               if number % 8 == poster { await Task.yield() }
             }
@@ -52,12 +52,12 @@ struct Guarantee05OrderTests {
         for _ in 0..<4 {
           group.addTask {
             for _ in 0..<25 {
-              hub.notify(Listener.self) { probe in
+              hub[Listener.self].notify() { probe in
                 probe.log.record(1)
                 await Task.yield()
                 probe.log.record(-1)
               }
-              hub.notify(Listener.self) { probe in
+              hub[Listener.self].notify() { probe in
                 probe.log.record(2)
                 probe.log.record(-2)
               }
@@ -84,13 +84,13 @@ struct Guarantee05OrderTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     for (number, gate) in gates.enumerated() {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         await gate.pass()
         probe.log.record(-number)
       }
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     executor.run()
     #expect(probe.log.history == [0])
     gates[1].open()
@@ -107,11 +107,11 @@ struct Guarantee05OrderTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for number in 1...3 {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         if probe.name == "0" {
-          hub.notify(Listener.self) { $0.log.record(number * 10) }
-          hub.notify(Listener.self) { $0.log.record(number * 10 + 1) }
+          hub[Listener.self].notify() { $0.log.record(number * 10) }
+          hub[Listener.self].notify() { $0.log.record(number * 10 + 1) }
         }
         if suspends { await Task.yield() }
         probe.log.record(-number)
@@ -138,14 +138,14 @@ struct Guarantee05OrderTests {
     let (voter, listener) = (Probe("voter"), Probe("listener"))
     hub.subscribe(voter, to: Bystander.self)
     hub.subscribe(listener, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
-    _ = await hub.vote(Bystander.self) { _ in
-      hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(1) }
+    _ = await hub[Bystander.self].vote() { _ in
+      hub[Listener.self].notify() { $0.log.record(2) }
       await Task.yield()
-      hub.notify(Listener.self) { $0.log.record(3) }
+      hub[Listener.self].notify() { $0.log.record(3) }
       return true
     }
-    hub.notify(Listener.self) { $0.log.record(4) }
+    hub[Listener.self].notify() { $0.log.record(4) }
     await hub.drain()
     #expect(listener.log.history == [1, 2, 3, 4])
   }
@@ -156,7 +156,7 @@ struct Guarantee05OrderTests {
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     @Sendable func post(_ number: Int) {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         if probe.name == "\(number % 2)", number < 1000 { post(number + 1) }
       }

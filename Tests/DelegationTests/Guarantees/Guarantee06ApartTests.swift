@@ -15,8 +15,8 @@ struct Guarantee06ApartTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { if $0.name == "\(place)" { await gate.pass() } }
-    for number in 0..<100 { hub.notify(Listener.self) { $0.log.record(number) } }
+    hub[Listener.self].notify() { if $0.name == "\(place)" { await gate.pass() } }
+    for number in 0..<100 { hub[Listener.self].notify() { $0.log.record(number) } }
     for (number, probe) in probes.enumerated() where number != place {
       #expect(await probe.log.history(of: 100) == Array(0..<100))
     }
@@ -33,9 +33,9 @@ struct Guarantee06ApartTests {
     let gate = Gate()
     let probes = Probe.many(200)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { if $0.name != "100" { await gate.pass() } }
+    hub[Listener.self].notify() { if $0.name != "100" { await gate.pass() } }
     await gate.arrivals(199)
-    for number in 0..<10 { hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<10 { hub[Listener.self].notify() { $0.log.record(number) } }
     #expect(await probes[100].log.history(of: 10) == Array(0..<10))
     gate.open()
     await hub.drain()
@@ -50,11 +50,11 @@ struct Guarantee06ApartTests {
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for number in 0..<10 {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         if probe.name == "\(place)", number % 2 == 0 { throw Failure() }
         probe.log.record(number)
       }
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         if probe.name == "\(place)" {
           await Task.yield()
           throw Failure()
@@ -74,7 +74,7 @@ struct Guarantee06ApartTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "\(place)" else { return }
       gate.arrive()
       semaphore.wait()
@@ -82,9 +82,9 @@ struct Guarantee06ApartTests {
     await gate.arrivals()
     for number in 0..<100 {
       if number % 2 == 0 {
-        hub.notify(Listener.self) { $0.log.record(number) }
+        hub[Listener.self].notify() { $0.log.record(number) }
       } else {
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           await Task.yield()
           probe.log.record(number)
         }
@@ -108,14 +108,14 @@ struct Guarantee06ApartTests {
     hub.subscribe(blocked, to: Listener.self)
     hub.subscribe(free, to: Listener.self)
     hub.subscribe(free, to: Bystander.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "blocked" else { return }
       gate.arrive()
       semaphore.wait()
     }
     await gate.arrivals()
-    #expect(await hub.ask(Bystander.self, combining: .all()) { $0.name } == ["free"])
-    hub.notify(Bystander.self) { $0.log.record(1) }
+    #expect(await hub[Bystander.self].ask(combining: .all()) { $0.name } == ["free"])
+    hub[Bystander.self].notify() { $0.log.record(1) }
     #expect(await free.log.history(of: 1) == [1])
     semaphore.signal()
     await hub.drain()
@@ -128,12 +128,12 @@ struct Guarantee06ApartTests {
     let gate = Gate()
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       gate.arrive()
       semaphore.wait()
     }
     await gate.arrivals()
-    for number in 0..<100 { hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<100 { hub[Listener.self].notify() { $0.log.record(number) } }
     hub.subscribe(Probe(), to: Listener.self).cancel()
     #expect(probe.log.history == [])
     semaphore.signal()
@@ -152,16 +152,16 @@ struct Guarantee06ApartTests {
     hub.subscribe(other, to: Listener.self)
     hub.subscribe(other, to: Bystander.self)
     @Sendable func post(_ number: Int) {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         guard probe.name == "flooded", number < end else { return }
         post(number + 1)
         guard number == 100 else { return }
-        hub.notify(Bystander.self) { _ in
+        hub[Bystander.self].notify() { _ in
           reached.record(("told", flooded.log.history.count))
         }
         Task(executorPreference: executor) {
-          _ = await hub.vote(Bystander.self) { _ in
+          _ = await hub[Bystander.self].vote() { _ in
             reached.record(("asked", flooded.log.history.count))
             return true
           }
@@ -183,9 +183,9 @@ struct Guarantee06ApartTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     hub.subscribe(probe, to: Bystander.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
-    hub.notify(Bystander.self) { $0.log.record(1) }
+    hub[Bystander.self].notify() { $0.log.record(1) }
     #expect(await probe.log.history(of: 1) == [1])
     gate.open()
     await hub.drain()

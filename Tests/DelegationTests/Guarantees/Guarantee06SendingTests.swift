@@ -44,7 +44,7 @@ struct Guarantee06SendingTests {
       default: hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("\(number)")))
       }
     }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       if probe.name == "\(place)" { blockade.enter() }
       probe.log.record(1)
     }
@@ -86,9 +86,9 @@ struct Guarantee06SendingTests {
         made.subscribe(probe, to: Listener.self, id: "seat")
       }
       if awaits {
-        made.notify(Listener.self) { _ in await Task.yield() }
+        made[Listener.self].notify() { _ in await Task.yield() }
       } else {
-        made.notify(Listener.self) { _ in }
+        made[Listener.self].notify() { _ in }
       }
       await made.drain()
       let counts = await made.statistics().counts
@@ -127,12 +127,12 @@ struct Guarantee06SendingTests {
       subscription.withLock { $0 = made }
       let begun = Recorder<Int>()
       if isQuestion {
-        _ = await hub.vote(Listener.self) { probe in
+        _ = await hub[Listener.self].vote() { probe in
           if probe.name == "probe" { begun.record(isCancelled.value) }
           return true
         }
       } else {
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           if probe.name == "probe" { begun.record(isCancelled.value) }
         }
         await hub.drain()

@@ -147,7 +147,7 @@ struct Guarantee06WhereTests {
     let hub = DelegateHub(on: hubs, clock: ManualClock())
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    let vote = callers.start { await hub.vote(Listener.self) { _ in true } }
+    let vote = callers.start { await hub[Listener.self].vote() { _ in true } }
     // Nothing happens before one of them is told to run.
     while vote.value == nil {
       #expect(hubs.run() + callers.run() > 0)
@@ -180,21 +180,19 @@ struct Guarantee06WhereTests {
     }
     switch call {
     case .notify:
-      hub.notify(Listener.self) { _ in sightings.note(.handler) }
-      hub.notify(Listener.self) { _ in _ = await answer() }
+      hub[Listener.self].notify() { _ in sightings.note(.handler) }
+      hub[Listener.self].notify() { _ in _ = await answer() }
       await hub.drain()
     case .notifyAndWait:
-      await hub.notifyAndWait(Listener.self) { _ in _ = await answer() }
+      await hub[Listener.self].notifyAndWait() { _ in _ = await answer() }
     case .vote:
-      _ = await hub.vote(Listener.self, by: Witness(sightings: sightings)) { _ in await answer() }
+      _ = await hub[Listener.self].vote(by: Witness(sightings: sightings)) { _ in await answer() }
     case .voteInTime:
-      _ = await hub.vote(
-        Listener.self, by: Witness(sightings: sightings), within: .seconds(3600), absent: .abstains
+      _ = await hub[Listener.self].vote(by: Witness(sightings: sightings), within: .seconds(3600), absent: .abstains
       ) { _ in await answer() }
     case .voteTooLate:
       let gate = Gate()
-      _ = await hub.vote(
-        Listener.self, by: Witness(sightings: sightings, last: .deadline),
+      _ = await hub[Listener.self].vote(by: Witness(sightings: sightings, last: .deadline),
         within: .milliseconds(5), absent: .abstains
       ) { _ in
         await gate.pass()
@@ -202,15 +200,15 @@ struct Guarantee06WhereTests {
       }
       gate.open()
     case .collect:
-      _ = await hub.collect(Listener.self) { _ in await answer() }
+      _ = await hub[Listener.self].collect() { _ in await answer() }
     case .askInTurn:
-      _ = await hub.askInTurn(Listener.self) { _ in await answer() ? nil : 1 }
+      _ = await hub[Listener.self].askInTurn() { _ in await answer() ? nil : 1 }
     case .askInTurnInTime:
-      _ = await hub.askInTurn(Listener.self, within: .seconds(3600), absent: .abstains) { _ in
+      _ = await hub[Listener.self].askInTurn(within: .seconds(3600), absent: .abstains) { _ in
         await answer() ? nil : 1
       }
     case .pass:
-      _ = await hub.pass(1, through: Listener.self) { _, value in await answer() ? value : nil }
+      _ = await hub[Listener.self].pass(1) { _, value in await answer() ? value : nil }
     }
   }
 }

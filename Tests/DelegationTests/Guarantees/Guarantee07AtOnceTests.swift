@@ -11,8 +11,8 @@ struct Guarantee07AtOnceTests {
     let hub = DelegateHub(on: executor)
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { $0.log.record(1) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { $0.log.record(1) }
+    hub[Listener.self].notify() { probe in
       await Task.yield()
       probe.log.record(2)
     }
@@ -26,9 +26,9 @@ struct Guarantee07AtOnceTests {
     let hub = DelegateHub()
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       probe.log.record(1)
-      hub.notify(Listener.self) { $0.log.record(3) }
+      hub[Listener.self].notify() { $0.log.record(3) }
       probe.log.record(2)
     }
     await hub.drain()
@@ -44,9 +44,9 @@ struct Guarantee07AtOnceTests {
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
       // Whatever was left to do by subscribing is done.
       executor.run()
-      hub.notify(Listener.self) { $0.log.record(1) }
+      hub[Listener.self].notify() { $0.log.record(1) }
       let first = executor.pending
-      for _ in 0..<100 { hub.notify(Listener.self) { $0.log.record(1) } }
+      for _ in 0..<100 { hub[Listener.self].notify() { $0.log.record(1) } }
       let all = executor.pending
       executor.run()
       #expect(probes.allSatisfy { $0.log.history.count == 101 })
@@ -61,8 +61,8 @@ struct Guarantee07AtOnceTests {
     let probe = Probe()
     let thread = Thread {
       hub.subscribe(probe, to: Listener.self)
-      for number in 0..<10 { hub.notify(Listener.self) { $0.log.record(number) } }
-      hub.notify(Listener.self) { probe in
+      for number in 0..<10 { hub[Listener.self].notify() { $0.log.record(number) } }
+      hub[Listener.self].notify() { probe in
         await Task.yield()
         probe.log.record(10)
       }
@@ -77,10 +77,10 @@ struct Guarantee07AtOnceTests {
       let hub: DelegateHub
       init(_ hub: DelegateHub) {
         self.hub = hub
-        hub.notify(Listener.self) { $0.log.record(1) }
+        hub[Listener.self].notify() { $0.log.record(1) }
       }
       deinit {
-        hub.notify(Listener.self) { $0.log.record(2) }
+        hub[Listener.self].notify() { $0.log.record(2) }
       }
     }
     let hub = DelegateHub()
@@ -107,8 +107,8 @@ struct Guarantee07AtOnceTests {
   }
 
   private func post(holding cargo: Lifetimes.Tracked, to hub: DelegateHub) {
-    hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
+    hub[Listener.self].notify() { _ in
       await Task.yield()
       withExtendedLifetime(cargo) {}
     }

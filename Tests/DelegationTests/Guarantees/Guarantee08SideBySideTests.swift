@@ -10,11 +10,11 @@ struct Guarantee08SideBySideTests {
     let gate = Gate()
     let probes = Probe.many(count)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    async let vote = hub.vote(Listener.self) { _ in
+    async let vote = hub[Listener.self].vote() { _ in
       await gate.pass()
       return true
     }
-    async let answers = hub.ask(Listener.self, combining: .all()) { probe in
+    async let answers = hub[Listener.self].ask(combining: .all()) { probe in
       await gate.pass()
       return probe.name
     }
@@ -33,7 +33,7 @@ struct Guarantee08SideBySideTests {
       let answered = Recorder<String>()
       let probes = Probe.many(20)
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      async let answers = hub.ask(Listener.self, combining: .all()) { probe in
+      async let answers = hub[Listener.self].ask(combining: .all()) { probe in
         await gates[Int(probe.name)!].pass()
         answered.record(probe.name)
         return probe.name
@@ -56,7 +56,7 @@ struct Guarantee08SideBySideTests {
     let answered = Recorder<String>()
     let probes = Probe.many(50)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    async let answers = hub.ask(Listener.self, combining: .all()) { probe in
+    async let answers = hub[Listener.self].ask(combining: .all()) { probe in
       if Int(probe.name)! % 3 == 0 { await gate.pass() } else { answered.record(probe.name) }
       return probe.name
     }
@@ -72,7 +72,7 @@ struct Guarantee08SideBySideTests {
     let gate = Gate()
     let voters = (0..<50).map { Voter($0, gate) }
     for voter in voters { hub.subscribe(voter, to: Answering.self) }
-    async let answers = hub.ask(Answering.self, combining: .all()) { await $0.answer() }
+    async let answers = hub[Answering.self].ask(combining: .all()) { await $0.answer() }
     await gate.arrivals(50)
     gate.open()
     #expect(await answers == Array(0..<50))
@@ -87,8 +87,8 @@ struct Guarantee08SideBySideTests {
       hub.subscribe(probe, to: Listener.self)
       hub.subscribe(probe, to: Bystander.self)
     }
-    async let answers = hub.ask(Listener.self, combining: .all()) { outer in
-      await hub.ask(Bystander.self, combining: .all()) { inner in
+    async let answers = hub[Listener.self].ask(combining: .all()) { outer in
+      await hub[Bystander.self].ask(combining: .all()) { inner in
         await gate.pass()
         return "\(outer.name)\(inner.name)"
       }
@@ -106,7 +106,7 @@ struct Guarantee08SideBySideTests {
     hub.subscribe(probe, to: Listener.self)
     @Sendable func count(from depth: Int) async -> Int {
       if depth == 100 { return 0 }
-      return await hub.ask(Listener.self, combining: .sum()) { _ in
+      return await hub[Listener.self].ask(combining: .sum()) { _ in
         await count(from: depth + 1) + 1
       }
     }

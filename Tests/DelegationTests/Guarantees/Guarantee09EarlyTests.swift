@@ -10,7 +10,7 @@ struct Guarantee09EarlyTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = await hub.vote(Listener.self) { probe in
+    let outcome = await hub[Listener.self].vote() { probe in
       if probe.name == "\(place)" { return false }
       await gate.pass()
       return true
@@ -26,7 +26,7 @@ struct Guarantee09EarlyTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = await hub.vote(Listener.self, by: .anyone) { probe in
+    let outcome = await hub[Listener.self].vote(by: .anyone) { probe in
       if probe.name == "9" { return true }
       await gate.pass()
       return false
@@ -42,7 +42,7 @@ struct Guarantee09EarlyTests {
     let gate = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = await hub.ask(Listener.self, combining: .first()) { probe in
+    let outcome = await hub[Listener.self].ask(combining: .first()) { probe in
       if probe.name != "5" { await gate.pass() }
       return probe.name
     }
@@ -59,7 +59,7 @@ struct Guarantee09EarlyTests {
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let vote = executor.start {
-      let outcome = await hub.vote(Listener.self) { probe in
+      let outcome = await hub[Listener.self].vote() { probe in
         asked.record(probe.name)
         return probe.name != "3"
       }
@@ -77,7 +77,7 @@ struct Guarantee09EarlyTests {
     let ended = Recorder<Bool>()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = await hub.vote(Listener.self) { probe in
+    let outcome = await hub[Listener.self].vote() { probe in
       if probe.name == "9" {
         await gate.arrivals(9)
         #expect(!Task.isCancelled)
@@ -111,7 +111,7 @@ struct Guarantee09EarlyTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     // The caller goes on where the handlers run.
     let vote = Task(executorPreference: pool) {
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         if probe.name == "1" {
           await gate.arrivals()
           return false
@@ -140,7 +140,7 @@ struct Guarantee09EarlyTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     _ = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         if probe.name == "2" { return false }
         await gate.pass()
         events.record("ended")
@@ -169,7 +169,7 @@ struct Guarantee09EarlyTests {
     let hub = DelegateHub()
     let probes = Probe.many(3)
     let ask = {
-      await hub.ask(Listener.self, combining: Threshold()) { probe in
+      await hub[Listener.self].ask(combining: Threshold()) { probe in
         probe.log.record(1)
         return 1
       }
@@ -191,8 +191,7 @@ struct Guarantee09EarlyTests {
       let calls = Recorder<String>()
       let probes = Probe.many(8)
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
-      let outcome = await hub.ask(
-        Listener.self, combining: Enough(count: 5, calls: calls)
+      let outcome = await hub[Listener.self].ask(combining: Enough(count: 5, calls: calls)
       ) { probe in
         if Int(probe.name)! % 2 == 0 { await Task.yield() }
         gate.arrive()
@@ -220,7 +219,7 @@ struct Guarantee09EarlyTests {
     let calls = Recorder<String>()
     let probe = Probe("0")
     hub.subscribe(probe, to: Listener.self)
-    let outcome = await hub.ask(Listener.self, combining: Enough(count: 5, calls: calls)) { _ in 0 }
+    let outcome = await hub[Listener.self].ask(combining: Enough(count: 5, calls: calls)) { _ in 0 }
     #expect(outcome == [0])
     #expect(calls.history == ["begin 1", "receive 0", "end of receive 0", "finish"])
   }

@@ -49,8 +49,7 @@ struct Guarantee10AbsenceTests {
     let gate = Gate()
     let probes = stage.cast(conducts.count)
     let vote = stage.start { hub in
-      await hub.vote(
-        Listener.self, by: rule, within: .seconds(1), absent: substitute.absence
+      await hub[Listener.self].vote(by: rule, within: .seconds(1), absent: substitute.absence
       ) { probe in
         switch conducts[Int(probe.name)!] {
         case .agrees: return true
@@ -128,9 +127,9 @@ struct Guarantee10AbsenceTests {
     for _ in 0..<2 {
       let outcomes = stage.perform { hub in
         [
-          await hub.vote(Listener.self, by: .unanimous(ofAtLeast: 1)) { _ in true },
-          await hub.vote(Listener.self, by: .nobody(ofAtLeast: 1)) { _ in false },
-          await hub.vote(Listener.self) { _ in true },
+          await hub[Listener.self].vote(by: .unanimous(ofAtLeast: 1)) { _ in true },
+          await hub[Listener.self].vote(by: .nobody(ofAtLeast: 1)) { _ in false },
+          await hub[Listener.self].vote() { _ in true },
         ]
       }
       #expect(outcomes == [false, false, true])
@@ -143,7 +142,7 @@ struct Guarantee10AbsenceTests {
       let stage = Stage()
       let probes = stage.cast(2)
       let objection = stage.perform { hub in
-        await hub.ask(Listener.self, combining: .firstNonNil()) { objections[Int($0.name)!] }
+        await hub[Listener.self].ask(combining: .firstNonNil()) { objections[Int($0.name)!] }
       }
       #expect(objection == .some(objections.lazy.compactMap(\.self).first))
       withExtendedLifetime(probes) {}
@@ -158,7 +157,7 @@ struct Guarantee10AbsenceTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let ask = stage.start { hub in
-      await hub.ask(Listener.self, combining: combiner, within: .seconds(1), absent: absence) {
+      await hub[Listener.self].ask(combining: combiner, within: .seconds(1), absent: absence) {
         probe in
         if probe.name == "1" { throw Refusal() }
         if probe.name == "2" { await gate.pass() }
@@ -197,7 +196,7 @@ struct Guarantee10AbsenceTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let ask = stage.start { hub in
-      await hub.ask(Listener.self, combining: .all(), absent: .counts(as: "thrown")) { probe in
+      await hub[Listener.self].ask(combining: .all(), absent: .counts(as: "thrown")) { probe in
         if probe.name == "1" { throw Refusal() }
         if probe.name == "2" { await gate.pass() }
         return probe.name
@@ -217,8 +216,7 @@ struct Guarantee10AbsenceTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "thrown")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "thrown")
       ) { probe in
         if probe.name == "0" { throw Refusal() }
         await gate.pass()
@@ -244,8 +242,7 @@ struct Guarantee10AbsenceTests {
     mortal = nil
     #expect(dying.history.count == 1)
     let names = stage.perform { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "absent")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "absent")
       ) { probe in
         subscription.cancel()
         return probe.name

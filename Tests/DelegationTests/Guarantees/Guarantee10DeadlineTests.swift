@@ -12,7 +12,7 @@ struct Guarantee10DeadlineTests {
     let gate = Gate()
     let probes = stage.cast(10)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .milliseconds(50), absent: .counts(as: false)) {
+      await hub[Listener.self].vote(within: .milliseconds(50), absent: .counts(as: false)) {
         probe in
         probe.log.record(1)
         if probe.name == "\(place)" { await gate.pass() }
@@ -34,8 +34,7 @@ struct Guarantee10DeadlineTests {
     let gate = Gate()
     let probes = stage.cast(5)
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(2), absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(2), absent: .counts(as: "late")
       ) { probe in
         if probe.name == "\(place)" { await gate.pass() }
         return probe.name
@@ -56,7 +55,7 @@ struct Guarantee10DeadlineTests {
     let gate = Gate()
     let probes = stage.cast(5)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(2)) { probe in
+      await hub[Listener.self].collect(within: .seconds(2)) { probe in
         if probe.name == "\(place)" { await gate.pass() }
         return probe.name
       }.map { reply in (try? reply.result.get()) ?? "late" }
@@ -77,14 +76,14 @@ struct Guarantee10DeadlineTests {
     let probes = stage.cast(2)
     let votes = (1...3).map { seconds in
       stage.start { hub in
-        await hub.vote(Listener.self, within: .seconds(seconds), absent: .abstains) { _ in
+        await hub[Listener.self].vote(within: .seconds(seconds), absent: .abstains) { _ in
           await gate.pass()
           return true
         }
       }
     }
     let patient = stage.start { hub in
-      await hub.vote(Listener.self, absent: .abstains) { _ in
+      await hub[Listener.self].vote(absent: .abstains) { _ in
         await gate.pass()
         return true
       }
@@ -106,15 +105,14 @@ struct Guarantee10DeadlineTests {
     let probes = stage.cast(3)
     let answers = stage.perform { hub in
       [
-        await hub.vote(Listener.self, within: .zero, absent: .counts(as: false)) { _ in true },
-        await hub.vote(Listener.self, within: .zero, absent: .abstains) { _ in false },
-        await hub.vote(Listener.self, by: .anyone, within: .zero, absent: .abstains) { _ in true },
+        await hub[Listener.self].vote(within: .zero, absent: .counts(as: false)) { _ in true },
+        await hub[Listener.self].vote(within: .zero, absent: .abstains) { _ in false },
+        await hub[Listener.self].vote(by: .anyone, within: .zero, absent: .abstains) { _ in true },
       ]
     }
     #expect(answers == [false, true, false])
     let names = stage.perform { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .zero, absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .zero, absent: .counts(as: "late")
       ) { probe in
         probe.log.record(1)
         return probe.name
@@ -122,7 +120,7 @@ struct Guarantee10DeadlineTests {
     }
     #expect(names == ["late", "late", "late"])
     let replies = stage.perform { hub in
-      await hub.collect(Listener.self, within: .zero) { $0.log.record(1) }
+      await hub[Listener.self].collect(within: .zero) { $0.log.record(1) }
     }
     #expect(
       replies?.map { $0.error as? DelegateHub.ReplyError } == [.timedOut, .timedOut, .timedOut])
@@ -134,9 +132,9 @@ struct Guarantee10DeadlineTests {
   func nobody() {
     let stage = Stage()
     let vote = stage.perform { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in true }
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in true }
     }
-    let replies = stage.perform { await $0.collect(Listener.self, within: .seconds(1)) { $0.name } }
+    let replies = stage.perform { await $0[Listener.self].collect(within: .seconds(1)) { $0.name } }
     #expect(vote == true)
     #expect(replies?.isEmpty == true)
     #expect(stage.alarms == 0)
@@ -148,13 +146,13 @@ struct Guarantee10DeadlineTests {
     let gates = [Gate(), Gate()]
     let probes = stage.cast(3)
     let early = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { probe in
         await gates[probe.name == "1" ? 0 : 1].pass()
         return probe.name != "1"
       }
     }
     let complete = stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(2)) { _ in await gates[0].pass() }.count
+      await hub[Listener.self].collect(within: .seconds(2)) { _ in await gates[0].pass() }.count
     }
     #expect(stage.alarms == 2)
     #expect(early.result == nil)
@@ -173,7 +171,7 @@ struct Guarantee10DeadlineTests {
     let cancelled = Recorder<String>()
     let probes = stage.cast(3)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { probe in
         if probe.name == "0" { return true }
         await withTaskCancellationHandler {
           await gate.pass()
@@ -199,8 +197,7 @@ struct Guarantee10DeadlineTests {
     let probes = stage.cast(3)
     let heard = Recorder<String>()
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: Eavesdropper(heard: heard), within: .seconds(1),
+      await hub[Listener.self].ask(combining: Eavesdropper(heard: heard), within: .seconds(1),
         absent: .counts(as: 100)
       ) { probe in
         if probe.name != "1" { await gate.pass() }
@@ -224,8 +221,7 @@ struct Guarantee10DeadlineTests {
     let probes = stage.cast(3)
     let heard = Recorder<String>()
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: Eavesdropper(heard: heard), within: .seconds(1), absent: .abstains
+      await hub[Listener.self].ask(combining: Eavesdropper(heard: heard), within: .seconds(1), absent: .abstains
       ) { probe in
         if probe.name == "0" { throw Refusal() }
         if probe.name == "2" { await gate.pass() }
@@ -245,7 +241,7 @@ struct Guarantee10DeadlineTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in
         await gate.pass()
         return true
       }

@@ -18,23 +18,22 @@ struct Guarantee10EscalationTests {
       let second = Duration.seconds(1)
       switch self {
       case .vote:
-        _ = await hub.vote(Listener.self, within: second, absent: .abstains) { probe in
+        _ = await hub[Listener.self].vote(within: second, absent: .abstains) { probe in
           await answer(probe)
           return true
         }
       case .ask:
-        _ = await hub.ask(
-          Listener.self, combining: .all(), within: second, absent: .abstains
+        _ = await hub[Listener.self].ask(combining: .all(), within: second, absent: .abstains
         ) { await answer($0) }
       case .collect:
-        _ = await hub.collect(Listener.self, within: second) { await answer($0) }
+        _ = await hub[Listener.self].collect(within: second) { await answer($0) }
       case .askInTurn:
-        _ = await hub.askInTurn(Listener.self, within: second, absent: .abstains) { probe -> Int? in
+        _ = await hub[Listener.self].askInTurn(within: second, absent: .abstains) { probe -> Int? in
           await answer(probe)
           return nil
         }
       case .pass:
-        _ = await hub.pass(0, through: Listener.self, within: second, absent: .abstains) {
+        _ = await hub[Listener.self].pass(0, within: second, absent: .abstains) {
           await answer($0)
           return $1
         }
@@ -84,7 +83,7 @@ struct Guarantee10EscalationTests {
     let probes = Probe.many(4)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let vote = Task.detached(priority: .low) {
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         await withTaskPriorityEscalationHandler {
           await gate.pass()
         } onPriorityEscalated: { _, _ in

@@ -22,17 +22,17 @@ struct Guarantee10LateTests {
       return true
     }
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in
         answer()
       }
     }
     let inTurn = stage.start { hub in
-      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { _ in
+      await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: .abstains) { _ in
         answer() ? 1 : nil
       }
     }
     let replies = stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(1)) { _ in answer() }.map(\.error)
+      await hub[Listener.self].collect(within: .seconds(1)) { _ in answer() }.map(\.error)
     }
     let questions = stage.start { await $0.statistics().questions }
     #expect(vote.result == false)
@@ -53,15 +53,14 @@ struct Guarantee10LateTests {
     var there: Probe? = Probe("there")
     let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: busy) }
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in true }
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in true }
     }
     let names = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
       ) { $0.name }
     }
     let replies = stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(1)) { $0.name }.map { $0.error == nil }
+      await hub[Listener.self].collect(within: .seconds(1)) { $0.name }.map { $0.error == nil }
     }
     switch fate {
     case .stays: break
@@ -84,7 +83,7 @@ struct Guarantee10LateTests {
     case hasDied, hasDiedAndMustConform, doesNotConform
 
     func delegates(of hub: DelegateHub) -> Delegates<any Listener> {
-      let all = hub.delegates(Listener.self)
+      let all = hub[Listener.self]
       return switch self {
       case .hasDied: all
       case .hasDiedAndMustConform: all.conforming(to: Listener.self)
@@ -135,7 +134,7 @@ struct Guarantee10LateTests {
     let last = Probe("last")
     stage.hub.subscribe(last, to: Listener.self)
     let replies = stage.perform { hub in
-      await hub.collect(Listener.self, within: .zero) { $0.name }
+      await hub[Listener.self].collect(within: .zero) { $0.name }
         .map { $0.error as? DelegateHub.ReplyError == .timedOut }
     }
     #expect(replies == [true, true])
@@ -161,14 +160,14 @@ struct Guarantee10LateTests {
           let probes = Probe.many(2)
           for probe in probes { hub.subscribe(probe, to: Listener.self) }
           let gate = Gate()
-          hub.notify(Listener.self) { _ in await gate.pass() }
+          hub[Listener.self].notify() { _ in await gate.pass() }
           await gate.arrivals(2)
           let drained = Task { await hub.drain(within: duration).isEmpty }
-          let yes = await hub.vote(Listener.self, within: duration, absent: .abstains) { _ in
+          let yes = await hub[Listener.self].vote(within: duration, absent: .abstains) { _ in
             await Task.yield()
             return true
           }
-          let replies = await hub.collect(Listener.self, within: duration) { probe in
+          let replies = await hub[Listener.self].collect(within: duration) { probe in
             await Task.yield()
             return probe.name
           }
@@ -188,7 +187,7 @@ struct Guarantee10LateTests {
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for _ in 0..<1_000 {
-      let yes = await hub.vote(Listener.self, within: .seconds(600), absent: .abstains) { _ in
+      let yes = await hub[Listener.self].vote(within: .seconds(600), absent: .abstains) { _ in
         await Task.yield()
         return true
       }

@@ -14,19 +14,19 @@ struct Guarantee10MemoryTests {
     ) async {
       switch self {
       case .vote:
-        _ = await hub.vote(Listener.self, within: duration, absent: .abstains) { _ in
+        _ = await hub[Listener.self].vote(within: duration, absent: .abstains) { _ in
           withExtendedLifetime(captured) { true }
         }
       case .collect:
-        _ = await hub.collect(Listener.self, within: duration) { _ in
+        _ = await hub[Listener.self].collect(within: duration) { _ in
           withExtendedLifetime(captured) {}
         }
       case .askInTurn:
-        _ = await hub.askInTurn(Listener.self, within: duration, absent: .abstains) { _ in
+        _ = await hub[Listener.self].askInTurn(within: duration, absent: .abstains) { _ in
           withExtendedLifetime(captured) { 1 as Int? }
         }
       case .pass:
-        _ = await hub.pass(1, through: Listener.self, within: duration, absent: .abstains) {
+        _ = await hub[Listener.self].pass(1, within: duration, absent: .abstains) {
           _, value in
           withExtendedLifetime(captured) { value }
         }

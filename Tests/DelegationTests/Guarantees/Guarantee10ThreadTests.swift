@@ -15,8 +15,7 @@ struct Guarantee10ThreadTests {
     let blocked = Gate()
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    async let names = hub.ask(
-      Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+    async let names = hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
     ) { probe in
       if probe.name == "\(place)" {
         blocked.arrive()
@@ -51,7 +50,7 @@ struct Guarantee10ThreadTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let vote = Task(executorPreference: pool) {
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in
         blocked.arrive()
         semaphore.wait()
         return true
@@ -73,8 +72,7 @@ struct Guarantee10ThreadTests {
     stage.hub.subscribe(here, to: Listener.self)
     stage.hub.subscribe(there, to: Listener.self, on: elsewhere)
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
       ) { probe in
         probe.log.record(1)
         return probe.name
@@ -95,8 +93,7 @@ struct Guarantee10ThreadTests {
     let cancelled = Recorder<String>()
     let probes = stage.cast(3)
     let ask = stage.start { hub in
-      await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+      await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
       ) { probe in
         await withTaskCancellationHandler {
           if probe.name == "1" { await gate.pass() }
@@ -124,7 +121,7 @@ struct Guarantee10ThreadTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     // All hang: on a busy machine one that answers at once might be late as well.
     let elapsed = await ContinuousClock().measure {
-      let replies = await hub.collect(Listener.self, within: .milliseconds(500)) { probe in
+      let replies = await hub[Listener.self].collect(within: .milliseconds(500)) { probe in
         await gate.pass()
         return probe.name
       }
@@ -142,26 +139,24 @@ struct Guarantee10ThreadTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let minute = Duration.seconds(-60)
-    let isPassed = await hub.vote(Listener.self, within: minute, absent: .counts(as: false)) {
+    let isPassed = await hub[Listener.self].vote(within: minute, absent: .counts(as: false)) {
       $0.log.record(1)
       return true
     }
     #expect(!isPassed)
-    let names = await hub.ask(
-      Listener.self, combining: .all(), within: minute, absent: .counts(as: "late")
+    let names = await hub[Listener.self].ask(combining: .all(), within: minute, absent: .counts(as: "late")
     ) { $0.name }
     #expect(names == ["late"])
-    let replies = await hub.collect(Listener.self, within: .nanoseconds(-1)) { $0.name }
+    let replies = await hub[Listener.self].collect(within: .nanoseconds(-1)) { $0.name }
     for reply in replies {
       #expect(throws: DelegateHub.ReplyError.timedOut) { try reply.result.get() }
     }
     #expect(replies.count == 1)
-    let name = await hub.askInTurn(Listener.self, within: minute, absent: .counts(as: "late")) {
+    let name = await hub[Listener.self].askInTurn(within: minute, absent: .counts(as: "late")) {
       $0.name
     }
     #expect(name == "late")
-    let passed = await hub.pass(
-      "v", through: Listener.self, eachWithin: minute, absent: .abstains
+    let passed = await hub[Listener.self].pass("v", eachWithin: minute, absent: .abstains
     ) { $1 + $0.name }
     #expect(passed == "v")
     #expect(probe.log.history == [])

@@ -14,7 +14,7 @@ struct Guarantee11FailureTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     do {
-      _ = try await hub.vote(Listener.self) { probe async throws(Veto) in
+      _ = try await hub[Listener.self].vote() { probe async throws(Veto) in
         if probe.name == "1" { throw Veto.by(probe.name) }
         return true
       }
@@ -25,7 +25,7 @@ struct Guarantee11FailureTests {
       #expect(veto == .by("1"))
     }
     do {
-      _ = try await hub.ask(Listener.self, combining: .all()) { probe async throws(Veto) in
+      _ = try await hub[Listener.self].ask(combining: .all()) { probe async throws(Veto) in
         if probe.name == "2" { throw Veto.by(probe.name) }
         return probe.name
       }
@@ -42,7 +42,7 @@ struct Guarantee11FailureTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     do {
-      _ = try await hub.vote(Listener.self) { probe in
+      _ = try await hub[Listener.self].vote() { probe in
         try check(probe)
         return true
       }
@@ -50,9 +50,9 @@ struct Guarantee11FailureTests {
     } catch {
       #expect(error as? Veto == .by("probe"))
     }
-    let outcome: Bool = await hub.vote(Listener.self) { _ in true }
+    let outcome: Bool = await hub[Listener.self].vote() { _ in true }
     #expect(outcome)
-    let answers: [String] = await hub.ask(Listener.self, combining: .all()) { $0.name }
+    let answers: [String] = await hub[Listener.self].ask(combining: .all()) { $0.name }
     #expect(answers == ["probe"])
   }
 
@@ -64,7 +64,7 @@ struct Guarantee11FailureTests {
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     do {
-      _ = try await hub.ask(Listener.self, combining: .all()) { probe async throws(Veto) in
+      _ = try await hub[Listener.self].ask(combining: .all()) { probe async throws(Veto) in
         if probe.name == "4" {
           await gate.arrivals(9)
           throw Veto.by(probe.name)
@@ -94,7 +94,7 @@ struct Guarantee11FailureTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     _ = executor.start {
       await #expect(throws: Veto.by("2")) {
-        _ = try await hub.vote(Listener.self) { probe in
+        _ = try await hub[Listener.self].vote() { probe in
           asked.record(probe.name)
           if probe.name == "2" { throw Veto.by(probe.name) }
           return true
@@ -111,7 +111,7 @@ struct Guarantee11FailureTests {
     let gate = Gate()
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let outcome = try await hub.vote(Listener.self) { probe in
+    let outcome = try await hub[Listener.self].vote() { probe in
       if probe.name == "1" { return false }
       await gate.pass()
       throw Veto.by(probe.name)
@@ -132,16 +132,16 @@ struct Guarantee11FailureTests {
       hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)")
       lines.append(#line - 1)
     }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       probe.log.record(1)
       if probe.name == "1" { throw Veto.by("synchronous \(probe.name)") }
     }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       probe.log.record(2)
       await Task.yield()
       if probe.name == "1" { throw Veto.by("asynchronous \(probe.name)") }
     }
-    hub.notify(Listener.self) { $0.log.record(3) }
+    hub[Listener.self].notify() { $0.log.record(3) }
     #expect(await hub.drain().isEmpty)
     #expect(probes.map(\.log.history) == [[1, 2, 3], [1, 2, 3], [1, 2, 3]])
     let reports = failures.history
@@ -161,7 +161,7 @@ struct Guarantee11FailureTests {
     let probes = Probe.many(4)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for number in 0..<10 {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(number)
         throw Veto.by("\(probe.name)-\(number)")
       }

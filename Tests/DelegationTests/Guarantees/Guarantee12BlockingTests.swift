@@ -20,7 +20,7 @@ struct Guarantee12BlockingTests {
     let probes = Probe.many(count)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let vote = Task {
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { probe in
         await withTaskCancellationHandler {
           await gate.pass()
         } onCancel: {
@@ -49,7 +49,7 @@ struct Guarantee12BlockingTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let vote = Task {
-      await hub.vote(Listener.self, within: .milliseconds(200), absent: .counts(as: false)) { _ in
+      await hub[Listener.self].vote(within: .milliseconds(200), absent: .counts(as: false)) { _ in
         await withTaskCancellationHandler {
           await gate.pass()
         } onCancel: {
@@ -97,9 +97,9 @@ struct Guarantee12BlockingTests {
     }
     let vote = Task {
       if cause == .deadline {
-        await hub.vote(Listener.self, within: .seconds(1), absent: .abstains, ask)
+        await hub[Listener.self].vote(within: .seconds(1), absent: .abstains, ask)
       } else {
-        await hub.vote(Listener.self, ask)
+        await hub[Listener.self].vote(ask)
       }
     }
     await gate.arrivals(cause == .decision ? 4 : 5)
@@ -131,7 +131,7 @@ struct Guarantee12BlockingTests {
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let caller = Task {
-      await hub.ask(Listener.self, combining: .all()) { _ in
+      await hub[Listener.self].ask(combining: .all()) { _ in
         spinning.signal()
         // A bound for the case that the guarantee is broken; nobody waits for it to pass.
         let bound = ContinuousClock.now + .seconds(20)

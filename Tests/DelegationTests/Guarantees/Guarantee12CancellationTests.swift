@@ -13,7 +13,7 @@ struct Guarantee12CancellationTests {
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let caller = Task {
-      await hub.ask(Listener.self, combining: .all()) { probe in
+      await hub[Listener.self].ask(combining: .all()) { probe in
         await withTaskCancellationHandler {
           await gate.pass()
         } onCancel: {
@@ -39,7 +39,7 @@ struct Guarantee12CancellationTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let caller = Task {
       await gate.pass()
-      return await hub.ask(Listener.self, combining: .all()) { probe in
+      return await hub[Listener.self].ask(combining: .all()) { probe in
         let atFirst = Task.isCancelled
         if Int(probe.name)! % 2 == 0 { await Task.yield() }
         return atFirst && Task.isCancelled
@@ -58,7 +58,7 @@ struct Guarantee12CancellationTests {
       let probes = Probe.many(count)
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
       let caller = Task {
-        await hub.ask(Listener.self, combining: .all()) { _ in
+        await hub[Listener.self].ask(combining: .all()) { _ in
           started.signal()
           // A bound for the case that the guarantee is broken; nobody waits for it to pass.
           let bound = ContinuousClock.now + .seconds(InTurn.patience)
@@ -93,10 +93,9 @@ struct Guarantee12CancellationTests {
           return true
         }
         if hasDeadline {
-          return await hub.vote(
-            Listener.self, within: .seconds(3600), absent: .abstains, answer)
+          return await hub[Listener.self].vote(within: .seconds(3600), absent: .abstains, answer)
         }
-        return await hub.vote(Listener.self, answer)
+        return await hub[Listener.self].vote(answer)
       })
     executor.run()
     #expect(seen.history == [false, false, true, true, true])
@@ -114,8 +113,8 @@ struct Guarantee12CancellationTests {
     hub.subscribe(outer, to: Listener.self)
     hub.subscribe(inner, to: Bystander.self)
     let caller = Task {
-      await hub.vote(Listener.self) { _ in
-        await hub.vote(Bystander.self) { inner in
+      await hub[Listener.self].vote() { _ in
+        await hub[Bystander.self].vote() { inner in
           await withTaskCancellationHandler {
             await gate.pass()
           } onCancel: {
@@ -141,7 +140,7 @@ struct Guarantee12CancellationTests {
       let probes = Probe.many(2)
       for probe in probes { hub.subscribe(probe, to: Listener.self) }
       @Sendable func vote(from level: Int) async -> Bool {
-        await hub.vote(Listener.self) { probe in
+        await hub[Listener.self].vote() { probe in
           guard probe.name == "0" else { return true }
           if level < 1_000 { return await vote(from: level + 1) }
           await gate.pass()
@@ -166,7 +165,7 @@ struct Guarantee12CancellationTests {
       let probe = Probe()
       hub.subscribe(probe, to: Listener.self, on: LaneTaskExecutor(Lane("own")))
       @Sendable func ask(from level: Int) async -> Bool? {
-        await hub.askInTurn(Listener.self) { _ -> Bool? in
+        await hub[Listener.self].askInTurn() { _ -> Bool? in
           if level < 2_000 { return await ask(from: level + 1) }
           gate.arrive()
           let bound = ContinuousClock.now + .seconds(InTurn.patience)
@@ -190,7 +189,7 @@ struct Guarantee12CancellationTests {
     let probe = Probe("own")
     stage.hub.subscribe(probe, to: Listener.self, on: own)
     let call = stage.start { hub in
-      await hub.askInTurn(Listener.self) { probe in
+      await hub[Listener.self].askInTurn() { probe in
         await withTaskCancellationHandler {
           await gate.pass()
         } onCancel: {
@@ -218,7 +217,7 @@ struct Guarantee12CancellationTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let callers = (0..<2).map { _ in
       Task {
-        await hub.ask(Listener.self, combining: .all()) { _ in
+        await hub[Listener.self].ask(combining: .all()) { _ in
           await gate.pass()
           return Task.isCancelled
         }
@@ -240,8 +239,8 @@ struct Guarantee12CancellationTests {
     let poster = Task {
       await gate.pass()
       #expect(Task.isCancelled)
-      hub.notify(Listener.self) { $0.log.record(Task.isCancelled ? -1 : 1) }
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { $0.log.record(Task.isCancelled ? -1 : 1) }
+      hub[Listener.self].notify() { probe in
         await Task.yield()
         probe.log.record(Task.isCancelled ? -2 : 2)
       }
@@ -257,8 +256,8 @@ struct Guarantee12CancellationTests {
     let probes = Probe.many(5)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for _ in rounds(50) {
-      _ = await hub.vote(Listener.self) { $0.name != "2" }
-      let seen = await hub.ask(Listener.self, combining: .all()) { _ in Task.isCancelled }
+      _ = await hub[Listener.self].vote() { $0.name != "2" }
+      let seen = await hub[Listener.self].ask(combining: .all()) { _ in Task.isCancelled }
       #expect(seen == Array(repeating: false, count: 5))
     }
   }

@@ -39,10 +39,10 @@ struct Guarantee13AddressTests {
     let hub = DelegateHub()
     let (tenant, earlier) = try moveIn { hub.subscribe($0, to: Listener.self) }
     #expect(!earlier.isActive)
-    #expect(hub.subscriberCount(of: Listener.self) == 0)
-    #expect(hub.subscribers(of: Listener.self).isEmpty)
-    hub.notify(Listener.self) { $0.log.record(1) }
-    #expect(await hub.ask(Listener.self, combining: .sum()) { _ in 1 } == 0)
+    #expect(hub[Listener.self].count == 0)
+    #expect(hub[Listener.self].subscribers.isEmpty)
+    hub[Listener.self].notify() { $0.log.record(1) }
+    #expect(await hub[Listener.self].ask(combining: .sum()) { _ in 1 } == 0)
     await hub.drain()
     #expect(tenant.log.history == [])
   }
@@ -62,7 +62,7 @@ struct Guarantee13AddressTests {
     await earlier.cancelAndWait()
     #expect(subscription.isActive)
     #expect(
-      await hub.ask(Listener.self, combining: .all()) { $0.name } == ["neighbour", "tenant"])
+      await hub[Listener.self].ask(combining: .all()) { $0.name } == ["neighbour", "tenant"])
     hub.unsubscribe(tenant)
     #expect(!subscription.isActive)
   }
@@ -73,11 +73,11 @@ struct Guarantee13AddressTests {
     let hub = DelegateHub(on: executor)
     let (tenant, _) = try moveIn { tenant in
       let subscription = hub.subscribe(tenant, to: Listener.self)
-      hub.notify(Listener.self) { $0.log.record(1) }
+      hub[Listener.self].notify() { $0.log.record(1) }
       return subscription
     }
     hub.subscribe(tenant, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     executor.run()
     #expect(tenant.log.history == [2])
   }
@@ -90,7 +90,7 @@ struct Guarantee13AddressTests {
     #expect([earlier.isActive, subscription.isActive] == [false, true])
     hub.unsubscribe(id: 1)
     #expect(subscription.isActive)
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub[Listener.self].count == 1)
   }
 
   @Test("one who lives and dies ten thousand times at few addresses is told all it lived for")
@@ -101,7 +101,7 @@ struct Guarantee13AddressTests {
       let tenant = Tenant(log)
       let subscription = hub.subscribe(tenant, to: Listener.self)
       if number % 100 == 0 {
-        hub.notify(Listener.self) { $0.log.record(number) }
+        hub[Listener.self].notify() { $0.log.record(number) }
         #expect(await log.history(of: 1) == [number])
       }
       #expect(subscription.isActive)
@@ -116,7 +116,7 @@ struct Guarantee13AddressTests {
     for isOfProtocol in [true, false] {
       let (tenant, earlier) = try moveIn { tenant in
         let subscription = hub.subscribe(tenant, to: Listener.self)
-        hub.notify(Listener.self) { $0.log.record(1) }
+        hub[Listener.self].notify() { $0.log.record(1) }
         return subscription
       }
       if isOfProtocol {

@@ -15,11 +15,11 @@ struct Guarantee13IdentityTests {
       #expect(again.hashValue == subscriptions[Int(probe.name)!].hashValue)
     }
     #expect(Set(subscriptions).count == 3)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     await hub.drain()
     #expect(probes.map(\.log.history) == [[1], [1], [1]])
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["0", "1", "2"])
-    #expect(hub.subscriberCount(of: Listener.self) == 3)
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["0", "1", "2"])
+    #expect(hub[Listener.self].count == 3)
   }
 
   @Test("subscribing again changes the priority, and the place among equals is kept")
@@ -28,7 +28,7 @@ struct Guarantee13IdentityTests {
     let probes = Probe.many(4)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     func order() async -> String {
-      await hub.ask(Listener.self, combining: .all()) { $0.name }.joined()
+      await hub[Listener.self].ask(combining: .all()) { $0.name }.joined()
     }
     #expect(await order() == "0123")
     hub.subscribe(probes[1], to: Listener.self, priority: -1)
@@ -49,9 +49,9 @@ struct Guarantee13IdentityTests {
     let hub = DelegateHub(on: executor)
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     hub.subscribe(probe, to: Listener.self, priority: 3, hold: .strongly)
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     hub.subscribe(probe, to: Listener.self)
     executor.run()
     #expect(probe.log.history == [1, 2])
@@ -74,8 +74,8 @@ struct Guarantee13IdentityTests {
         }
         group.addTask {
           for number in 0..<100 {
-            hub.notify(Listener.self) { $0.log.record(number) }
-            #expect(await hub.ask(Listener.self, combining: .sum()) { _ in 1 } == 1)
+            hub[Listener.self].notify() { $0.log.record(number) }
+            #expect(await hub[Listener.self].ask(combining: .sum()) { _ in 1 } == 1)
           }
         }
       }
@@ -94,7 +94,7 @@ struct Guarantee13IdentityTests {
         return await group.reduce(into: Set()) { $0.insert($1) }
       }
       #expect(subscriptions.count == 1)
-      #expect(await hub.ask(Listener.self, combining: .sum()) { _ in 1 } == 1)
+      #expect(await hub[Listener.self].ask(combining: .sum()) { _ in 1 } == 1)
     }
   }
 
@@ -108,7 +108,7 @@ struct Guarantee13IdentityTests {
     #expect(new != subscriptions[0])
     subscriptions[0].cancel()
     #expect([subscriptions[0].isActive, new.isActive] == [false, true])
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == ["1", "2", "0"])
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == ["1", "2", "0"])
   }
 
   @Test("objects that are equal are not the same")
@@ -123,7 +123,7 @@ struct Guarantee13IdentityTests {
     let twins = [Equal(), Equal()]
     for twin in twins { hub.subscribe(twin, to: Listener.self) }
     hub.unsubscribe(twins[0])
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     await hub.drain()
     #expect(twins.map(\.log.history) == [[], [1]])
   }
@@ -135,15 +135,15 @@ struct Guarantee13IdentityTests {
     let probes = Probe.many(3)
     let newer = Probe("newer")
     let subscriptions = probes.map { hub.subscribe($0, to: Listener.self, id: $0.name) }
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     let replacing = hub.subscribe(newer, to: Listener.self, id: "1")
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     #expect(subscriptions.map(\.isActive) == [true, false, true])
     #expect(replacing != subscriptions[1])
     #expect(hub.subscribe(newer, to: Listener.self, id: "1") == replacing)
     let order = Recorder<String>()
     _ = executor.start {
-      _ = await hub.vote(Listener.self) {
+      _ = await hub[Listener.self].vote() {
         order.record($0.name)
         return true
       }
@@ -160,7 +160,7 @@ struct Guarantee13IdentityTests {
       let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
       let limit = round % 2 == 0 ? DelegateHub.MailboxPolicy.dropOldest(limit: 1000) : .unbounded
       hub.subscribe(predecessor, to: Listener.self, id: "a", mailbox: limit)
-      for number in 0..<200 { hub.notify(Listener.self) { $0.log.record(number) } }
+      for number in 0..<200 { hub[Listener.self].notify() { $0.log.record(number) } }
       _ = await predecessor.log.history(of: 1 + round % 50)
       hub.subscribe(successor, to: Listener.self, id: "a", mailbox: limit)
       await hub.drain()
@@ -178,9 +178,9 @@ struct Guarantee13IdentityTests {
     let hub = DelegateHub()
     let probes = Probe.many(3)
     let subscription = hub.subscribe(probes[0], to: Listener.self, id: "a")
-    hub.notify(Listener.self) { @MainActor in $0.log.record(1) }
-    hub.notify(Listener.self) { $0.log.record(2) }
-    hub.notify(Listener.self) { @MainActor in $0.log.record(3) }
+    hub[Listener.self].notify() { @MainActor in $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(2) }
+    hub[Listener.self].notify() { @MainActor in $0.log.record(3) }
     // This test occupies the main actor, for which the worker waits. It may be taken back from then on.
     let node = subscription.node
     while !node.contents.withLock({ $0.mailbox.flags.contains(.poised) }) { Threads.pause() }
@@ -197,7 +197,7 @@ struct Guarantee13IdentityTests {
     let probes = Probe.many(2)
     stage.hub.subscribe(probes[0], to: Listener.self, id: "a")
     let wait = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { @MainActor in $0.log.record(1) }.isEmpty
+      await hub[Listener.self].notifyAndWait() { @MainActor in $0.log.record(1) }.isEmpty
     }
     stage.run()
     stage.hub.subscribe(probes[1], to: Listener.self, id: "a")
@@ -220,11 +220,11 @@ struct Guarantee13IdentityTests {
     let hub = DelegateHub(on: executor)
     let (predecessor, other) = (Probe("predecessor"), Probe("other"))
     let displaced = hub.subscribe(predecessor, to: Listener.self, id: "a")
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     let subscription = hub.subscribe(other, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     #expect(hub.subscribe(other, to: Listener.self, id: "a") == subscription)
-    hub.notify(Listener.self) { $0.log.record(3) }
+    hub[Listener.self].notify() { $0.log.record(3) }
     executor.run()
     #expect([displaced.isActive, subscription.isActive] == [false, true])
     #expect([predecessor, other].map(\.log.history) == [[], [2, 3]])

@@ -19,8 +19,8 @@ struct Guarantee14DeadlineTests {
   /// Makes one subscriber hang with two more notifications behind it.
   private func hang() async {
     let gate = gate
-    hub.notify(Listener.self) { if $0.name == "1" { await gate.pass() } }
-    for number in 0..<2 { hub.notify(Listener.self) { $0.log.record(number) } }
+    hub[Listener.self].notify() { if $0.name == "1" { await gate.pass() } }
+    for number in 0..<2 { hub[Listener.self].notify() { $0.log.record(number) } }
     await gate.arrivals()
     // The others' last handlers have recorded, but may not have returned.
     while await hub.drain(within: .zero).subscribers.count > 1 { await Task.yield() }
@@ -93,7 +93,7 @@ struct Guarantee14DeadlineTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let gate = Gate()
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     #expect(await hub.drain(within: .seconds(-1)).subscribers.count == 1)
     gate.open()
     #expect(await hub.drain().isEmpty)

@@ -11,7 +11,7 @@ struct Guarantee14DrainTests {
     #expect(await hub.drain().isEmpty)
     hub.subscribe(probe, to: Listener.self)
     #expect(await hub.drain().isEmpty)
-    hub.notify(Listener.self) { _ in }
+    hub[Listener.self].notify() { _ in }
     #expect(await hub.drain().isEmpty)
     #expect(await hub.drain().isEmpty)
   }
@@ -23,8 +23,8 @@ struct Guarantee14DrainTests {
     let gates = [Gate(), Gate()]
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { await gates[Int($0.name)!].pass() }
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { await gates[Int($0.name)!].pass() }
+    hub[Listener.self].notify() { $0.log.record(1) }
     let drain = executor.start { #expect(await hub.drain().isEmpty) }
     #expect(!drain.isOver)
     gates[0].open()
@@ -44,7 +44,7 @@ struct Guarantee14DrainTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let vote = executor.start {
-      _ = await hub.vote(Listener.self) { _ in
+      _ = await hub[Listener.self].vote() { _ in
         await gate.pass()
         return true
       }
@@ -66,13 +66,13 @@ struct Guarantee14DrainTests {
       for probe in bystanders { hub.subscribe(probe, to: Bystander.self) }
       @Sendable func post(_ generation: Int) {
         guard generation < 5 else { return }
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           probe.log.record(generation)
           guard probe.name == "0" else { return }
           await Task.yield()
-          _ = await hub.vote(Bystander.self) { bystander in
+          _ = await hub[Bystander.self].vote() { bystander in
             if bystander.name == "2" {
-              hub.notify(Bystander.self) { bystander in
+              hub[Bystander.self].notify() { bystander in
                 bystander.log.record(generation)
                 if bystander.name == "1" { post(generation + 1) }
               }
@@ -99,7 +99,7 @@ struct Guarantee14DrainTests {
           group.addTask {
             let own = Recorder<Void>()
             for _ in 0..<10 {
-              hub.notify(Listener.self) { _ in
+              hub[Listener.self].notify() { _ in
                 if poster % 2 == 0 { await Task.yield() }
                 own.record(())
               }
@@ -119,7 +119,7 @@ struct Guarantee14DrainTests {
     let gate = Gate()
     var probe: Probe? = Probe()
     let subscription = hub.subscribe(probe!, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     executor.run()
     subscription.cancel()
     probe = nil

@@ -20,7 +20,7 @@ struct Guarantee14DrainWithinHandlersTests {
   @Test("when a wait in a handler is over, nothing is left of it, though the handler goes on")
   func over() async {
     let waits = Recorder<Int>()
-    hub.notify(Listener.self) { [hub] _ in
+    hub[Listener.self].notify() { [hub] _ in
       await hub.drain()
       let worker = HandlerContext.current?.worker
       waits.record(
@@ -60,11 +60,11 @@ struct Guarantee14DrainWithinHandlersTests {
   @Test("a notification's handler is not waited for", arguments: Way.allCases)
   func notification(way: Way) {
     let (hub, executor) = (hub, executor)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await way.drain(hub, on: executor)
       probe.log.record(1)
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     executor.run()
     #expect(listener.log.history == [1, 2])
   }
@@ -73,7 +73,7 @@ struct Guarantee14DrainWithinHandlersTests {
   func answer(way: Way) {
     let (hub, executor) = (hub, executor)
     let vote = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         await way.drain(hub, on: executor)
         probe.log.record(1)
         return true
@@ -88,9 +88,9 @@ struct Guarantee14DrainWithinHandlersTests {
     arguments: Way.allCases)
   func nested(way: Way) {
     let (hub, executor) = (hub, executor)
-    hub.notify(Listener.self) { outer in
-      _ = await hub.vote(Bystander.self) { middle in
-        await hub.vote(Bystander.self) { inner in
+    hub[Listener.self].notify() { outer in
+      _ = await hub[Bystander.self].vote() { middle in
+        await hub[Bystander.self].vote() { inner in
           await way.drain(hub, on: executor)
           inner.log.record(1)
           return true
@@ -108,8 +108,8 @@ struct Guarantee14DrainWithinHandlersTests {
     let (hub, executor) = (hub, executor)
     let gate = Gate()
     let events = Recorder<String>()
-    hub.notify(Listener.self) { _ in
-      hub.notify(Bystander.self) { _ in
+    hub[Listener.self].notify() { _ in
+      hub[Bystander.self].notify() { _ in
         await gate.pass()
         events.record("bystander")
       }
@@ -129,18 +129,18 @@ struct Guarantee14DrainWithinHandlersTests {
     let gate = Gate()
     let more = Probe.many(3)
     for probe in more { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       await way.drain(hub, on: executor)
       probe.log.record(1)
     }
-    hub.notify(Bystander.self) { probe in
+    hub[Bystander.self].notify() { probe in
       await gate.pass()
       await way.drain(hub, on: executor)
       probe.log.record(2)
     }
     let vote = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         await gate.pass()
         await way.drain(hub, on: executor)
         return true
@@ -159,12 +159,12 @@ struct Guarantee14DrainWithinHandlersTests {
     let hub = hub
     let gate = Gate()
     let drains = hub.subscribe(listener, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       await hub.drain()
       probe.log.record(1)
     }
-    hub.notify(Bystander.self) { probe in
+    hub[Bystander.self].notify() { probe in
       await gate.pass()
       await drains.cancelAndWait()
       probe.log.record(2)
@@ -181,12 +181,12 @@ struct Guarantee14DrainWithinHandlersTests {
     let gate = Gate()
     let hub = hub
     other.subscribe(bystander, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       await other.drain()
       probe.log.record(1)
     }
-    other.notify(Listener.self) { probe in
+    other[Listener.self].notify() { probe in
       await gate.pass()
       await hub.drain()
       probe.log.record(2)
@@ -202,8 +202,8 @@ struct Guarantee14DrainWithinHandlersTests {
     let other = DelegateHub(on: executor)
     let hub = hub
     other.subscribe(bystander, to: Listener.self)
-    hub.notify(Listener.self) { outer in
-      _ = await other.vote(Listener.self) { inner in
+    hub[Listener.self].notify() { outer in
+      _ = await other[Listener.self].vote() { inner in
         await hub.drain()
         inner.log.record(1)
         return true
@@ -220,11 +220,11 @@ struct Guarantee14DrainWithinHandlersTests {
     let gate = Gate()
     let events = Recorder<String>()
     other.subscribe(bystander, to: Listener.self)
-    other.notify(Listener.self) { _ in
+    other[Listener.self].notify() { _ in
       await gate.pass()
       events.record("bystander")
     }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await other.drain()
       events.record("drained")
     }
@@ -240,7 +240,7 @@ struct Guarantee14DrainWithinHandlersTests {
     let hub = hub
     let gate = Gate()
     let events = Recorder<String>()
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await hub.drain()
       await gate.pass()
       events.record("handled")
@@ -262,7 +262,7 @@ struct Guarantee14DrainWithinHandlersTests {
     let executor = executor
     let (leaving, handling) = (Gate(), Gate())
     let events = Recorder<String>()
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       Task(executorPreference: executor) {
         await leaving.pass()
         await hub.drain()
@@ -270,7 +270,7 @@ struct Guarantee14DrainWithinHandlersTests {
       }
       await Task.yield()
     }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await handling.pass()
       events.record("handled")
     }
@@ -291,8 +291,8 @@ struct Guarantee14DrainWithinHandlersTests {
     for voter in voters { other.subscribe(voter, to: Bystander.self) }
     let (answering, handling) = (Gate(), Gate())
     let events = Recorder<String>()
-    hub.notify(Listener.self) { _ in
-      _ = await other.vote(Bystander.self) { voter in
+    hub[Listener.self].notify() { _ in
+      _ = await other[Bystander.self].vote() { voter in
         if voter.name == "1" {
           await answering.pass()
         } else {
@@ -306,7 +306,7 @@ struct Guarantee14DrainWithinHandlersTests {
       }
       events.record("asked")
     }
-    hub.notify(Bystander.self) { _ in await handling.pass() }
+    hub[Bystander.self].notify() { _ in await handling.pass() }
     executor.run()
     // The voter has returned, so its task waits for the handler that asked it as well.
     handling.open()

@@ -23,9 +23,9 @@ struct Guarantee14ManyTests {
     }
     let call = Task {
       if reach == .ask {
-        _ = await hub.ask(Listener.self, combining: .all(), handle)
+        _ = await hub[Listener.self].ask(combining: .all(), handle)
       } else {
-        hub.notify(Listener.self, handle)
+        hub[Listener.self].notify(handle)
       }
     }
     await gate.arrivals(Self.many)
@@ -49,7 +49,7 @@ struct Guarantee14ManyTests {
 
   @Test("ten handlers that each notify all of them and wait all go on")
   func notifyAndWait() async {
-    await allGoOn { await $0.notifyAndWait(Listener.self) { _ in } }
+    await allGoOn { await $0[Listener.self].notifyAndWait() { _ in } }
   }
 
   @Test("ten handlers, each of which waits for the next one's end, all go on")
@@ -58,7 +58,7 @@ struct Guarantee14ManyTests {
     let gate = Gate()
     let probes = Probe.many(Self.many)
     let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       let next = (Int(probe.name) ?? 0) + 1
       await subscriptions[next % Self.many].cancelAndWait()
@@ -77,7 +77,7 @@ struct Guarantee14ManyTests {
     let probes = Probe.many(Self.many)
     for (number, hub) in hubs.enumerated() {
       hub.subscribe(probes[number], to: Listener.self)
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         await gate.pass()
         await hubs[(number + 1) % Self.many].drain()
         probe.log.record(1)
@@ -95,14 +95,14 @@ struct Guarantee14ManyTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     await withTaskGroup { group in
       for number in 0..<10_000 {
         group.addTask {
           switch number % 3 {
           case 0: await hub.drain()
-          case 1: await hub.notifyAndWait(Listener.self) { _ in }
+          case 1: await hub[Listener.self].notifyAndWait() { _ in }
           default: await subscription.cancelAndWait()
           }
         }

@@ -14,11 +14,11 @@ struct Guarantee14TakeOverTests {
       let begun = Gate()
       let subscription = hub.subscribe(former, to: Listener.self, id: "seat")
       // Its worker leaves as soon as the take-over has begun, which takes long with so many.
-      hub.notify(Listener.self) { _ in
+      hub[Listener.self].notify() { _ in
         begun.arrive()
         while subscription.isActive { await Task.yield() }
       }
-      for _ in 0..<20_000 { hub.notify(Listener.self) { _ in } }
+      for _ in 0..<20_000 { hub[Listener.self].notify() { _ in } }
       await begun.arrivals()
       let takeOver = Task.detached(executorPreference: Self.pool) {
         _ = hub.subscribe(
@@ -51,7 +51,7 @@ struct Guarantee14TakeOverTests {
     hub.subscribe(free, to: Listener.self)
     lane.hold(hold)
     await lane.isHeld.arrivals()
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     #expect(await free.log.history(of: 1) == [1])
     while lane.jobs == 0 { await Task.yield() }
     var successor: Probe?
@@ -64,7 +64,7 @@ struct Guarantee14TakeOverTests {
     case .subscribedAgain:
       hub.unsubscribe(stuck)
       hub.subscribe(stuck, to: Listener.self)
-      hub.notify(Listener.self) { $0.log.record(2) }
+      hub[Listener.self].notify() { $0.log.record(2) }
     }
     let left = await hub.drain(within: .seconds(InTurn.patience))
     #expect(left.isEmpty, "\(left)")

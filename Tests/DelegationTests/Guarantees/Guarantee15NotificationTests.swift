@@ -63,8 +63,8 @@ struct Guarantee15NotificationTests {
     stage.hub.subscribe(probe, to: Listener.self)
     for user in 1...3 {
       Ambient.$user.withValue(user) {
-        stage.hub.notify(Listener.self) { $0.log.record(Ambient.user) }
-        stage.hub.notify(Listener.self) { probe in
+        stage.hub[Listener.self].notify() { $0.log.record(Ambient.user) }
+        stage.hub[Listener.self].notify() { probe in
           await Task.yield()
           probe.log.record(10 * Ambient.user)
         }
@@ -92,12 +92,12 @@ struct Guarantee15NotificationTests {
                     wrong.record("\(user) posted, \(Ambient.user) \(Ambient.unnamed) was seen")
                   }
                 }
-                hub.notify(Listener.self) { probe in
+                hub[Listener.self].notify() { probe in
                   check()
                   if round % 5 == Int(probe.name)! % 5 { await Task.yield() }
                   check()
                 }
-                hub.notify(Listener.self) { probe in
+                hub[Listener.self].notify() { probe in
                   check()
                   probe.log.record(user)
                 }
@@ -122,11 +122,11 @@ struct Guarantee15NotificationTests {
     let seen = Recorder<String>()
     let hub = stage.hub
     Ambient.$request.withValue("r7") {
-      hub.notify(Listener.self) { _ in
-        hub.notify(Listener.self) { _ in
+      hub[Listener.self].notify() { _ in
+        hub[Listener.self].notify() { _ in
           seen.record(Ambient.request)
           Ambient.$request.withValue("r8") {
-            hub.notify(Listener.self) { _ in seen.record(Ambient.request) }
+            hub[Listener.self].notify() { _ in seen.record(Ambient.request) }
           }
         }
       }
@@ -143,8 +143,8 @@ struct Guarantee15NotificationTests {
     stage.hub.subscribe(probe, to: Listener.self)
     let hub = stage.hub
     Ambient.$user.withValue(7) {
-      hub.notify(Listener.self) { probe in
-        let users = await hub.ask(Listener.self, combining: .all()) { _ in Ambient.user }
+      hub[Listener.self].notify() { probe in
+        let users = await hub[Listener.self].ask(combining: .all()) { _ in Ambient.user }
         for user in users { probe.log.record(user) }
       }
     }
@@ -161,8 +161,8 @@ struct Guarantee15NotificationTests {
     }
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in throw Refusal(reason: "sync") }
-    stage.hub.notify(Listener.self) { _ in
+    stage.hub[Listener.self].notify() { _ in throw Refusal(reason: "sync") }
+    stage.hub[Listener.self].notify() { _ in
       await Task.yield()
       throw Refusal(reason: "async")
     }

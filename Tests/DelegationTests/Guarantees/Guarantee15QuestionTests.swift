@@ -75,8 +75,7 @@ struct Guarantee15QuestionTests {
     let hub = stage.hub
     let call = Ambient.$request.withValue("r9") {
       Task(executorPreference: stage.executor, priority: .low) {
-        await hub.ask(
-          Listener.self, combining: Attentive(seen: seen), within: .seconds(seconds),
+        await hub[Listener.self].ask(combining: Attentive(seen: seen), within: .seconds(seconds),
           absent: .counts(as: true)
         ) { probe in
           if probe.name == "1" { await gate.pass() }
@@ -137,7 +136,7 @@ struct Guarantee15QuestionTests {
     let probes = Probe.many(10)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let users = await Ambient.$user.withValue(-1) {
-      await hub.ask(Listener.self, combining: .all()) { probe in
+      await hub[Listener.self].ask(combining: .all()) { probe in
         let before = Ambient.user
         await Ambient.$user.withValue(Int(probe.name)!) { await Task.yield() }
         return [before, Ambient.user]

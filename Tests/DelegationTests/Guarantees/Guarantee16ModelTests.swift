@@ -60,14 +60,14 @@ private final class Twins {
     if kind == .waiting { self.gates[number] = gates }
     switch kind {
     case .returning:
-      stage.hub.notify(Listener.self) { $0.log.record(number) }
+      stage.hub[Listener.self].notify() { $0.log.record(number) }
     case .throwing:
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         probe.log.record(number)
         throw Refusal()
       }
     case .waiting:
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         probe.log.record(number)
         await gates[Int(probe.name)!].pass()
       }

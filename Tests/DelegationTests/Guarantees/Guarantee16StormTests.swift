@@ -62,19 +62,19 @@ private final class Storm: Sendable {
     tally.count(.posted)
     switch dice.roll(4) {
     case 0:
-      hub.notify(type) { _ in tally.count(.handled) }
+      hub[type].notify() { _ in tally.count(.handled) }
     case 1:
-      hub.notify(type) { _ in
+      hub[type].notify() { _ in
         tally.count(.failed)
         throw Refusal()
       }
     case 2:
-      hub.notify(type) { _ in
+      hub[type].notify() { _ in
         await Task.yield()
         tally.count(.handled)
       }
     default:
-      hub.notify(type) { _ in
+      hub[type].notify() { _ in
         await Task.yield()
         tally.count(.failed)
         throw Refusal()
@@ -87,20 +87,20 @@ private final class Storm: Sendable {
     let refused = "\(dice.roll(30))"
     switch dice.roll(5) {
     case 0:
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         await Task.yield()
         return probe.name != refused
       }
     case 1:
-      _ = await hub.collect(Bystander.self, within: .milliseconds(1)) { probe in
+      _ = await hub[Bystander.self].collect(within: .milliseconds(1)) { probe in
         await Task.yield()
         if probe.name == refused { throw Refusal() }
       }
     case 2:
-      _ = await hub.askInTurn(Listener.self) { $0.name == refused ? 1 : nil }
+      _ = await hub[Listener.self].askInTurn() { $0.name == refused ? 1 : nil }
     case 3:
       listeners.count(.posted)
-      await hub.notifyAndWait(Listener.self) { [listeners] _ in listeners.count(.handled) }
+      await hub[Listener.self].notifyAndWait() { [listeners] _ in listeners.count(.handled) }
     default:
       let choice = Int(dice.next() >> 32)
       let subscription = subscriptions.withLock { subscriptions in
@@ -230,7 +230,7 @@ struct Guarantee16StormTests {
     await withTaskGroup { group in
       group.addTask(executorPreference: pool) {
         for number in posts {
-          hub.notify(Listener.self) { _ in }
+          hub[Listener.self].notify() { _ in }
           if number % 16 == 0 { await Task.yield() }
         }
         end.arrive()

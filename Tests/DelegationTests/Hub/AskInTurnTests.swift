@@ -11,7 +11,7 @@ struct FirstTests {
     let events = Recorder<String>()
     let probes = stage.cast(4)
     let first = stage.start { hub in
-      await hub.askInTurn(Listener.self) { probe -> Int? in
+      await hub[Listener.self].askInTurn() { probe -> Int? in
         events.record("\(probe.name) begins")
         await gates[Int(probe.name)!].pass()
         events.record("\(probe.name) ends")
@@ -33,7 +33,7 @@ struct FirstTests {
     let probes = Probe.many(count)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let events = Recorder<String>()
-    let answer = await hub.askInTurn(Listener.self) { probe -> Int? in
+    let answer = await hub[Listener.self].askInTurn() { probe -> Int? in
       events.record("\(probe.name) begins")
       await Task.yield()
       events.record("\(probe.name) ends")
@@ -48,7 +48,7 @@ struct FirstTests {
     let stage = Stage()
     let probes = stage.cast(5)
     let answer = stage.perform { hub in
-      await hub.askInTurn(Listener.self) { probe in
+      await hub[Listener.self].askInTurn() { probe in
         probe.log.record(1)
         return Int(probe.name)! >= place ? "answer of \(probe.name)" : nil
       }
@@ -66,7 +66,7 @@ struct FirstTests {
       stage.hub.subscribe(probe, to: Listener.self, priority: priority)
     }
     let answer = stage.perform { hub in
-      await hub.askInTurn(Listener.self) { probe -> Int? in
+      await hub[Listener.self].askInTurn() { probe -> Int? in
         asked.record(probe.name)
         return nil
       }
@@ -78,7 +78,7 @@ struct FirstTests {
 
   @Test("nobody subscribed, no answer")
   func nobody() {
-    #expect(Stage().perform { await $0.askInTurn(Listener.self) { $0.name } } == .some(nil))
+    #expect(Stage().perform { await $0[Listener.self].askInTurn() { $0.name } } == .some(nil))
   }
 
   @Test("those who die or are removed on the way are skipped, those who come on it not asked")
@@ -92,7 +92,7 @@ struct FirstTests {
     let (last, newcomer) = (Probe("last"), Probe("newcomer"))
     stage.hub.subscribe(last, to: Listener.self)
     let first = stage.start { hub in
-      await hub.askInTurn(Listener.self) { probe -> Int? in
+      await hub[Listener.self].askInTurn() { probe -> Int? in
         asked.record(probe.name)
         await gate.pass()
         return nil
@@ -112,7 +112,7 @@ struct FirstTests {
     let probes = stage.cast(3)
     let refusal = stage.perform { hub -> Refusal? in
       do throws(Refusal) {
-        _ = try await hub.askInTurn(Listener.self) { probe throws(Refusal) -> Int? in
+        _ = try await hub[Listener.self].askInTurn() { probe throws(Refusal) -> Int? in
           probe.log.record(1)
           if probe.name == "1" { throw Refusal(reason: probe.name) }
           return nil
@@ -131,7 +131,7 @@ struct FirstTests {
     let stage = Stage()
     let probes = stage.cast(2)
     let answer = stage.perform { hub in
-      try? await hub.askInTurn(Listener.self) { probe in
+      try? await hub[Listener.self].askInTurn() { probe in
         if probe.name == "1" { throw Refusal() }
         return probe.name
       }
@@ -149,7 +149,7 @@ struct FirstTests {
     let probes = stage.cast(3)
     let first = stage.start { hub in
       tasks.record(withUnsafeCurrentTask { $0?.hashValue })
-      return await hub.askInTurn(Listener.self) { probe -> Int? in
+      return await hub[Listener.self].askInTurn() { probe -> Int? in
         tasks.record(withUnsafeCurrentTask { $0?.hashValue })
         seen.record(Task.isCancelled)
         if probe.name == "1" { await gate.pass() }
@@ -175,14 +175,14 @@ struct FirstTests {
     let subscription = stage.hub.subscribe(own, to: Listener.self)
     stage.hub.subscribe(other, to: Listener.self)
     let answer = stage.perform { hub in
-      await hub.askInTurn(Listener.self) { probe -> [String]? in
+      await hub[Listener.self].askInTurn() { probe -> [String]? in
         guard probe.name == "own" else { return nil }
-        hub.notify(Listener.self) { $0.log.record(7) }
+        hub[Listener.self].notify() { $0.log.record(7) }
         let drained = await hub.drain().subscribers.map(\.running) == [1]
-        let voted = await hub.vote(Listener.self) { await $0.log.history(of: 1) == [7] }
+        let voted = await hub[Listener.self].vote() { await $0.log.history(of: 1) == [7] }
         await subscription.cancelAndWait()
-        let inner = await hub.askInTurn(Listener.self) { $0.name }
-        let passed = await hub.pass("v", through: Listener.self) { $1 + $0.name }
+        let inner = await hub[Listener.self].askInTurn() { $0.name }
+        let passed = await hub[Listener.self].pass("v") { $1 + $0.name }
         return ["\(drained)", "\(voted)", inner ?? "", passed ?? ""]
       }
     }
@@ -197,7 +197,7 @@ struct FirstTests {
     let gate = Gate()
     let probes = stage.cast(1)
     let first = stage.start { hub in
-      await hub.askInTurn(Listener.self) { probe -> String? in
+      await hub[Listener.self].askInTurn() { probe -> String? in
         await gate.pass()
         return probe.name
       }

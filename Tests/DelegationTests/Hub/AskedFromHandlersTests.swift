@@ -28,7 +28,7 @@ struct AskedFromHandlersTests {
     let outer = DelegateHub(on: executor)
     let asking = Probe("asking")
     let subscription = outer.subscribe(asking, to: Listener.self)
-    outer.notify(Listener.self) { _ in
+    outer[Listener.self].notify() { _ in
       await reach(inner, suspending: false) { _ in answer() }
     }
     executor.run()
@@ -44,8 +44,8 @@ struct AskedFromHandlersTests {
     let voters = Probe.many(2)
     let subscription = hub.subscribe(asker, to: Bystander.self)
     for voter in voters { hub.subscribe(voter, to: Listener.self) }
-    hub.notify(Bystander.self) { _ in
-      let isAgreed = await hub.vote(Listener.self) { voter in
+    hub[Bystander.self].notify() { _ in
+      let isAgreed = await hub[Listener.self].vote() { voter in
         if voter.name == "1" { return false }
         await late.pass()
         await subscription.cancelAndWait()
@@ -72,8 +72,8 @@ struct AskedFromHandlersTests {
     let (asker, voter) = (Probe("asker"), Probe("voter"))
     let subscription = hub.subscribe(asker, to: Bystander.self)
     hub.subscribe(voter, to: Listener.self)
-    hub.notify(Bystander.self) { _ in
-      _ = await hub.vote(Listener.self) { _ in
+    hub[Bystander.self].notify() { _ in
+      _ = await hub[Listener.self].vote() { _ in
         await subscription.cancelAndWait()
         events.record("answered")
         return true
@@ -119,9 +119,9 @@ struct AskedFromHandlersTests {
         return nil
       }
       if isInTurn {
-        #expect(await hub.askInTurn(Listener.self, answer) == nil)
+        #expect(await hub[Listener.self].askInTurn(answer) == nil)
       } else {
-        #expect(await hub.ask(Listener.self, combining: .all(), answer) == [nil, nil, nil])
+        #expect(await hub[Listener.self].ask(combining: .all(), answer) == [nil, nil, nil])
       }
     }
     #expect(call.isOver)

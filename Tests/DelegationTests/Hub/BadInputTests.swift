@@ -65,7 +65,7 @@ struct BadInputTests {
     let subscription = hub.subscribe(object, to: Unbound.self)
     hub.unsubscribe(ValueSubscriber(), from: Unbound.self)
     #expect(subscription.isActive)
-    #expect(hub.subscriberCount(of: Unbound.self) == 1)
+    #expect(hub[Unbound.self].count == 1)
   }
 
   private func expect(_ standardError: [UInt8], names type: String) {

@@ -28,7 +28,7 @@ struct CallersActorTests {
     /// Not the room's, so its closures are not either: they are where their caller is.
     private nonisolated(nonsending) static func places(in hub: DelegateHub) async -> [Bool] {
       var places = [isHere]
-      await hub.forEach(Listener.self) { _ async in
+      await hub[Listener.self].forEach() { _ async in
         await Task.yield()
         places.append(isHere)
       }

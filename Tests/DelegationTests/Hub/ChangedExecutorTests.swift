@@ -14,8 +14,8 @@ struct ChangedExecutorTests {
     /// Lets a handler hang on the first one, and two notifications wait behind it.
     func begin(limit: DelegateHub.MailboxPolicy = .unbounded) {
       hub.subscribe(probe, to: Listener.self, mailbox: limit, on: lanes[0])
-      hub.notify(Listener.self) { [gate] _ in await gate.pass() }
-      for number in 1...2 { hub.notify(Listener.self) { $0.log.record(number) } }
+      hub[Listener.self].notify() { [gate] _ in await gate.pass() }
+      for number in 1...2 { hub[Listener.self].notify() { $0.log.record(number) } }
       run()
       lanes[0].run()
     }
@@ -33,7 +33,7 @@ struct ChangedExecutorTests {
     let scene = Lanes()
     scene.begin(limit: policy)
     scene.hub.subscribe(scene.probe, to: Listener.self, mailbox: policy, on: scene.lanes[1])
-    scene.hub.notify(Listener.self) { $0.log.record(3) }
+    scene.hub[Listener.self].notify() { $0.log.record(3) }
     scene.run()
     scene.gate.open()
     scene.lanes[0].run()
@@ -74,13 +74,13 @@ struct ChangedExecutorTests {
     let names = Names { hub.subscribe(probe, to: Listener.self, on: queue) }
     let answer: [String]
     if form == 1 {
-      answer = await hub.ask(Listener.self, combining: names) { probe in
+      answer = await hub[Listener.self].ask(combining: names) { probe in
         await Task.yield()
         places.record(MarkedQueue.current)
         return probe.name
       }
     } else {
-      answer = await hub.ask(Listener.self, combining: names) { probe in
+      answer = await hub[Listener.self].ask(combining: names) { probe in
         places.record(MarkedQueue.current)
         return probe.name
       }
@@ -103,7 +103,7 @@ struct ChangedExecutorTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let queue = MarkedQueue.make("its own")
     let (second, places) = (probes[1], Recorder<String>())
-    let names = await hub.ask(Listener.self, combining: .all()) { probe in
+    let names = await hub[Listener.self].ask(combining: .all()) { probe in
       if probe.name == "0" { hub.subscribe(second, to: Listener.self, on: queue) }
       places.record(MarkedQueue.current)
       return probe.name
@@ -122,7 +122,7 @@ struct ChangedExecutorTests {
     let probes = Probe.many(2)
     hub.subscribe(probes[0], to: Listener.self)
     hub.subscribe(probes[1], to: Listener.self, on: lane)
-    async let vote = hub.vote(Listener.self) { _ in true }
+    async let vote = hub[Listener.self].vote() { _ in true }
     while lane.pending == 0 { await Task.yield() }
     // The one who is sent there, and the question itself.
     #expect(hub.activity.workers.value >= 2)
@@ -173,9 +173,9 @@ struct ChangedExecutorTests {
     scene.begin()
     scene.gate.open()
     let hub = scene.hub
-    hub.notify(Listener.self) { [lanes = scene.lanes] probe in
+    hub[Listener.self].notify() { [lanes = scene.lanes] probe in
       hub.subscribe(probe, to: Listener.self, on: lanes[1])
-      for number in 3...20 { hub.notify(Listener.self) { $0.log.record(number) } }
+      for number in 3...20 { hub[Listener.self].notify() { $0.log.record(number) } }
     }
     scene.run()
     scene.lanes[0].run()

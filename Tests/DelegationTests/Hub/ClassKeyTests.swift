@@ -51,21 +51,21 @@ struct ClassKeyTests {
 
     func callAsFunction(_ hub: DelegateHub) async {
       switch self {
-      case .notify: hub.notify(Probe.self) { $0.log.record(1) }
-      case .notifyAndWait: _ = await hub.notifyAndWait(Probe.self) { $0.log.record(1) }
+      case .notify: hub[Probe.self].notify() { $0.log.record(1) }
+      case .notifyAndWait: _ = await hub[Probe.self].notifyAndWait() { $0.log.record(1) }
       case .vote:
-        _ = await hub.vote(Probe.self) { _ in
+        _ = await hub[Probe.self].vote() { _ in
           await Task.yield()
           return false
         }
-      case .voteInPlace: _ = await hub.vote(Probe.self) { _ in false }
+      case .voteInPlace: _ = await hub[Probe.self].vote() { _ in false }
       case .askWithin:
-        _ = await hub.ask(Probe.self, combining: .sum(), absent: .abstains) { _ in 1 }
-      case .collect: _ = await hub.collect(Probe.self) { _ in 1 }
-      case .askInTurn: _ = await hub.askInTurn(Probe.self) { _ in 1 }
-      case .pass: _ = await hub.pass(1, through: Probe.self) { $1 + 1 }
-      case .delegates: _ = hub.delegates(Probe.self)
-      case .hasSubscribers: _ = hub.hasSubscribers(of: Probe.self)
+        _ = await hub[Probe.self].ask(combining: .sum(), absent: .abstains) { _ in 1 }
+      case .collect: _ = await hub[Probe.self].collect() { _ in 1 }
+      case .askInTurn: _ = await hub[Probe.self].askInTurn() { _ in 1 }
+      case .pass: _ = await hub[Probe.self].pass(1) { $1 + 1 }
+      case .delegates: _ = hub[Probe.self]
+      case .hasSubscribers: _ = (!hub[Probe.self].isEmpty)
       }
     }
   }
@@ -88,6 +88,6 @@ struct ClassKeyTests {
     let hub = DelegateHub()
     let probe = Probe()
     subscribe(probe, to: Listener.self, in: hub)
-    #expect(hub.hasSubscribers(of: Listener.self))
+    #expect((!hub[Listener.self].isEmpty))
   }
 }

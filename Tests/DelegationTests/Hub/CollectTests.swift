@@ -11,7 +11,7 @@ struct CollectTests {
     let answered = Recorder<String>()
     let probes = stage.cast(20)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self) { probe in
+      await hub[Listener.self].collect() { probe in
         await gates[Int(probe.name)!].pass()
         answered.record(probe.name)
         return "I am \(probe.name)"
@@ -32,7 +32,7 @@ struct CollectTests {
     for (probe, priority) in zip(probes, [0, 5, -1, 5]) {
       stage.hub.subscribe(probe, to: Listener.self, priority: priority)
     }
-    let replies = stage.perform { await $0.collect(Listener.self) { $0.name } }
+    let replies = stage.perform { await $0[Listener.self].collect() { $0.name } }
     #expect(replies?.map { try? $0.result.get() } == ["1", "3", "0", "2"])
     withExtendedLifetime(probes) {}
   }
@@ -43,7 +43,7 @@ struct CollectTests {
     let gate = Gate()
     let probes = stage.cast(300)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self) { _ in await gate.pass() }.count
+      await hub[Listener.self].collect() { _ in await gate.pass() }.count
     }
     #expect(gate.arrived == 300)
     #expect(collect.result == nil)
@@ -58,7 +58,7 @@ struct CollectTests {
     let gate = Gate()
     let probes = stage.cast(4)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self) { probe in
+      await hub[Listener.self].collect() { probe in
         if probe.name == "0" { throw Refusal(reason: "at once") }
         await gate.pass()
         if Task.isCancelled { throw CancellationError() }
@@ -82,7 +82,7 @@ struct CollectTests {
     let gate = Gate()
     let probes = stage.cast(4)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(1)) { probe in
+      await hub[Listener.self].collect(within: .seconds(1)) { probe in
         if probe.name == "2" { throw Refusal(reason: "no") }
         if probe.name != "1" { await gate.pass() }
         return probe.name
@@ -114,7 +114,7 @@ struct CollectTests {
     mortal = nil
     for duration: Duration? in [nil, .seconds(1)] {
       let replies = stage.perform { hub in
-        await hub.collect(Listener.self, within: duration) { probe in
+        await hub[Listener.self].collect(within: duration) { probe in
           hub.unsubscribe(removed)
           return probe.name
         }
@@ -134,7 +134,7 @@ struct CollectTests {
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
     stage.hub.subscribe(removed, to: Listener.self)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self) { probe in
+      await hub[Listener.self].collect() { probe in
         await gate.pass()
         return probe.name
       }
@@ -154,7 +154,7 @@ struct CollectTests {
     let module = Module()
     stage.hub.subscribe(probe, to: Listener.self)
     stage.hub.subscribe(module, to: Listener.self, id: "quota 7")
-    let replies = stage.perform { await $0.collect(Listener.self) { $0.name } }
+    let replies = stage.perform { await $0[Listener.self].collect() { $0.name } }
     #expect(
       replies?.map(\.subscriber) == [
         "DelegationTests.Probe", "DelegationTests.CollectTests.Module (quota 7)",
@@ -169,7 +169,7 @@ struct CollectTests {
 
   @Test("nobody subscribed, no replies")
   func nobody() {
-    let replies = Stage().perform { await $0.collect(Listener.self) { $0.name } }
+    let replies = Stage().perform { await $0[Listener.self].collect() { $0.name } }
     #expect(replies?.isEmpty == true)
   }
 
@@ -179,7 +179,7 @@ struct CollectTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let collect = stage.start { hub in
-      await hub.collect(Listener.self) { probe in
+      await hub[Listener.self].collect() { probe in
         if probe.name == "0" { return "early" }
         await gate.pass()
         try Task.checkCancellation()

@@ -23,7 +23,7 @@ struct ConformingExecutorTests {
 
   init() {
     stage = Stage { [incidents] in $0.onIncident = { incidents.record($0.description) } }
-    progress = stage.hub.delegates(Listener.self).conforming(to: Progress.self)
+    progress = stage.hub[Listener.self].conforming(to: Progress.self)
   }
 
   private func subscribe(plainFirst: Bool) {

@@ -38,7 +38,7 @@ struct DelayingDrainTests {
     let gate = Gate()
     let body = stage.perform { hub in await hub.delayingDrain { 7 } }
     #expect(body == 7)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let left = stage.perform { hub in await hub.drain(within: .zero) }
     #expect(left?.subscribers.map(\.running) == [1])
@@ -54,7 +54,7 @@ struct DelayingDrainTests {
     _ = stage.start { hub in
       await hub.delayingDrain {
         await gate.pass()
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           await handling.pass()
           probe.log.record(1)
         }
@@ -74,7 +74,7 @@ struct DelayingDrainTests {
     let gate = Gate()
     let body = stage.start { hub in
       await hub.delayingDrain {
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           await gate.pass()
           probe.log.record(1)
         }
@@ -99,7 +99,7 @@ struct DelayingDrainTests {
     let probes = stage.cast(1)
     let asked = stage.perform { hub in
       await hub.delayingDrain {
-        await hub.ask(Listener.self, combining: .first()) { [hub] _ in await hub.drain() }
+        await hub[Listener.self].ask(combining: .first()) { [hub] _ in await hub.drain() }
       }
     }
     #expect(asked??.delays == 1)
@@ -131,7 +131,7 @@ struct DelayingDrainTests {
   func inHandler() {
     let probes = stage.cast(1)
     let drained = Recorder<DelegateHub.Leftovers>()
-    stage.hub.notify(Listener.self) { [hub = stage.hub] _ in
+    stage.hub[Listener.self].notify() { [hub = stage.hub] _ in
       drained.record(await hub.delayingDrain { await hub.drain() })
     }
     stage.run()

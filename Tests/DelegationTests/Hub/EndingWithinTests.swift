@@ -16,7 +16,7 @@ struct EndingWithinTests {
       case .cancel: await subscription.cancelAndWait(within: duration)
       case .unsubscribe: await hub.unsubscribeAndWait(probe, within: duration)
       case .registry:
-        await hub.delegates(Listener.self).registry.unsubscribeAndWait(probe, within: duration)
+        await hub[Listener.self].registry.unsubscribeAndWait(probe, within: duration)
       }
     }
   }
@@ -28,10 +28,10 @@ struct EndingWithinTests {
     let hub = DelegateHub(.init(clock: clock))
     let (gate, probe) = (Gate(), Probe())
     let subscription = hub.subscribe(probe, to: Listener.self, id: "plug-in")
-    hub.notify(Listener.self) { _ in await gate.pass() }
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { _ in await gate.pass() }
+    hub[Listener.self].notify() { $0.log.record(1) }
     let vote = Task {
-      await hub.vote(Listener.self) { _ in
+      await hub[Listener.self].vote() { _ in
         await gate.pass()
         return true
       }
@@ -62,7 +62,7 @@ struct EndingWithinTests {
     let hub = DelegateHub(.init(clock: ManualClock()))
     let (gate, probe) = (Gate(), Probe())
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     async let left = way.end(probe, subscription, of: hub, within: .seconds(3))
     while subscription.isActive { await Task.yield() }
@@ -75,7 +75,7 @@ struct EndingWithinTests {
     let hub = DelegateHub(.init(clock: ManualClock()))
     let (gate, probe) = (Gate(), Probe())
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     let task = Task { await way.end(probe, subscription, of: hub, within: .seconds(3)) }
     task.cancel()
@@ -90,7 +90,7 @@ struct EndingWithinTests {
     let left = Recorder<Int>()
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       let leftovers = await way.end(probe, subscription, of: hub, within: .seconds(3))
       left.record(leftovers.subscribers.map(\.running).reduce(0, +))
     }
@@ -104,7 +104,7 @@ struct EndingWithinTests {
     var hub: DelegateHub? = DelegateHub(.init(clock: clock))
     let (gate, probe) = (Gate(), Probe())
     let subscription = hub?.subscribe(probe, to: Listener.self)
-    hub?.notify(Listener.self) { _ in await gate.pass() }
+    hub?[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     hub = nil
     async let left = subscription?.cancelAndWait(within: .seconds(3))
@@ -122,14 +122,14 @@ struct EndingWithinTests {
     for (number, probe) in probes.enumerated() {
       hub.subscribe(probe, toEachOf: Listener.self, Bystander.self, id: number % 3)
     }
-    let registry = hub.delegates(Listener.self).registry
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["3", "1", "2"])
+    let registry = hub[Listener.self].registry
+    #expect(hub[Listener.self].subscribers.map(\.name) == ["3", "1", "2"])
     registry.unsubscribe(id: 0)
     registry.unsubscribe(id: 7)
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["1", "2"])
+    #expect(hub[Listener.self].subscribers.map(\.name) == ["1", "2"])
     registry.unsubscribeAll()
-    #expect(!hub.hasSubscribers(of: Listener.self))
-    #expect(hub.subscribers(of: Bystander.self).map(\.name) == ["3", "1", "2"])
+    #expect((!!hub[Listener.self].isEmpty))
+    #expect(hub[Bystander.self].subscribers.map(\.name) == ["3", "1", "2"])
     withExtendedLifetime(probes) {}
   }
 }

@@ -53,11 +53,11 @@ struct EventsTests {
     #expect(key(of: Int.self) != key(of: Int?.self))
     let hub = DelegateHub()
     let (numbers, texts) = (Recorder<Int>(), Recorder<String>())
-    hub.delegates((any EventReceiver<Int>).self).registry.observe { numbers.record($0) }
+    hub[(any EventReceiver<Int>).self].registry.observe { numbers.record($0) }
     Events<String>(of: hub).registry.observe { texts.record($0) }
     Events<Int>(of: hub).post(1)
     Events<String>(of: hub).post("a")
-    hub.notify((any EventReceiver<Int>).self) { try await $0.receive(2) }
+    hub[(any EventReceiver<Int>).self].notify() { try await $0.receive(2) }
     await hub.drain()
     #expect(numbers.history == [1, 2])
     #expect(texts.history == ["a"])

@@ -104,20 +104,20 @@ struct ExecutorTests {
     let (first, second) = (ManualExecutor(), ManualExecutor())
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, on: first)
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     #expect(probe.log.history == [])
     first.run()
     #expect(probe.log.history == [1])
     stage.hub.subscribe(probe, to: Listener.self, on: second)
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
     stage.run()
     first.run()
     #expect(probe.log.history == [1])
     second.run()
     #expect(probe.log.history == [1, 2])
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { $0.log.record(3) }
+    stage.hub[Listener.self].notify() { $0.log.record(3) }
     stage.run()
     #expect(probe.log.history == [1, 2])
     second.run()
@@ -132,15 +132,15 @@ struct ExecutorTests {
     for (number, probe) in probes.enumerated() {
       stage.hub.subscribe(probe, to: Listener.self, on: number == 4 ? still : nil)
     }
-    for number in 0..<100 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<100 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     let ask = stage.start { hub in
-      await hub.ask(Listener.self, combining: .all()) { probe in
+      await hub[Listener.self].ask(combining: .all()) { probe in
         probe.log.record(100)
         return probe.name
       }
     }
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, by: .atLeast(9)) { _ in true }
+      await hub[Listener.self].vote(by: .atLeast(9)) { _ in true }
     }
     stage.run()
     for (number, probe) in probes.enumerated() {
@@ -169,17 +169,17 @@ struct ExecutorTests {
       let executor = probe.name == "2" ? DispatchQueueExecutor(queue) : nil
       hub.subscribe(probe, to: Listener.self, on: executor)
     }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "2" else { return }
       blocked.arrive()
       semaphore.wait()
     }
     await blocked.arrivals()
-    for number in 0..<50 { hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<50 { hub[Listener.self].notify() { $0.log.record(number) } }
     for probe in probes where probe.name != "2" {
       #expect(await probe.log.history(of: 50) == Array(0..<50))
     }
-    #expect(await hub.vote(Listener.self, by: .anyone) { $0.name != "2" })
+    #expect(await hub[Listener.self].vote(by: .anyone) { $0.name != "2" })
     #expect(probes[2].log.history == [])
     semaphore.signal()
     #expect(await hub.drain().isEmpty)
@@ -196,9 +196,9 @@ struct ExecutorTests {
     }
     for number in 0..<200 {
       if number % 3 == 0 {
-        hub.notify(Listener.self) { $0.log.record(number) }
+        hub[Listener.self].notify() { $0.log.record(number) }
       } else {
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           await Task.yield()
           probe.log.record(number)
         }

@@ -21,7 +21,7 @@ struct FailureReportTests {
     let leaves = Probe("leaves")
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self, fileID: "mortal", line: 1) }
     let subscription = stage.hub.subscribe(leaves, to: Listener.self, fileID: "leaves", line: 2)
-    stage.hub.notify(Listener.self) { _ in
+    stage.hub[Listener.self].notify() { _ in
       await gate.pass()
       throw Refusal(reason: "late")
     }
@@ -41,11 +41,11 @@ struct FailureReportTests {
     let probes = stage.cast(3)
     let outcomes = stage.perform { hub in
       [
-        (try? await hub.vote(Listener.self) { _ in throw Refusal() }) == nil,
-        await hub.vote(Listener.self, absent: .abstains) { _ in throw Refusal() },
-        await hub.collect(Listener.self) { _ in throw Refusal() }.count == 3,
-        (try? await hub.askInTurn(Listener.self) { _ -> Int? in throw Refusal() }) == nil,
-        (try? await hub.pass(0, through: Listener.self) { _, _ -> Int? in throw Refusal() }) == nil,
+        (try? await hub[Listener.self].vote() { _ in throw Refusal() }) == nil,
+        await hub[Listener.self].vote(absent: .abstains) { _ in throw Refusal() },
+        await hub[Listener.self].collect() { _ in throw Refusal() }.count == 3,
+        (try? await hub[Listener.self].askInTurn() { _ -> Int? in throw Refusal() }) == nil,
+        (try? await hub[Listener.self].pass(0) { _, _ -> Int? in throw Refusal() }) == nil,
       ]
     }
     #expect(outcomes == [true, true, true, true, true])
@@ -62,7 +62,7 @@ struct FailureReportTests {
     defer { hub.withLock { $0 = nil } }
     let stage = Stage { configuration in
       configuration.onIncident = { _ in
-        hub.withLock { $0 }?.notify(Listener.self) { $0.log.record(2) }
+        hub.withLock { $0 }?[Listener.self].notify() { $0.log.record(2) }
         hub.withLock { $0 }?.unsubscribeAll(from: Bystander.self)
       }
     }
@@ -70,7 +70,7 @@ struct FailureReportTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
     let subscription = stage.hub.subscribe(probe, to: Bystander.self)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       probe.log.record(1)
       throw Refusal()
     }
@@ -85,8 +85,8 @@ struct FailureReportTests {
       let hub = DelegateHub()
       let probe = Probe()
       hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
-      hub.notify(Listener.self) { _ in throw Refusal(reason: "two\nlines") }
-      hub.notify(Listener.self) { _ in }
+      hub[Listener.self].notify() { _ in throw Refusal(reason: "two\nlines") }
+      hub[Listener.self].notify() { _ in }
       await hub.drain()
       withExtendedLifetime(probe) {}
     }
@@ -103,7 +103,7 @@ struct FailureReportTests {
       let hub = DelegateHub()
       let probe = Probe()
       hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 12)
-      hub.notify(Listener.self) { _ in throw Verbose() }
+      hub[Listener.self].notify() { _ in throw Verbose() }
       await hub.drain()
       withExtendedLifetime(probe) {}
     }

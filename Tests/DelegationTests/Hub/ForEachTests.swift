@@ -9,7 +9,7 @@ struct ForEachTests {
   private let probes = Probe.many(4)
   private var names: [String] {
     var names: [String] = []
-    hub.forEach(Listener.self) { names.append($0.name) }
+    hub[Listener.self].forEach() { names.append($0.name) }
     return names
   }
 
@@ -22,10 +22,10 @@ struct ForEachTests {
     hub.subscribe(probes[2], to: Listener.self, priority: 1)
     #expect(names == ["2", "0", "1", "3"])
     var reversed: [String] = []
-    hub.forEach(Listener.self, reversed: true) { reversed.append($0.name) }
+    hub[Listener.self].forEach(reversed: true) { reversed.append($0.name) }
     #expect(reversed == ["3", "1", "0", "2"])
     var awaited: [String] = []
-    await hub.forEach(Listener.self, reversed: true) { probe in
+    await hub[Listener.self].forEach(reversed: true) { probe in
       await Task.yield()
       awaited.append(probe.name)
     }
@@ -46,7 +46,7 @@ struct ForEachTests {
   @Test("event by event: everybody has had one before anybody has the next")
   func eventByEvent() {
     var history: [String] = []
-    for event in ["a", "b"] { hub.forEach(Listener.self) { history.append(event + $0.name) } }
+    for event in ["a", "b"] { hub[Listener.self].forEach() { history.append(event + $0.name) } }
     #expect(history == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"])
   }
 
@@ -57,7 +57,7 @@ struct ForEachTests {
     hub.subscribe(mortal!, to: Listener.self)
     let late = Probe("late")
     var called: [String] = []
-    hub.forEach(Listener.self) { probe in
+    hub[Listener.self].forEach() { probe in
       called.append(probe.name)
       guard called.count == 1 else { return }
       hub.unsubscribe(probes[1])
@@ -71,8 +71,8 @@ struct ForEachTests {
   @Test("a handler that ends it stops at once what comes after")
   func disconnecting() {
     var messages = 0
-    for message in 1...100 where hub.hasSubscribers(of: Listener.self) {
-      hub.forEach(Listener.self) { _ in messages = message }
+    for message in 1...100 where (!hub[Listener.self].isEmpty) {
+      hub[Listener.self].forEach() { _ in messages = message }
       if message == 49 { hub.unsubscribeAll(from: Listener.self) }
     }
     #expect(messages == 49)
@@ -89,7 +89,7 @@ struct ForEachTests {
     }
     var called: [String] = []
     do throws(Refusal) {
-      try hub.forEach(Listener.self) { probe throws(Refusal) in
+      try hub[Listener.self].forEach() { probe throws(Refusal) in
         called.append(probe.name)
         if probe === probes[1] { throw Refusal(reason: probe.name) }
       }
@@ -100,7 +100,7 @@ struct ForEachTests {
     await check(called)
     called = []
     await #expect(throws: Refusal(reason: "1")) {
-      try await hub.forEach(Listener.self) { probe in
+      try await hub[Listener.self].forEach() { probe in
         await Task.yield()
         if probe === probes[1] { throw Refusal(reason: probe.name) }
       }
@@ -110,7 +110,7 @@ struct ForEachTests {
 
   @Test("it changes inout parameters and local variables")
   func inoutParameters() {
-    func add(_ sum: inout Int) { hub.forEach(Listener.self) { sum += Int($0.name)! } }
+    func add(_ sum: inout Int) { hub[Listener.self].forEach() { sum += Int($0.name)! } }
     var sum = 0
     add(&sum)
     #expect(sum == 6)
@@ -120,8 +120,8 @@ struct ForEachTests {
     var names: [String] = []
 
     func call(_ hub: DelegateHub) async {
-      hub.forEach(Listener.self) { names.append($0.name) }
-      await hub.forEach(Listener.self) { probe in
+      hub[Listener.self].forEach() { names.append($0.name) }
+      await hub[Listener.self].forEach() { probe in
         self.assertIsolated()
         await Task.yield()
         self.assertIsolated()
@@ -141,11 +141,11 @@ struct ForEachTests {
   @MainActor
   func onTheMainActor() async {
     var count = 0
-    hub.forEach(Listener.self) { _ in
+    hub[Listener.self].forEach() { _ in
       MainActor.assertIsolated()
       count += 1
     }
-    await hub.forEach(Listener.self) { _ in
+    await hub[Listener.self].forEach() { _ in
       MainActor.assertIsolated()
       await Task.yield()
       MainActor.assertIsolated()
@@ -160,7 +160,7 @@ struct ForEachTests {
     let hub = DelegateHub(on: executor)
     hub.subscribe(probes[0], to: Listener.self)
     var count = 0
-    hub.forEach(Listener.self) { _ in count += 1 }
+    hub[Listener.self].forEach() { _ in count += 1 }
     #expect(count == 1)
     #expect(executor.pending == 0)
   }
@@ -168,12 +168,12 @@ struct ForEachTests {
   @Test("a handler may call everything, forEach of the same protocol too")
   func reentrancy() async {
     var count = 0
-    hub.forEach(Listener.self) { _ in hub.forEach(Listener.self) { _ in count += 1 } }
+    hub[Listener.self].forEach() { _ in hub[Listener.self].forEach() { _ in count += 1 } }
     #expect(count == 16)
-    await hub.forEach(Listener.self) { probe in
+    await hub[Listener.self].forEach() { probe in
       let left = await hub.drain(within: nil)
       #expect(left.subscribers.map(\.running) == [1])
-      #expect(await hub.vote(Listener.self) { $0.name != probe.name } == false)
+      #expect(await hub[Listener.self].vote() { $0.name != probe.name } == false)
       if probe === probes[3] { await hub.unsubscribeAndWait(probe) }
     }
     #expect(names == ["0", "1", "2"])
@@ -184,8 +184,8 @@ struct ForEachTests {
     let executor = ManualExecutor()
     let hub = DelegateHub(on: executor)
     hub.subscribe(probes[0], to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
-    hub.forEach(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(1) }
+    hub[Listener.self].forEach() { $0.log.record(2) }
     _ = try executor.drive { await hub.drain() }
     #expect(probes[0].log.history == [2, 1])
   }
@@ -198,7 +198,7 @@ struct ForEachTests {
     let (begun, gate, blockade) = (Gate(), Gate(), Blockade())
     let call = Task.detached {
       if isSuspending {
-        await hub.forEach(Listener.self) { _ in
+        await hub[Listener.self].forEach() { _ in
           begun.arrive()
           await gate.pass()
         }
@@ -206,7 +206,7 @@ struct ForEachTests {
         // On a thread of its own: it would keep one of the pool's, of which the others need two.
         await withCheckedContinuation { ended in
           Thread {
-            hub.forEach(Listener.self) { _ in
+            hub[Listener.self].forEach() { _ in
               begun.arrive()
               blockade.enter()
             }
@@ -248,7 +248,7 @@ struct ForEachTests {
     let (begun, gate, blockade) = (Gate(), Gate(), Blockade())
     let call = Task.detached {
       if isSuspending {
-        await hub.forEach(Listener.self) { _ in
+        await hub[Listener.self].forEach() { _ in
           begun.arrive()
           await gate.pass()
         }
@@ -256,7 +256,7 @@ struct ForEachTests {
         // On a thread of its own: it would keep one of the pool's, of which the others need two.
         await withCheckedContinuation { ended in
           Thread {
-            hub.forEach(Listener.self) { _ in
+            hub[Listener.self].forEach() { _ in
               begun.arrive()
               blockade.enter()
             }
@@ -281,11 +281,11 @@ struct ForEachTests {
     weak var node: SubscriptionNode?
     node = subscription?.node
     var isReleased: Bool?
-    await hub.forEach(Listener.self) { probe async in
+    await hub[Listener.self].forEach() { probe async in
       guard probe === probes[3] else { return }
       subscription?.cancel()
       subscription = nil
-      #expect(hub.subscriberCount(of: Listener.self) == 3)  // the hub's own list lets go of it
+      #expect(hub[Listener.self].count == 3)  // the hub's own list lets go of it
       isReleased = node == nil
     }
     #expect(isReleased == true)
@@ -295,7 +295,7 @@ struct ForEachTests {
   func notConforming() async {
     let hub = DelegateHub(.init(interceptors: [Hook { _, next in await next() }]))
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let others = hub.delegates(Listener.self).conforming(to: (any Error & Sendable).self)
+    let others = hub[Listener.self].conforming(to: (any Error & Sendable).self)
     await others.forEach { _ async in }
     #expect(await hub.statistics().questions.asked == 0)
   }
@@ -320,12 +320,12 @@ struct ForEachTests {
     let hub = DelegateHub(.init(interceptors: [keeping]))
     for (id, probe) in probes.enumerated() { hub.subscribe(probe, to: Listener.self, id: id) }
     var called: [String] = []
-    hub.forEach(Listener.self) { called.append($0.name) }
+    hub[Listener.self].forEach() { called.append($0.name) }
     #expect(called == ["0", "1", "2", "3"])
     #expect(keeping.calls.history == [])
     called = []
     await #expect(throws: Refusal.self) {
-      try await hub.forEach(Listener.self) { probe in
+      try await hub[Listener.self].forEach() { probe in
         await Task.yield()
         called.append(probe.name)
         if probe.name == "2" { throw Refusal(reason: "2") }
@@ -345,7 +345,7 @@ struct ForEachTests {
       hub.subscribe(
         probe, to: Listener.self, id: "audit", on: ManualExecutor(), fileID: "Shop/Cart.swift",
         line: 5)
-      hub.forEach(Listener.self) { $0.log.record(1) }
+      hub[Listener.self].forEach() { $0.log.record(1) }
     }
     #expect(said(result, "Probe (audit), subscribed at Shop/Cart.swift:5"))
     #expect(said(result, "Tell it by `notify`, or subscribe it without `on:`"))
@@ -358,15 +358,15 @@ struct ForEachTests {
       let dead = Probe()
       hub.subscribe(dead, to: Listener.self, on: ManualExecutor())
     }
-    hub.forEach(Listener.self) { _ in Issue.record("it has died") }
+    hub[Listener.self].forEach() { _ in Issue.record("it has died") }
     do {
       let dead = Probe()
       hub.subscribe(dead, to: Listener.self, on: ManualExecutor())
     }
-    await hub.forEach(Listener.self) { _ async in Issue.record("it has died") }
+    await hub[Listener.self].forEach() { _ async in Issue.record("it has died") }
     let alive = Probe()
     hub.subscribe(alive, to: Listener.self, on: ManualExecutor())
-    let others = hub.delegates(Listener.self).conforming(to: (any Error & Sendable).self)
+    let others = hub[Listener.self].conforming(to: (any Error & Sendable).self)
     others.forEach { _ in Issue.record("it does not conform") }
     await others.forEach { _ async in Issue.record("it does not conform") }
     withExtendedLifetime(alive) {}
@@ -374,7 +374,7 @@ struct ForEachTests {
 
   @Test("those that conform to a further protocol are called, and nobody else")
   func conforming() async {
-    let delegates = hub.delegates(Listener.self).conforming(to: Bystander.self)
+    let delegates = hub[Listener.self].conforming(to: Bystander.self)
     var called: [String] = []
     delegates.forEach { called.append($0.name) }
     await delegates.forEach(reversed: true) { probe in
@@ -382,7 +382,7 @@ struct ForEachTests {
       called.append(probe.name)
     }
     #expect(called == ["0", "1", "2", "3", "3", "2", "1", "0"])
-    let neither = hub.delegates(Listener.self).conforming(to: (any Error & Sendable).self)
+    let neither = hub[Listener.self].conforming(to: (any Error & Sendable).self)
     neither.forEach { _ in Issue.record("it does not conform") }
     #expect(await hub.statistics().questions.asked == 8)
   }
@@ -392,7 +392,7 @@ struct ForEachTests {
     let (hub, log) = (hub, Recorder<Bool>())
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      await hub.forEach(Listener.self) { _ in
+      await hub[Listener.self].forEach() { _ in
         await Task.yield()
         log.record(Task.isCancelled)
       }

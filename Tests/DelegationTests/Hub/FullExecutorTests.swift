@@ -17,14 +17,14 @@ struct FullExecutorTests {
     let (blockade, hasPosted) = (Blockade(), Gate())
     executor.fill(with: blockade)
     Thread {
-      hub.notify(Listener.self) { _ in }
+      hub[Listener.self].notify() { _ in }
       hasPosted.arrive()
     }.start()
     await blockade.entry()
     let lifetimes = Lifetimes()
     for number in 0..<100 {
       let cargo = lifetimes.make()
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         withExtendedLifetime(cargo) {}
         probe.log.record(number)
       }
@@ -42,7 +42,7 @@ struct FullExecutorTests {
 
     func callAsFunction(_ hub: DelegateHub, until gate: Gate) async {
       switch self {
-      case .notifyAndWait: await hub.notifyAndWait(Listener.self) { _ in await gate.pass() }
+      case .notifyAndWait: await hub[Listener.self].notifyAndWait() { _ in await gate.pass() }
       case .drain: await hub.drain()
       }
     }
@@ -61,7 +61,7 @@ struct FullExecutorTests {
     hub.subscribe(probe, to: Listener.self)
     let (gate, blockade, drained) = (Gate(), Blockade(), Gate())
     if wait != .notifyAndWait {
-      hub.notify(Listener.self) { _ in await gate.pass() }
+      hub[Listener.self].notify() { _ in await gate.pass() }
       await gate.arrivals()
     }
     // The one is full when the caller is to go on; the other runs at once what it does then.
@@ -82,7 +82,7 @@ struct FullExecutorTests {
       }
     }
     await others.rest()
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     gate.open()
     #expect(await probe.log.history(of: 1) == [1])
     await blockade.entry()

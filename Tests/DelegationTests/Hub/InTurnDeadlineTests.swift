@@ -13,7 +13,7 @@ struct InTurnDeadlineTests {
     let probes = stage.cast(3)
     func ask(_ absence: DelegateHub.Absence<String?>) -> String?? {
       stage.perform { hub in
-        await hub.askInTurn(Listener.self, absent: absence) { probe in
+        await hub[Listener.self].askInTurn(absent: absence) { probe in
           if probe.name == "0" { throw Refusal() }
           return probe.name
         }
@@ -24,7 +24,7 @@ struct InTurnDeadlineTests {
     #expect(ask(.counts(as: "absent")) == "absent")
     func pass(_ absence: DelegateHub.Absence<String?>) -> String?? {
       stage.perform { hub in
-        await hub.pass("", through: Listener.self, absent: absence) { probe, text in
+        await hub[Listener.self].pass("", absent: absence) { probe, text in
           if probe.name == "1" { throw Refusal() }
           return text + probe.name
         }
@@ -52,7 +52,7 @@ struct InTurnDeadlineTests {
       }
     }
     let events = Recorder<String>()
-    let answer = await hub.askInTurn(Listener.self, within: .seconds(600), absent: .abstains) {
+    let answer = await hub[Listener.self].askInTurn(within: .seconds(600), absent: .abstains) {
       probe -> Int? in
       events.record("\(probe.name) begins")
       await Task.yield()
@@ -61,8 +61,7 @@ struct InTurnDeadlineTests {
     }
     #expect(answer == nil)
     #expect(events.history == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
-    let passed = await hub.pass(
-      "", through: Listener.self, within: .seconds(600), absent: .abstains
+    let passed = await hub[Listener.self].pass("", within: .seconds(600), absent: .abstains
     ) {
       $1 + $0.name
     }
@@ -73,7 +72,7 @@ struct InTurnDeadlineTests {
   func stops() {
     let probes = stage.cast(4)
     let answer = stage.perform { hub in
-      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].askInTurn(within: .seconds(1), absent: .abstains) { probe in
         probe.log.record(1)
         return probe.name == "2" ? probe.name : nil
       }
@@ -81,7 +80,7 @@ struct InTurnDeadlineTests {
     #expect(answer == "2")
     #expect(probes.map(\.log.history) == [[1], [1], [1], []])
     let passed: Int?? = stage.perform { hub in
-      await hub.pass(1, through: Listener.self, within: .seconds(1), absent: .abstains) {
+      await hub[Listener.self].pass(1, within: .seconds(1), absent: .abstains) {
         probe, value in
         probe.log.record(2)
         return probe.name == "1" ? nil : value
@@ -99,7 +98,7 @@ struct InTurnDeadlineTests {
     let cancelled = Recorder<Bool>()
     func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
       stage.start { hub in
-        await hub.askInTurn(Listener.self, within: .seconds(1), absent: absence) { probe in
+        await hub[Listener.self].askInTurn(within: .seconds(1), absent: absence) { probe in
           probe.log.record(1)
           if probe.name == "1" {
             await gate.pass()
@@ -128,7 +127,7 @@ struct InTurnDeadlineTests {
     let gate = Gate()
     func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
       stage.start { hub in
-        await hub.pass("", through: Listener.self, within: .seconds(1), absent: absence) {
+        await hub[Listener.self].pass("", within: .seconds(1), absent: absence) {
           probe, text in
           if probe.name == "1" { await gate.pass() }
           return text + probe.name
@@ -150,7 +149,7 @@ struct InTurnDeadlineTests {
     let nodes = probes.map { stage.hub.subscribe($0, to: Listener.self).node }
     let gate = Gate()
     let call = stage.start { hub in
-      await hub.pass(0, through: Listener.self, within: .seconds(1), absent: .abstains) {
+      await hub[Listener.self].pass(0, within: .seconds(1), absent: .abstains) {
         if $0.name == "1" { await gate.pass() }
         return $1 + 1
       }
@@ -172,7 +171,7 @@ struct InTurnDeadlineTests {
       stage.hub.subscribe($0, to: Listener.self, on: $0.name == "0" ? own : nil).node
     }
     let call = stage.start { hub in
-      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+      await hub[Listener.self].pass("", within: .seconds(1), absent: .counts(as: "late")) {
         $1 + $0.name
       }
     }
@@ -202,13 +201,13 @@ struct InTurnDeadlineTests {
       }
     }
     let asked = stage.start { hub in
-      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: .abstains) { probe in
         await answer(probe)
         return probe.name == "3" ? probe.name : nil
       }
     }
     let passed = stage.start { hub in
-      await hub.pass("", through: Listener.self, eachWithin: .seconds(1), absent: .abstains) {
+      await hub[Listener.self].pass("", eachWithin: .seconds(1), absent: .abstains) {
         probe, text in
         await answer(probe)
         return text + probe.name
@@ -236,7 +235,7 @@ struct InTurnDeadlineTests {
     let gate = Gate()
     func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
       stage.start { hub in
-        await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: absence) { probe in
+        await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: absence) { probe in
           if probe.name == "0" { await gate.pass() }
           return probe.name
         }
@@ -244,7 +243,7 @@ struct InTurnDeadlineTests {
     }
     func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
       stage.start { hub in
-        await hub.pass("", through: Listener.self, eachWithin: .seconds(1), absent: absence) {
+        await hub[Listener.self].pass("", eachWithin: .seconds(1), absent: absence) {
           probe, text in
           if probe.name == "1" { await gate.pass() }
           return text + probe.name
@@ -265,7 +264,7 @@ struct InTurnDeadlineTests {
     let probes = stage.cast(4)
     let gate = Gate()
     let call = stage.start { hub in
-      await hub.delegates(Listener.self).pass(
+      await hub[Listener.self].pass(
         "", within: .milliseconds(2500), eachWithin: .seconds(1), absent: .counts(as: "late")
       ) { probe, text in
         probe.log.record(1)
@@ -289,11 +288,11 @@ struct InTurnDeadlineTests {
   func eachZero() {
     let probes = stage.cast(2)
     let passed = stage.perform { hub in
-      await hub.pass("v", through: Listener.self, eachWithin: .zero, absent: .counts(as: "absent"))
+      await hub[Listener.self].pass("v", eachWithin: .zero, absent: .counts(as: "absent"))
       { $1 + $0.name }
     }
     let asked = stage.perform { hub in
-      await hub.delegates(Listener.self).askInTurn(eachWithin: .zero, absent: .abstains) { $0.name }
+      await hub[Listener.self].askInTurn(eachWithin: .zero, absent: .abstains) { $0.name }
     }
     #expect(passed == "absent")
     #expect(asked == .some(nil))
@@ -307,7 +306,7 @@ struct InTurnDeadlineTests {
     stage.hub.subscribe(probes[0], to: Listener.self, on: stuck)
     stage.hub.subscribe(probes[1], to: Listener.self)
     let call = stage.start { hub in
-      await hub.askInTurn(Listener.self, eachWithin: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: .abstains) { probe in
         probe.log.record(1)
         return probe.name
       }
@@ -324,12 +323,12 @@ struct InTurnDeadlineTests {
   func zero() {
     func ask() -> String?? {
       stage.perform { hub in
-        await hub.askInTurn(Listener.self, within: .zero, absent: .counts(as: "absent")) { $0.name }
+        await hub[Listener.self].askInTurn(within: .zero, absent: .counts(as: "absent")) { $0.name }
       }
     }
     func pass() -> String?? {
       stage.perform { hub in
-        await hub.pass("v", through: Listener.self, within: .zero, absent: .counts(as: "absent")) {
+        await hub[Listener.self].pass("v", within: .zero, absent: .counts(as: "absent")) {
           $1 + $0.name
         }
       }
@@ -347,7 +346,7 @@ struct InTurnDeadlineTests {
     var probes = stage.cast(4)
     let gate = Gate()
     let call = stage.start { hub in
-      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+      await hub[Listener.self].pass("", within: .seconds(1), absent: .counts(as: "late")) {
         if $0.name == "0" { await gate.pass() }
         return $1 + $0.name
       }
@@ -369,13 +368,13 @@ struct InTurnDeadlineTests {
     var there: Probe? = Probe("there")
     let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
     let ask = stage.start { hub in
-      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+      await hub[Listener.self].askInTurn(within: .seconds(1), absent: .counts(as: "late")) {
         called.record("asked")
         return $0.name
       }
     }
     let pass = stage.start { hub in
-      await hub.pass("v", through: Listener.self, within: .seconds(1), absent: .counts(as: "late"))
+      await hub[Listener.self].pass("v", within: .seconds(1), absent: .counts(as: "late"))
       {
         called.record("passed")
         return $1 + $0.name
@@ -406,7 +405,7 @@ struct InTurnDeadlineTests {
     let gate = Gate()
     let subscription = stage.hub.subscribe(probe, to: Listener.self, on: own)
     let call = stage.start { hub in
-      await hub.askInTurn(Listener.self, within: .seconds(1), absent: .counts(as: "late")) {
+      await hub[Listener.self].askInTurn(within: .seconds(1), absent: .counts(as: "late")) {
         await gate.pass()
         return $0.name
       }
@@ -428,7 +427,7 @@ struct InTurnDeadlineTests {
     let probes = stage.cast(2)
     let gate = Gate()
     let call = stage.start { hub in
-      await hub.pass("", through: Listener.self, within: .seconds(1), absent: .abstains) {
+      await hub[Listener.self].pass("", within: .seconds(1), absent: .abstains) {
         probe, text in
         if probe.name == "0" { await gate.pass() }
         return text + probe.name + (Task.isCancelled ? "!" : "")
@@ -449,8 +448,7 @@ struct InTurnDeadlineTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self, on: queue)
     queue.suspend()
-    let answer = await hub.askInTurn(
-      Listener.self, within: .milliseconds(20), absent: .counts(as: 1)
+    let answer = await hub[Listener.self].askInTurn(within: .milliseconds(20), absent: .counts(as: 1)
     ) {
       _ in 2
     }

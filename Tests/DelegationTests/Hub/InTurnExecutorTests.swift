@@ -12,7 +12,7 @@ struct InTurnExecutorTests {
     hub.subscribe(probe, to: Listener.self)
     let called = Recorder<Int>()
     let call = Task {
-      await hub.pass(1, through: Listener.self) { _, value in
+      await hub[Listener.self].pass(1) { _, value in
         called.record(value)
         return value + 1
       }
@@ -37,7 +37,7 @@ struct InTurnExecutorTests {
     // A handler that suspends, so that the call comes back to the executor.
     let gate = Gate()
     let call = Task {
-      await hub.askInTurn(Listener.self) { _ -> Int? in
+      await hub[Listener.self].askInTurn() { _ -> Int? in
         await gate.pass()
         return 1
       }
@@ -45,11 +45,10 @@ struct InTurnExecutorTests {
     await executor.waitForJob()
     // One job, in whatever the call is by then; after it the executor stands still again.
     executor.runNext()
-    let isPassed = await hub.vote(
-      Listener.self, within: .milliseconds(10), absent: .counts(as: false)
+    let isPassed = await hub[Listener.self].vote(within: .milliseconds(10), absent: .counts(as: false)
     ) { _ in true }
     #expect(!isPassed)
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
+    #expect(hub[Listener.self].count == 1)
     gate.open()
     let answer = await executor.run(until: call)
     #expect(answer == 1)
@@ -59,8 +58,8 @@ struct InTurnExecutorTests {
   @Test("a call that reaches nobody does not need it")
   func nobody() async {
     let hub = DelegateHub(.init(executor: ManualExecutor()))
-    #expect(await hub.pass(1, through: Listener.self) { _, value in value + 1 } == 1)
-    #expect(await hub.askInTurn(Listener.self) { _ -> Int? in 1 } == nil)
+    #expect(await hub[Listener.self].pass(1) { _, value in value + 1 } == 1)
+    #expect(await hub[Listener.self].askInTurn() { _ -> Int? in 1 } == nil)
   }
 }
 

@@ -25,12 +25,12 @@ struct IncidentContextTests {
     for label in ["one", "two"] {
       Label.$current.withValue(label) {
         if isAsynchronous {
-          stage.hub.notify(Listener.self) { _ in
+          stage.hub[Listener.self].notify() { _ in
             await Task.yield()
             throw Refusal()
           }
         } else {
-          stage.hub.notify(Listener.self) { _ in throw Refusal() }
+          stage.hub[Listener.self].notify() { _ in throw Refusal() }
         }
       }
     }
@@ -49,7 +49,7 @@ struct IncidentContextTests {
     let probe = Probe()
     hub.subscribe(probe, to: Bystander.self)
     await Label.$current.withValue("one") {
-      await hub.delegates(Bystander.self).conforming(to: Listener.self)
+      await hub[Bystander.self].conforming(to: Listener.self)
         .notifyAndWait { @MainActor _ in throw Refusal() }
     }
     await hub.drain()
@@ -63,7 +63,7 @@ struct IncidentContextTests {
     let probes = stage.cast(count)
     let vote = stage.start { hub in
       await Label.$current.withValue("one") {
-        await hub.vote(Listener.self, absent: .abstains) { _ in throw Refusal() }
+        await hub[Listener.self].vote(absent: .abstains) { _ in throw Refusal() }
       }
     }
     #expect(vote.result == true)
@@ -79,7 +79,7 @@ struct IncidentContextTests {
     stage.clock.advance(by: .seconds(7))
     let vote = stage.start { hub in
       await Label.$current.withValue("one") {
-        await hub.vote(Listener.self, within: .seconds(2), absent: .abstains) { probe in
+        await hub[Listener.self].vote(within: .seconds(2), absent: .abstains) { probe in
           if probe.name == "0" { await gate.pass() }
           return true
         }
@@ -98,7 +98,7 @@ struct IncidentContextTests {
     let probes = stage.cast(2)
     let gates = [Gate(), Gate()]
     let question = stage.start { hub in
-      await hub.askInTurn(Listener.self, within: .seconds(5), absent: .abstains) { probe -> Int? in
+      await hub[Listener.self].askInTurn(within: .seconds(5), absent: .abstains) { probe -> Int? in
         await gates[probe.name == "0" ? 0 : 1].pass()
         return nil
       }
@@ -119,7 +119,7 @@ struct IncidentContextTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, on: busy)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in true }
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
     }
     stage.advance(by: .seconds(1))
     #expect(vote.result == true)
@@ -134,11 +134,11 @@ struct IncidentContextTests {
     let probes = stage.cast(1)
     let gate = Gate()
     Label.$current.withValue("post") {
-      stage.hub.notify(Listener.self) { _ in await gate.pass() }
+      stage.hub[Listener.self].notify() { _ in await gate.pass() }
     }
     let vote = stage.start { hub in
       await Label.$current.withValue("vote") {
-        await hub.vote(Listener.self) { _ in
+        await hub[Listener.self].vote() { _ in
           await gate.pass()
           return true
         }
@@ -165,7 +165,7 @@ struct IncidentContextTests {
     let probes = stage.cast(1)
     stage.clock.advance(by: .seconds(7))
     let call = stage.start { hub in
-      await form(hub.delegates(Listener.self)) { _ in
+      await form(hub[Listener.self]) { _ in
         stage.clock.advance(by: .milliseconds(milliseconds))
         throw Refusal()
       }
@@ -183,7 +183,7 @@ struct IncidentContextTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .latest)
     for label in ["one", "two", "three"] {
-      Label.$current.withValue(label) { stage.hub.notify(Listener.self) { $0.log.record(1) } }
+      Label.$current.withValue(label) { stage.hub[Listener.self].notify() { $0.log.record(1) } }
     }
     stage.run()
     #expect(told.history == ["dropped in notify, two"])

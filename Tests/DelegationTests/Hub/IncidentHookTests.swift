@@ -27,7 +27,7 @@ struct IncidentHookTests {
     hub.subscribe(probe, to: Listener.self)
     for round in 0..<100 {
       for number in 0..<5 {
-        hub.notify(Listener.self) { _ in throw Refusal(reason: "\(round * 5 + number)") }
+        hub[Listener.self].notify() { _ in throw Refusal(reason: "\(round * 5 + number)") }
       }
       #expect(await hub.drain().isEmpty)
       #expect(told.history.count == (round + 1) * 5)
@@ -152,14 +152,14 @@ struct IncidentHookTests {
       configuration.onIncident = { incident in
         told.record(incident.reason)
         if incident.reason == "first" {
-          hub.withLock { $0 }?.notify(Listener.self) { _ in throw Refusal(reason: "second") }
+          hub.withLock { $0 }?[Listener.self].notify() { _ in throw Refusal(reason: "second") }
         }
       }
     }
     hub.withLock { $0 = stage.hub }
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in throw Refusal(reason: "first") }
+    stage.hub[Listener.self].notify() { _ in throw Refusal(reason: "first") }
     stage.run()
     #expect(told.history == ["first", "second"])
     withExtendedLifetime(probe) {}
@@ -176,7 +176,7 @@ struct IncidentHookTests {
     let probe = Probe()
     stage?.hub.subscribe(probe, to: Listener.self)
     let trace = stage.map { Obituary(of: $0.hub) }
-    stage?.hub.notify(Listener.self) { _ in throw Refusal(reason: "last") }
+    stage?.hub[Listener.self].notify() { _ in throw Refusal(reason: "last") }
     stage = nil
     executor?.run()
     #expect(told.history == ["failed last"])

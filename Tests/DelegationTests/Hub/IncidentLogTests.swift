@@ -42,7 +42,7 @@ struct IncidentLogTests {
       StandardError.passOn { if $0.contains("more incidents") { reported.open() } }
       hub.subscribe(probe, to: Listener.self, fileID: "Door.swift", line: 3)
       for number in 0..<1000 {
-        hub.notify(Listener.self) { _ in throw Refusal(reason: "\(number)") }
+        hub[Listener.self].notify() { _ in throw Refusal(reason: "\(number)") }
         // No more wait than the hub keeps.
         if number % 100 == 99 { await hub.drain() }
       }
@@ -64,7 +64,7 @@ struct IncidentLogTests {
       let (probe, told) = (Probe(), Recorder<DelegateHub.Incident>())
       let hub = DelegateHub { $0.onIncident = { told.record($0) } }
       hub.subscribe(probe, to: Listener.self)
-      hub.notify(Listener.self) { _ in throw Refusal() }
+      hub[Listener.self].notify() { _ in throw Refusal() }
       let plain = await told.history(of: 1)[0]
       var withNineMore = plain
       withNineMore.leftOut = 9

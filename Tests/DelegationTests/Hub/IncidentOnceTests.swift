@@ -15,7 +15,7 @@ struct IncidentOnceTests {
     }
 
     deinit {
-      _ = hub.hasSubscribers(of: Listener.self)
+      _ = (!hub[Listener.self].isEmpty)
     }
   }
 
@@ -31,7 +31,7 @@ struct IncidentOnceTests {
       holder = subscriber
       return hub.subscribe(subscriber, to: Listener.self)
     }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       let last = holder.withLock { $0.take() }
       withExtendedLifetime(last) {}
     }
@@ -51,7 +51,7 @@ struct IncidentOnceTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self, mailbox: .latest)
     @Sendable func post(_ round: Int) {
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         probe.log.record(round)
         guard round < 50 else { return }
         // Each goes on to the next before it returns: one waits at all times.
@@ -73,7 +73,7 @@ struct IncidentOnceTests {
     let (scene, gate) = (IncidentScene(), Gate())
     let probes = scene.cast(2)
     let vote = scene.stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { probe in
         if probe.name == "1" { return true }
         await gate.pass()
         throw Refusal()

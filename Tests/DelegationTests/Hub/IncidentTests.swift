@@ -15,7 +15,7 @@ struct IncidentTests {
     let probe = Probe()
     let subscription = scene.hub.subscribe(
       probe, to: Listener.self, id: "quota", fileID: "Shop/Cart.swift", line: 7)
-    scene.hub.notify(Listener.self) { _ in throw Refusal(reason: "full") }
+    scene.hub[Listener.self].notify() { _ in throw Refusal(reason: "full") }
     scene.stage.run()
     let incident = try #require(scene.incidents.history.first)
     #expect(incident.kind == .failed)
@@ -48,11 +48,11 @@ struct IncidentTests {
     }
     let outcomes = scene.stage.perform { hub in
       [
-        await hub.vote(Listener.self, absent: .abstains) { try check($0) },
-        await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: true)) {
+        await hub[Listener.self].vote(absent: .abstains) { try check($0) },
+        await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: true)) {
           try check($0)
         },
-        await hub.ask(Listener.self, combining: .all(), absent: .counts(as: true)) {
+        await hub[Listener.self].ask(combining: .all(), absent: .counts(as: true)) {
           try check($0)
         }.count == 2,
       ]
@@ -67,7 +67,7 @@ struct IncidentTests {
     let probes = scene.cast(2)
     let gate = Gate()
     let decided = scene.stage.start { hub in
-      await hub.vote(Listener.self, absent: .abstains) { probe in
+      await hub[Listener.self].vote(absent: .abstains) { probe in
         if probe.name == "1" { return false }
         await gate.pass()
         try Task.checkCancellation()
@@ -78,7 +78,7 @@ struct IncidentTests {
     scene.stage.open(gate)
     let (second, third) = (Gate(), Gate())
     let given = scene.stage.start { hub in
-      await hub.vote(Listener.self, absent: .counts(as: false)) { probe in
+      await hub[Listener.self].vote(absent: .counts(as: false)) { probe in
         await (probe.name == "0" ? second : third).pass()
         throw Refusal()
       }
@@ -99,7 +99,7 @@ struct IncidentTests {
     let probes = scene.cast(4)
     let gate = Gate()
     let vote = scene.stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { probe in
         if probe.name != "2" { await gate.pass() }
         return true
       }
@@ -127,11 +127,10 @@ struct IncidentTests {
           if $0.name == "1" { await gate.pass() }
         }
         if number == 0 {
-          _ = await hub.ask(
-            Listener.self, combining: .all(), within: .seconds(1), absent: .abstains
+          _ = await hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .abstains
           ) { await ask($0) }
         } else {
-          _ = await hub.collect(Listener.self, within: .seconds(2)) { await ask($0) }
+          _ = await hub[Listener.self].collect(within: .seconds(2)) { await ask($0) }
         }
         return number
       }
@@ -141,7 +140,7 @@ struct IncidentTests {
     #expect(calls.map(\.result) == [0, 1])
     #expect(scene.told == ["late ask site:1", "late collect site:1"])
     let last = scene.stage.start { hub in
-      await hub.collect(Listener.self, within: .seconds(1)) { _ in await gate.pass() }.count
+      await hub[Listener.self].collect(within: .seconds(1)) { _ in await gate.pass() }.count
     }
     scene.hub.unsubscribe(probes[0])
     scene.hub.unsubscribe(probes[1])
@@ -150,7 +149,7 @@ struct IncidentTests {
     let others = scene.cast(1)
     #expect(
       scene.stage.perform { hub in
-        await hub.vote(Listener.self, within: .zero, absent: .counts(as: true)) { _ in false }
+        await hub[Listener.self].vote(within: .zero, absent: .counts(as: true)) { _ in false }
       } == true)
     #expect(scene.incidents.history.count == 2)
     scene.stage.open(gate)
@@ -170,15 +169,15 @@ struct IncidentTests {
       let gates = [Gate(), Gate()]
       scene.hub.subscribe(probe, to: Listener.self, mailbox: policy, fileID: "site", line: 1)
       for gate in gates {
-        scene.hub.notify(Listener.self) { _ in await gate.pass() }
+        scene.hub[Listener.self].notify() { _ in await gate.pass() }
         scene.stage.run()
         // One waits and four are dropped, in two goes.
         for _ in 0..<2 {
-          scene.hub.notify(Listener.self) { _ in }
-          scene.hub.notify(Listener.self) { _ in }
+          scene.hub[Listener.self].notify() { _ in }
+          scene.hub[Listener.self].notify() { _ in }
           scene.stage.run()
         }
-        scene.hub.notify(Listener.self) { _ in }
+        scene.hub[Listener.self].notify() { _ in }
         scene.stage.run()
         scene.stage.open(gate)
       }
@@ -197,7 +196,7 @@ struct IncidentTests {
     let (one, other) = (Probe(), Probe())
     scene.hub.subscribe(one, to: Listener.self)
     scene.hub.subscribe(other, to: Listener.self, mailbox: .dropOldest(limit: 10))
-    for _ in 0..<10 { scene.hub.notify(Listener.self) { _ in } }
+    for _ in 0..<10 { scene.hub[Listener.self].notify() { _ in } }
     scene.stage.run()
     #expect(scene.told == [])
     withExtendedLifetime((one, other)) {}
@@ -214,7 +213,7 @@ struct IncidentTests {
         mortal, to: Listener.self, id: "quota", hold: .strongly, fileID: "Shop/Quota.swift", line: 2
       )
     }
-    scene.hub.notify(Listener.self) { _ in throw Refusal() }
+    scene.hub[Listener.self].notify() { _ in throw Refusal() }
     scene.stage.run()
     scene.hub.unsubscribeAll(from: Listener.self)
     mortal = nil

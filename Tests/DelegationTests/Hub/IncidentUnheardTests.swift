@@ -48,7 +48,7 @@ struct IncidentUnheardTests {
   func heardAsFurtherProtocol() {
     var mortal: Probe? = Probe()
     if let mortal { scene.hub.subscribe(mortal, to: Listener.self) }
-    let listeners = scene.hub.delegates(Listener.self).conforming(to: (any Listener).self)
+    let listeners = scene.hub[Listener.self].conforming(to: (any Listener).self)
     for _ in 0..<2 {
       #expect(scene.stage.start { _ in await listeners.vote { _ in true } }.result == true)
       mortal = nil
@@ -61,7 +61,7 @@ struct IncidentUnheardTests {
   func otherwiseGone() {
     var mortals = Probe.many(4)
     scene.hub.subscribe(mortals[0], to: Listener.self)
-    scene.hub.notify(Listener.self) { _ in throw Refusal() }
+    scene.hub[Listener.self].notify() { _ in throw Refusal() }
     scene.stage.run()
     #expect(scene.told.count == 1)
     let subscription = scene.hub.subscribe(mortals[1], to: Listener.self)
@@ -70,7 +70,7 @@ struct IncidentUnheardTests {
     subscription.cancel()
     scene.hub.unsubscribe(id: "removed")
     mortals = []
-    scene.hub.notify(Listener.self) { _ in }
+    scene.hub[Listener.self].notify() { _ in }
     scene.stage.run()
     // As when the dead are looked for.
     uncalled.node.terminate(as: .expired)
@@ -90,14 +90,14 @@ struct IncidentUnheardTests {
     await Task { @MainActor in
       var probes = Probe.many(20)
       let subscriptions = probes.map { hub.subscribe($0, to: Listener.self, fileID: "V", line: 1) }
-      hub.notify(Listener.self) { @MainActor _ in Issue.record("the dead are called") }
+      hub[Listener.self].notify() { @MainActor _ in Issue.record("the dead are called") }
       // The handlers wait for the main actor, which this keeps.
       while subscriptions.contains(where: { $0.statistics.counts.handling == 0 }) {
         Threads.pause()
       }
       probes = []
       if isFoundByAnother {
-        hub.notify(Listener.self) { _ in Issue.record("the dead are called") }
+        hub[Listener.self].notify() { _ in Issue.record("the dead are called") }
         while subscriptions.contains(where: \.isActive) { Threads.pause() }
       }
     }.value
@@ -121,9 +121,9 @@ struct IncidentUnheardTests {
     var probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self, fileID: "V", line: 1) }
     if isAsynchronous {
-      hub.notify(Listener.self) { _ in await gate.pass() }
+      hub[Listener.self].notify() { _ in await gate.pass() }
     } else {
-      hub.notify(Listener.self) { _ in Issue.record("the dead are called") }
+      hub[Listener.self].notify() { _ in Issue.record("the dead are called") }
     }
     await gate.arrivals(2)
     probes = []
@@ -187,7 +187,7 @@ struct IncidentUnheardTests {
         probe, to: Listener.self, on: number < 10 ? still : nil, fileID: "site",
         line: UInt(number < 10 ? 1 : 2))
     }
-    scene.hub.notify(Listener.self) { _ in }
+    scene.hub[Listener.self].notify() { _ in }
     scene.stage.run()
     let last = Probe("the 512th")
     probes = []

@@ -67,13 +67,13 @@ struct InterceptorFaultTests {
       return await next()
     }
     let probes = cast(stage)
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     #expect(probes.map(\.log.history) == [isAfter ? [1] : [], [1], [1]])
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in true }
+      await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in true }
     }
-    let veto = stage.start { hub in await hub.vote(Listener.self) { $0.name != "1" } }
+    let veto = stage.start { hub in await hub[Listener.self].vote() { $0.name != "1" } }
     #expect(veto.result == false)
     stage.advance(by: .seconds(1))
     #expect(vote.result == false)
@@ -100,10 +100,10 @@ struct InterceptorFaultTests {
     let (blocked, free) = (Probe(), Probe())
     hub.subscribe(blocked, to: Listener.self, id: 0)
     hub.subscribe(free, to: Listener.self)
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { $0.log.record(1) }
     #expect(await free.log.history(of: 1) == [1])
     #expect(
-      await hub.vote(Listener.self, within: .milliseconds(1), absent: .counts(as: false)) { _ in
+      await hub[Listener.self].vote(within: .milliseconds(1), absent: .counts(as: false)) { _ in
         true
       } == false)
     for _ in 0..<2 { semaphore.signal() }
@@ -120,8 +120,8 @@ struct InterceptorFaultTests {
       return await next()
     }
     let probes = cast(stage)
-    let vote = stage.start { hub in await hub.vote(Listener.self) { _ in true } }
-    stage.hub.notify(Listener.self) { _ in }
+    let vote = stage.start { hub in await hub[Listener.self].vote() { _ in true } }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     // The alarm of the first was set before the second began.
     for _ in 0..<2 { stage.advance(by: .seconds(1)) }
@@ -148,8 +148,8 @@ struct InterceptorFaultTests {
     let probes = cast(stage)
     let vote = stage.start { hub in
       way == 1
-        ? await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in true }
-        : await hub.vote(Listener.self) { way == 2 || $0.name == "0" }
+        ? await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
+        : await hub[Listener.self].vote() { way == 2 || $0.name == "0" }
     }
     switch way {
     case 1: stage.advance(by: .seconds(1))
@@ -176,9 +176,7 @@ struct InterceptorFaultTests {
     }
     let probes = Probe.many(3)
     for (id, probe) in probes.enumerated() { hub.subscribe(probe, to: Listener.self, id: id) }
-    let names = await hub.ask(
-      Listener.self,
-      combining: .reduce([]) { @Sendable (names: [String], name: String) in
+    let names = await hub[Listener.self].ask(combining: .reduce([]) { @Sendable (names: [String], name: String) in
         names + ["\(name) \(Label.current)"]
       }
     ) { probe in
@@ -187,11 +185,11 @@ struct InterceptorFaultTests {
     }
     #expect(names == ["0 nothing", "1 nothing", "2 nothing"])
     #expect(seen.history.sorted() == ["0 bound", "1 nothing", "2 nothing"])
-    _ = await hub.ask(Listener.self, combining: .all()) {
+    _ = await hub[Listener.self].ask(combining: .all()) {
       seen.record("\($0.name) \(Label.current)")
     }
     #expect(seen.history.suffix(3) == ["0 bound", "1 nothing", "2 nothing"])
-    await hub.notifyAndWait(Listener.self) { seen.record("\($0.name) \(Label.current)") }
+    await hub[Listener.self].notifyAndWait() { seen.record("\($0.name) \(Label.current)") }
     #expect(seen.history.suffix(3).sorted() == ["0 bound", "1 nothing", "2 nothing"])
   }
 
@@ -204,7 +202,7 @@ struct InterceptorFaultTests {
     }
     let probes = stage.cast(1)
     Label.$current.withValue("posted") {
-      stage.hub.notify(Listener.self) { _ in seen.record(Label.current) }
+      stage.hub[Listener.self].notify() { _ in seen.record(Label.current) }
     }
     stage.run()
     #expect(
@@ -223,7 +221,7 @@ struct InterceptorFaultTests {
         Hook { call, next in
           guard call.id as? Int == 0, let hub = held.withLock({ $0 }) else { return await next() }
           waits.record(await hub.drain().isEmpty)
-          await hub.notifyAndWait(Bystander.self) { $0.log.record(1) }
+          await hub[Bystander.self].notifyAndWait() { $0.log.record(1) }
           let outcome = await next()
           await call.subscription.cancelAndWait()
           return outcome
@@ -278,10 +276,10 @@ struct InterceptorFaultTests {
   func absent() {
     let stage = stage { _ in .notCalled }
     let probes = cast(stage)
-    let first = stage.start { hub in await hub.askInTurn(Listener.self) { $0.name as String? } }
+    let first = stage.start { hub in await hub[Listener.self].askInTurn() { $0.name as String? } }
     #expect(first.result == "1")
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, by: .unanimous(ofAtLeast: 3)) { _ in true }
+      await hub[Listener.self].vote(by: .unanimous(ofAtLeast: 3)) { _ in true }
     }
     #expect(vote.result == false)
     withExtendedLifetime(probes) {}

@@ -10,15 +10,15 @@ struct InterceptorPauseTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let votes = await [
-      hub.vote(Listener.self, absent: .counts(as: false)) { _ in true },
-      hub.vote(Listener.self, within: .seconds(600), absent: .counts(as: false)) { _ in true },
-      hub.vote(Listener.self, absent: .abstains) { _ in false },
-      hub.vote(Listener.self) { _ in false },
+      hub[Listener.self].vote(absent: .counts(as: false)) { _ in true },
+      hub[Listener.self].vote(within: .seconds(600), absent: .counts(as: false)) { _ in true },
+      hub[Listener.self].vote(absent: .abstains) { _ in false },
+      hub[Listener.self].vote() { _ in false },
     ]
     #expect(votes == [false, false, true, true])
-    let answer = await hub.askInTurn(Listener.self, absent: .counts(as: 7)) { _ in 1 }
+    let answer = await hub[Listener.self].askInTurn(absent: .counts(as: 7)) { _ in 1 }
     #expect(answer == 7)
-    #expect(await hub.collect(Listener.self) { _ in 1 }.isEmpty)
+    #expect(await hub[Listener.self].collect() { _ in 1 }.isEmpty)
     #expect(await hub.statistics().questions.asked == 0)
     withExtendedLifetime(probe) {}
   }
@@ -42,9 +42,9 @@ struct InterceptorPauseTests {
     if let old { hub.subscribe(old, to: Listener.self, id: 0) }
     for number in 0..<3 {
       if isOnMainActor {
-        hub.notify(Listener.self) { @MainActor in handled.record("\($0.name) \(number)") }
+        hub[Listener.self].notify() { @MainActor in handled.record("\($0.name) \(number)") }
       } else {
-        hub.notify(Listener.self) { handled.record("\($0.name) \(number)") }
+        hub[Listener.self].notify() { handled.record("\($0.name) \(number)") }
       }
     }
     await gate.arrivals()
@@ -70,16 +70,16 @@ struct InterceptorPauseTests {
       ]))
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { $0.log.record(0) }
+    hub[Listener.self].notify() { $0.log.record(0) }
     await hub.drain()
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     #expect(
-      await hub.vote(Listener.self, absent: .counts(as: false)) { probe in
+      await hub[Listener.self].vote(absent: .counts(as: false)) { probe in
         probe.log.record(1)
         return false
       })
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let answer = await hub.askInTurn(Listener.self) { probe -> Int? in
+    let answer = await hub[Listener.self].askInTurn() { probe -> Int? in
       probe.log.record(2)
       return 2
     }
@@ -100,7 +100,7 @@ struct InterceptorPauseTests {
       ]))
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { @MainActor in $0.log.record(0) }
+    hub[Listener.self].notify() { @MainActor in $0.log.record(0) }
     await hub.drain()
     #expect(probe.log.history.isEmpty)
     #expect(await hub.statistics().counts.cancelled == 1)
@@ -124,7 +124,7 @@ struct InterceptorPauseTests {
     let probe = Probe("throws")
     hub.subscribe(probe, to: Listener.self)
     if let mortal = held.withLock({ $0 }) { hub.subscribe(mortal, to: Listener.self, id: "mortal") }
-    #expect(await hub.vote(Listener.self, absent: .abstains) { _ in throw Refusal() })
+    #expect(await hub[Listener.self].vote(absent: .abstains) { _ in throw Refusal() })
     #expect(outcomes.history == [.threw(Refusal()), .notCalled])
     withExtendedLifetime(probe) {}
   }
@@ -145,10 +145,10 @@ struct InterceptorPauseTests {
     drained.record(door)
     let probes = Probe.many(2)
     for probe in probes { door.subscribe(probe, to: Listener.self) }
-    #expect(await door.vote(Listener.self) { _ in true })
-    #expect(await door.ask(Listener.self, combining: .all()) { $0.name }.count == 2)
+    #expect(await door[Listener.self].vote() { _ in true })
+    #expect(await door[Listener.self].ask(combining: .all()) { $0.name }.count == 2)
     #expect(
-      await !door.vote(Listener.self, absent: .counts(as: false)) { _ in throw Refusal() })
+      await !door[Listener.self].vote(absent: .counts(as: false)) { _ in throw Refusal() })
     await door.drain()
     #expect(failed.history.first == .failed)
     #expect(await door.statistics().questions.failed >= 1)
@@ -176,7 +176,7 @@ struct InterceptorPauseTests {
       stage.hub.subscribe(dead, to: Bystander.self)
     }
     let vote = stage.start { hub in
-      await hub.delegates(Bystander.self).conforming(to: Listener.self).vote(
+      await hub[Bystander.self].conforming(to: Listener.self).vote(
         within: .seconds(1), absent: .counts(as: false)
       ) { _ in true }
     }

@@ -15,8 +15,8 @@ private enum Surroundings: CaseIterable, Sendable {
   }
 
   func delegates(of hub: DelegateHub) -> Delegates<any Listener> {
-    guard self == .conforming else { return hub.delegates(Listener.self) }
-    return hub.delegates(Bystander.self).conforming(to: Listener.self)
+    guard self == .conforming else { return hub[Listener.self] }
+    return hub[Bystander.self].conforming(to: Listener.self)
   }
 
   func subscribe(_ probe: Probe, to hub: DelegateHub) {
@@ -65,7 +65,7 @@ struct InterceptorTests {
       ]))
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self, id: "audit")
-    _ = await form(hub.delegates(Listener.self)) { _ in }
+    _ = await form(hub[Listener.self]) { _ in }
     let call = try #require(calls.history.first)
     #expect(calls.history.count == 1)
     #expect("\(call.call)" == form.call)
@@ -137,7 +137,7 @@ struct InterceptorTests {
     let hub = DelegateHub(.init(interceptors: [Hook { _, _ in .notCalled }]))
     let gate = Probe()
     hub.subscribe(gate, to: Listener.self)
-    let all = hub.delegates(Listener.self)
+    let all = hub[Listener.self]
     #expect(await all.vote { _ in false })
     #expect(await !all.vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
     #expect(await !all.vote(by: .unanimous(ofAtLeast: 1), absent: .abstains) { _ in true })
@@ -161,7 +161,7 @@ struct InterceptorTests {
     let hub = DelegateHub(.init(onIncident: { _ in }, interceptors: [hook, hook]))
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    _ = await form(hub.delegates(Listener.self)) {
+    _ = await form(hub[Listener.self]) {
       $0.log.record(1)
       throw Refusal()
     }
@@ -192,10 +192,10 @@ struct InterceptorTests {
           }
         ]))
     if let probe = held.withLock({ $0 }) { hub.subscribe(probe, to: Listener.self) }
-    _ = await form(hub.delegates(Listener.self)) { _ in called.record(1) }
+    _ = await form(hub[Listener.self]) { _ in called.record(1) }
     #expect(outcomes.history == [.notCalled])
     #expect(called.history == [])
-    #expect(!hub.hasSubscribers(of: Listener.self))
+    #expect((!!hub[Listener.self].isEmpty))
     let counts = await hub.statistics().counts
     #expect([counts.handled, counts.passedOver, counts.waiting] == [0, 0, 0])
     #expect((isCancelled ? counts.cancelled : counts.expired) == (form.isNotification ? 1 : 0))
@@ -215,8 +215,8 @@ struct InterceptorTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
     let gate = Gate()
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in }
     stage.clock.advance(by: .seconds(3))
     stage.run()
     stage.clock.advance(by: .seconds(2))

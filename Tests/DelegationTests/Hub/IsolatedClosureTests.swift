@@ -26,7 +26,7 @@ private enum Setting: CaseIterable, Sendable {
 
   func delegates(of hub: DelegateHub) -> Delegates<any Listener> {
     self == .conforming
-      ? hub.delegates(Bystander.self).conforming(to: Listener.self) : hub.delegates(Listener.self)
+      ? hub[Bystander.self].conforming(to: Listener.self) : hub[Listener.self]
   }
 }
 
@@ -51,7 +51,7 @@ struct IsolatedClosureTests {
       Threads.pause()
     }
     hub.unsubscribe(probe)
-    let empty = await form(DelegateHub().delegates(Listener.self)) { _ in }
+    let empty = await form(DelegateHub()[Listener.self]) { _ in }
     #expect(await call.value == empty)
     #expect(probe.log.history == [])
     await hub.drain()
@@ -68,9 +68,9 @@ struct IsolatedClosureTests {
     let rule = BooleanRule.unanimous(ofAtLeast: 3)
     let vote = Task.detached {
       isDirect
-        ? await hub.vote(Listener.self, by: rule, absent: .counts(as: false)) { @MainActor _ in true
+        ? await hub[Listener.self].vote(by: rule, absent: .counts(as: false)) { @MainActor _ in true
         }
-        : await hub.delegates(Listener.self).vote(by: rule) { @MainActor _ in true }
+        : await hub[Listener.self].vote(by: rule) { @MainActor _ in true }
     }
     while !subscriptions.allSatisfy({ $0.statistics.questions.answering > 0 }) { Threads.pause() }
     subscriptions[1].cancel()
@@ -103,15 +103,15 @@ struct IsolatedClosureTests {
     }
     await decide {
       await
-        "\(hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { @MainActor in $0.log.record(1); return true })"
+        "\(hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { @MainActor in $0.log.record(1); return true })"
     }
     await decide {
       await
-        "\(hub.collect(Listener.self, within: .seconds(1)) { @MainActor in $0.log.record(2) }.count)"
+        "\(hub[Listener.self].collect(within: .seconds(1)) { @MainActor in $0.log.record(2) }.count)"
     }
     await decide {
       await
-        "\(hub.askInTurn(Listener.self, within: .seconds(1), absent: .counts(as: 7)) { @MainActor in $0.log.record(3); return 1 } ?? 0)"
+        "\(hub[Listener.self].askInTurn(within: .seconds(1), absent: .counts(as: 7)) { @MainActor in $0.log.record(3); return 1 } ?? 0)"
     }
     #expect(results.history == ["false", "1", "7"])
     #expect(probe.log.history == [])
@@ -123,26 +123,26 @@ struct IsolatedClosureTests {
     let hub = DelegateHub()
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let all = hub.delegates(Listener.self)
+    let all = hub[Listener.self]
     let places = Recorder<String>()
-    hub.notify(Listener.self) { @Backstage _ in places.record(MarkedQueue.current) }
+    hub[Listener.self].notify() { @Backstage _ in places.record(MarkedQueue.current) }
     all.notify { @Backstage _ in places.record(MarkedQueue.current) }
-    await hub.notifyAndWait(Listener.self) { @Backstage _ in places.record(MarkedQueue.current) }
+    await hub[Listener.self].notifyAndWait() { @Backstage _ in places.record(MarkedQueue.current) }
     await all.notifyAndWait { @Backstage _ in places.record(MarkedQueue.current) }
     #expect(places.clear() == Array(repeating: "backstage", count: 12))
-    #expect(await hub.vote(Listener.self, isBackstage))
+    #expect(await hub[Listener.self].vote(isBackstage))
     #expect(await all.vote(isBackstage))
-    #expect(await hub.vote(Listener.self, absent: .counts(as: false), isBackstage))
+    #expect(await hub[Listener.self].vote(absent: .counts(as: false), isBackstage))
     #expect(await all.vote(within: .seconds(60), absent: .counts(as: false), isBackstage))
-    #expect(await hub.ask(Listener.self, combining: .all(), isBackstage) == [true, true, true])
+    #expect(await hub[Listener.self].ask(combining: .all(), isBackstage) == [true, true, true])
     #expect(await all.ask(combining: .all(), absent: .abstains, isBackstage) == [true, true, true])
-    for reply in await hub.collect(Listener.self, isBackstage) { #expect(try reply.result.get()) }
+    for reply in await hub[Listener.self].collect(isBackstage) { #expect(try reply.result.get()) }
     #expect(await all.askInTurn { @Backstage in isBackstage($0) } == true)
     #expect(
-      await hub.pass(1, through: Listener.self) { @Backstage in isBackstage($0) ? $1 + 1 : nil }
+      await hub[Listener.self].pass(1) { @Backstage in isBackstage($0) ? $1 + 1 : nil }
         == 4)
     #expect(
-      await hub.pass(1, through: Listener.self, absent: .abstains) { @Backstage in
+      await hub[Listener.self].pass(1, absent: .abstains) { @Backstage in
         isBackstage($0) ? $1 + 1 : nil
       } == 4)
     do throws(Refusal) {
@@ -158,17 +158,17 @@ struct IsolatedClosureTests {
     let hub = DelegateHub()
     let probes = Probe.many(4)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let replies = await hub.collect(Listener.self) { probe in
+    let replies = await hub[Listener.self].collect() { probe in
       if probe.name == "2" { throw Refusal(reason: "two") }
       return probe.name
     }
     #expect(replies.map { (try? $0.result.get()) ?? "none" } == ["0", "1", "none", "3"])
     #expect(
-      await hub.ask(Listener.self, combining: .all(), absent: .counts(as: "x")) { probe in
+      await hub[Listener.self].ask(combining: .all(), absent: .counts(as: "x")) { probe in
         if probe.name == "2" { throw Refusal(reason: "two") }
         return probe.name
       } == ["0", "1", "x", "3"])
-    #expect(await hub.askInTurn(Listener.self) { $0.name == "2" ? $0.name : nil } == "2")
-    #expect(await hub.pass("", through: Listener.self) { $1 + $0.name } == "0123")
+    #expect(await hub[Listener.self].askInTurn() { $0.name == "2" ? $0.name : nil } == "2")
+    #expect(await hub[Listener.self].pass("") { $1 + $0.name } == "0123")
   }
 }

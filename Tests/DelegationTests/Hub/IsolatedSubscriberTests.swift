@@ -66,11 +66,11 @@ struct IsolatedSubscriberTests {
 
   /// Tells and asks the subscribers of a hub.
   private func exercise(_ hub: DelegateHub) async {
-    for guest in 0..<100 { hub.notify(Resident.self) { await $0.didArrive(guest) } }
-    #expect(await hub.vote(Resident.self) { await $0.isWelcome(1) })
-    #expect(await hub.vote(Resident.self) { await $0.isWelcome(13) } == false)
-    #expect(await hub.askInTurn(Resident.self) { await $0.isWelcome(1) ? 1 : nil } == 1)
-    await hub.notifyAndWait(Resident.self) { await $0.didArrive(100) }
+    for guest in 0..<100 { hub[Resident.self].notify() { await $0.didArrive(guest) } }
+    #expect(await hub[Resident.self].vote() { await $0.isWelcome(1) })
+    #expect(await hub[Resident.self].vote() { await $0.isWelcome(13) } == false)
+    #expect(await hub[Resident.self].askInTurn() { await $0.isWelcome(1) ? 1 : nil } == 1)
+    await hub[Resident.self].notifyAndWait() { await $0.didArrive(100) }
   }
 
   @Test("one on the main actor handles there, in order")
@@ -89,10 +89,10 @@ struct IsolatedSubscriberTests {
     let hub = DelegateHub()
     let panel = Panel()
     hub.subscribe(panel, to: Resident.self)
-    hub.notify(Resident.self) { await $0.didArrive(1) }
-    #expect(await hub.vote(Resident.self) { await $0.isWelcome(1) })
+    hub[Resident.self].notify() { await $0.didArrive(1) }
+    #expect(await hub[Resident.self].vote() { await $0.isWelcome(1) })
     MainActor.preconditionIsolated()
-    await hub.notifyAndWait(Resident.self) { await $0.didArrive(2) }
+    await hub[Resident.self].notifyAndWait() { await $0.didArrive(2) }
     MainActor.preconditionIsolated()
     #expect(panel.guests == [1, 2])
   }
@@ -126,7 +126,7 @@ struct IsolatedSubscriberTests {
     let loop = Loop(on: executor)
     hub.subscribe(loop, to: Resident.self, on: executor)
     let places = Recorder<String>()
-    hub.notify(Resident.self) { resident in
+    hub[Resident.self].notify() { resident in
       places.record(MarkedQueue.current)
       await resident.didArrive(7)
       places.record(MarkedQueue.current)

@@ -12,7 +12,7 @@ struct LeftoversOwnWorkTests {
     let (probe, others) = (Probe(), stage.cast(1))
     stage.hub.subscribe(probe, to: Listener.self, on: stuck)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in true }
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
     }
     if isDecided { stage.advance(by: .seconds(1)) }
     #expect(vote.result == (isDecided ? true : nil))
@@ -28,7 +28,7 @@ struct LeftoversOwnWorkTests {
     #expect(cancelled.result?.isEmpty == false)
     // That is not its affair.
     #expect(
-      stage.perform { await $0.notifyAndWait(Bystander.self) { _ in } }?.isEmpty == true)
+      stage.perform { await $0[Bystander.self].notifyAndWait() { _ in } }?.isEmpty == true)
     stuck.run()
     stage.run()
     #expect(vote.result == true)
@@ -43,7 +43,7 @@ struct LeftoversOwnWorkTests {
       .init(executor: ThreadPool(threads: 2), onIncident: { _ in blockade.enter() }))
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in throw Refusal() }
+    hub[Listener.self].notify() { _ in throw Refusal() }
     await blockade.entry()
     let left = await hub.drain(within: .zero)
     #expect(!left.isEmpty)
@@ -63,7 +63,7 @@ struct LeftoversOwnWorkTests {
     let (probe, others) = (Probe(), stage.cast(2))
     stage.hub.subscribe(probe, to: Listener.self, on: stuck)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self) { _ in
+      await hub[Listener.self].vote() { _ in
         await gate.pass()
         return true
       }

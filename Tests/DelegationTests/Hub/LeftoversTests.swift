@@ -13,14 +13,14 @@ struct LeftoversTests {
     stage.hub.subscribe(idle, to: Listener.self, fileID: "Shop/Cart.swift", line: 2)
     stage.hub.subscribe(busy, to: Listener.self, priority: 1, fileID: "Shop/Quota.swift", line: 3)
     for number in 0..<4 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         if probe.name == "busy" { await gate.pass() }
         probe.log.record(number)
       }
     }
     let votes = (0..<2).map { _ in
       stage.start { hub in
-        await hub.vote(Listener.self) { probe in
+        await hub[Listener.self].vote() { probe in
           if probe.name != "idle" { await gate.pass() }
           return true
         }
@@ -62,7 +62,7 @@ struct LeftoversTests {
     hub.subscribe(probe, to: Listener.self, mailbox: .latest)
     for _ in 0..<5 {
       let tracked = lifetimes.make()
-      hub.notify(Listener.self) { _ in withExtendedLifetime(tracked) {} }
+      hub[Listener.self].notify() { _ in withExtendedLifetime(tracked) {} }
     }
     #expect(await hub.drain(within: .zero).subscribers.map(\.waiting) == [5])
     #expect(lifetimes.alive == 5)
@@ -79,11 +79,11 @@ struct LeftoversTests {
     hub.subscribe(own, to: Listener.self, id: "own")
     hub.subscribe(other, to: Bystander.self, id: "other")
     let left = Recorder<DelegateHub.Leftovers>()
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       left.record(await hub.drain())
-      left.record(await hub.notifyAndWait(Listener.self) { _ in })
-      left.record(await hub.notifyAndWait(Bystander.self) { _ in })
-      _ = await hub.vote(Bystander.self) { _ in
+      left.record(await hub[Listener.self].notifyAndWait() { _ in })
+      left.record(await hub[Bystander.self].notifyAndWait() { _ in })
+      _ = await hub[Bystander.self].vote() { _ in
         left.record(await hub.drain())
         return true
       }
@@ -106,13 +106,13 @@ struct LeftoversTests {
     let (stage, gate) = (Stage(), Gate())
     let probes = stage.cast(2)
     let left = Recorder<DelegateHub.Leftovers>()
-    stage.hub.notify(Listener.self) { [hub = stage.hub, executor = stage.executor] probe in
+    stage.hub[Listener.self].notify() { [hub = stage.hub, executor = stage.executor] probe in
       if probe.name == "0" {
         Task(executorPreference: executor) { await hub.drain() }
         await gate.pass()
       } else {
         for _ in 0..<5 { await Task.yield() }
-        left.record(await hub.notifyAndWait(Listener.self) { $0.log.record(1) })
+        left.record(await hub[Listener.self].notifyAndWait() { $0.log.record(1) })
       }
     }
     stage.run()
@@ -131,9 +131,9 @@ struct LeftoversTests {
     stage.hub.subscribe(probe, to: Listener.self)
     stage.hub.subscribe(probe, to: Bystander.self)
     let hub = stage.hub
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await gates[0].pass()
-      hub.notify(Bystander.self) { probe in
+      hub[Bystander.self].notify() { probe in
         await gates[1].pass()
         probe.log.record(2)
       }
@@ -159,9 +159,9 @@ struct LeftoversTests {
     stage.hub.subscribe(asked, to: Listener.self, fileID: "asked", line: 1)
     stage.hub.subscribe(told, to: Bystander.self, on: still, fileID: "told", line: 2)
     stage.hub.subscribe(idle, to: Listener.self)
-    stage.hub.notify(Bystander.self) { _ in }
+    stage.hub[Bystander.self].notify() { _ in }
     let vote = stage.start { hub in
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         if probe.name == "asked" { await gate.pass() }
         return true
       }
@@ -182,7 +182,7 @@ struct LeftoversTests {
     let gate = Gate()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     let drains = [Duration?.none, .seconds(5)].map { duration in
       stage.start { await $0.drain(within: duration) }
     }
@@ -211,7 +211,7 @@ struct LeftoversTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in await gate.pass() } }
+    for _ in 0..<3 { stage.hub[Listener.self].notify() { _ in await gate.pass() } }
     stage.run()
     subscription.cancel()
     let left = stage.perform { await $0.drain(within: .zero) }
@@ -233,7 +233,7 @@ struct LeftoversTests {
         probe, to: Listener.self, priority: [0, 5, -1, 5][number], on: still, fileID: "p",
         line: UInt(number))
     }
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let left = stage.perform { await $0.drain(within: .zero) }
     #expect(left?.subscribers.map(\.site) == ["p:1", "p:3", "p:0", "p:2"])
@@ -249,7 +249,7 @@ struct LeftoversTests {
     let still = ManualExecutor()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, on: still)
-    for number in 0..<3 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<3 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     let drain = stage.start { await $0.drain(within: .seconds(1)) }
     stage.advance(by: .seconds(1))
     #expect(drain.result?.subscribers.map(\.waiting) == [3])
@@ -270,7 +270,7 @@ struct LeftoversTests {
     }
     let (old, new) = (Probe("old"), Probe("new"))
     stage.hub.subscribe(old, to: Listener.self, id: "seat", fileID: "old", line: 1)
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     stage.hub.subscribe(new, to: Listener.self, id: "seat", fileID: "new", line: 2)
     stage.run()

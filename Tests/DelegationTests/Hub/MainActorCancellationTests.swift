@@ -29,9 +29,9 @@ struct MainActorCancellationTests {
     let window = Window()
     let subscription = stage.hub.subscribe(window, to: Screen.self)
     if byDelegates {
-      stage.hub.delegates(Screen.self).notify { @MainActor in $0.lines.append("on its way") }
+      stage.hub[Screen.self].notify { @MainActor in $0.lines.append("on its way") }
     } else {
-      stage.hub.notify(Screen.self) { @MainActor in $0.lines.append("on its way") }
+      stage.hub[Screen.self].notify() { @MainActor in $0.lines.append("on its way") }
     }
     // The worker comes as far as it can: the main actor is busy with this test.
     stage.run()
@@ -46,7 +46,7 @@ struct MainActorCancellationTests {
   func everybody() async {
     let windows = (0..<5).map { _ in Window() }
     for window in windows { stage.hub.subscribe(window, to: Screen.self) }
-    stage.hub.notify(Screen.self) { @MainActor [hub = stage.hub] in
+    stage.hub[Screen.self].notify() { @MainActor [hub = stage.hub] in
       $0.lines.append("called")
       hub.unsubscribeAll(from: Screen.self)
     }

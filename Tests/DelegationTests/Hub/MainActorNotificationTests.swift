@@ -25,18 +25,18 @@ struct MainActorNotificationTests {
     let hub = DelegateHub()
     let window = Window()
     hub.subscribe(window, to: Screen.self)
-    hub.notify(Screen.self) { @MainActor in $0.lines.append("one") }
-    hub.notify(Screen.self) { @MainActor in
+    hub[Screen.self].notify() { @MainActor in $0.lines.append("one") }
+    hub[Screen.self].notify() { @MainActor in
       $0.lines.append("two")
       await $0.load()
     }
-    hub.notify(Screen.self) { @MainActor screen in
+    hub[Screen.self].notify() { @MainActor screen in
       MainActor.assertIsolated()
       screen.lines.append("three")
     }
-    await hub.notifyAndWait(Screen.self) { @MainActor in $0.lines.append("four") }
+    await hub[Screen.self].notifyAndWait() { @MainActor in $0.lines.append("four") }
     #expect(await window.lines == ["one", "two", "loaded", "three", "four"])
-    #expect(await hub.vote(Screen.self) { @MainActor in $0.lines.count == 5 })
+    #expect(await hub[Screen.self].vote() { @MainActor in $0.lines.count == 5 })
   }
 
   @Test(
@@ -50,8 +50,8 @@ struct MainActorNotificationTests {
       let left = await Task { @MainActor in
         async let left =
           isShort
-          ? hub.delegates(Screen.self).notifyAndWait { @MainActor in $0.lines.append("two") }
-          : hub.notifyAndWait(Screen.self) { @MainActor in $0.lines.append("one") }
+          ? hub[Screen.self].notifyAndWait { @MainActor in $0.lines.append("two") }
+          : hub[Screen.self].notifyAndWait() { @MainActor in $0.lines.append("one") }
         // The handler waits for the main actor, which this keeps.
         while subscription.statistics.counts.handling == 0 { Threads.pause() }
         subscription.cancel()
@@ -69,13 +69,13 @@ struct MainActorNotificationTests {
     let hub = DelegateHub()
     var window: Window? = Window()
     let subscription = window.map { hub.subscribe($0, to: Screen.self) }
-    hub.notify(Screen.self) { @MainActor in $0.lines.append("one") }
+    hub[Screen.self].notify() { @MainActor in $0.lines.append("one") }
     // The handler waits for the main actor, which this keeps.
     while subscription?.statistics.counts.handling == 0 { Threads.pause() }
-    hub.notify(Screen.self) { _ in }
+    hub[Screen.self].notify() { _ in }
     while subscription?.statistics.counts.waiting == 0 { Threads.pause() }
     window = nil
-    hub.notify(Screen.self) { _ in }
+    hub[Screen.self].notify() { _ in }
     while subscription?.statistics.counts.waiting != 0 { Threads.pause() }
     #expect(subscription?.statistics.counts.expired == 2)
     await hub.drain()
@@ -88,9 +88,9 @@ struct MainActorNotificationTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self, on: MarkedQueue.make("own"))
     let places = Recorder<String>()
-    await hub.notifyAndWait(Listener.self) { _ in places.record(MarkedQueue.current) }
-    await hub.delegates(Listener.self).notifyAndWait { _ in places.record(MarkedQueue.current) }
-    await hub.notifyAndWait(Listener.self) { @MainActor _ in places.record(MarkedQueue.current) }
+    await hub[Listener.self].notifyAndWait() { _ in places.record(MarkedQueue.current) }
+    await hub[Listener.self].notifyAndWait { _ in places.record(MarkedQueue.current) }
+    await hub[Listener.self].notifyAndWait() { @MainActor _ in places.record(MarkedQueue.current) }
     #expect(places.history.map { $0 == "own" } == [true, true, false])
     withExtendedLifetime(probe) {}
   }
@@ -102,7 +102,7 @@ struct MainActorNotificationTests {
     let hub = DelegateHub(configuration)
     let window = Window()
     hub.subscribe(window, to: Screen.self)
-    hub.notify(Screen.self) { @MainActor screen in
+    hub[Screen.self].notify() { @MainActor screen in
       if screen.lines.isEmpty { throw Refusal() }
     }
     await hub.drain()

@@ -17,7 +17,7 @@ struct NotifyAndWaitPriorityTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let gate = Gate()
     await Task.detached(priority: priority) { [hub, seen] in
-      _ = await hub.notifyAndWait(Listener.self) { probe in
+      _ = await hub[Listener.self].notifyAndWait() { probe in
         seen.record(Task.currentPriority)
         // Each but the last needs a worker of its own.
         if probe.name == "2" { gate.open() } else { await gate.pass() }
@@ -32,7 +32,7 @@ struct NotifyAndWaitPriorityTests {
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, to: Listener.self, on: ThreadPool(threads: 1)) }
     await Task.detached(priority: .high) { [hub, seen] in
-      _ = await hub.notifyAndWait(Listener.self) { _ in seen.record(Task.currentPriority) }
+      _ = await hub[Listener.self].notifyAndWait() { _ in seen.record(Task.currentPriority) }
     }.value
     #expect(seen.history == [.high, .high, .high])
     withExtendedLifetime(probes) {}
@@ -43,8 +43,8 @@ struct NotifyAndWaitPriorityTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     await Task.detached(priority: .high) { [hub, seen] in
-      _ = await hub.notifyAndWait(Listener.self) { _ in seen.record(Task.currentPriority) }
-      hub.notify(Listener.self) { _ in seen.record(Task.currentPriority) }
+      _ = await hub[Listener.self].notifyAndWait() { _ in seen.record(Task.currentPriority) }
+      hub[Listener.self].notify() { _ in seen.record(Task.currentPriority) }
     }.value
     await hub.drain()
     #expect(seen.history == [.high, .medium])

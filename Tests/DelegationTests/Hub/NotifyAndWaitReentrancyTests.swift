@@ -13,9 +13,9 @@ struct NotifyAndWaitReentrancyTests {
     stage.hub.subscribe(own, to: Listener.self)
     stage.hub.subscribe(other, to: Listener.self)
     let hub = stage.hub
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       guard probe.name == "own" else { return }
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         if probe.name == "other" { await gate.pass() }
         events.record("\(probe.name) handles what own delivered")
       }
@@ -42,9 +42,9 @@ struct NotifyAndWaitReentrancyTests {
       stage.hub.subscribe(own, to: Listener.self)
       stage.hub.subscribe(other, to: Listener.self)
       let hub = stage.hub
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         guard probe.name == "own" else { return }
-        await hub.notifyAndWait(Listener.self) { probe in
+        await hub[Listener.self].notifyAndWait() { probe in
           if probe.name == "other" { await gate.pass() }
         }
         events.record("own of \(number) goes on")
@@ -66,8 +66,8 @@ struct NotifyAndWaitReentrancyTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
     let hub = stage.hub
-    hub.notify(Listener.self) { probe in
-      await hub.notifyAndWait(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { probe in
+      await hub[Listener.self].notifyAndWait() { $0.log.record(2) }
       probe.log.record(1)
     }
     stage.run()
@@ -82,14 +82,14 @@ struct NotifyAndWaitReentrancyTests {
     stage.hub.subscribe(left, to: Listener.self)
     stage.hub.subscribe(right, to: Bystander.self)
     let hub = stage.hub
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await bothRun.pass()
-      await hub.notifyAndWait(Bystander.self) { $0.log.record(2) }
+      await hub[Bystander.self].notifyAndWait() { $0.log.record(2) }
       probe.log.record(1)
     }
-    hub.notify(Bystander.self) { probe in
+    hub[Bystander.self].notify() { probe in
       await bothRun.pass()
-      await hub.notifyAndWait(Listener.self) { $0.log.record(2) }
+      await hub[Listener.self].notifyAndWait() { $0.log.record(2) }
       probe.log.record(1)
     }
     stage.run()
@@ -106,9 +106,9 @@ struct NotifyAndWaitReentrancyTests {
     let allRun = Gate()
     let probes = Probe.many(count)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await allRun.pass()
-      await hub.notifyAndWait(Listener.self) { $0.log.record(1) }
+      await hub[Listener.self].notifyAndWait() { $0.log.record(1) }
       probe.log.record(0)
     }
     await allRun.arrivals(count)
@@ -126,9 +126,9 @@ struct NotifyAndWaitReentrancyTests {
     stage.hub.subscribe(own, to: Listener.self)
     stage.hub.subscribe(voter, to: Bystander.self)
     let hub = stage.hub
-    hub.notify(Listener.self) { probe in
-      let isAgreed = await hub.vote(Bystander.self) { voter in
-        await hub.notifyAndWait(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { probe in
+      let isAgreed = await hub[Bystander.self].vote() { voter in
+        await hub[Listener.self].notifyAndWait() { $0.log.record(2) }
         voter.log.record(1)
         return true
       }
@@ -145,9 +145,9 @@ struct NotifyAndWaitReentrancyTests {
     let probes = stage.cast(3)
     let hub = stage.hub
     let vote = stage.perform { hub in
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         let number = Int(probe.name)!
-        await hub.notifyAndWait(Listener.self) { $0.log.record(number) }
+        await hub[Listener.self].notifyAndWait() { $0.log.record(number) }
         return probe.log.history.contains(number)
       }
     }
@@ -164,10 +164,10 @@ struct NotifyAndWaitReentrancyTests {
     stage.hub.subscribe(probe, to: Listener.self)
     let (hub, executor) = (stage.hub, stage.executor)
     let delivered = Recorder<[Int]>()
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       Task(executorPreference: executor) {
         await gate.pass()
-        await hub.notifyAndWait(Listener.self) { $0.log.record(2) }
+        await hub[Listener.self].notifyAndWait() { $0.log.record(2) }
         delivered.record(probe.log.history)
       }
       probe.log.record(1)
@@ -175,7 +175,7 @@ struct NotifyAndWaitReentrancyTests {
     stage.run()
     #expect(probe.log.history == [1])
     let second = Gate()
-    hub.notify(Listener.self) { _ in await second.pass() }
+    hub[Listener.self].notify() { _ in await second.pass() }
     stage.open(gate)
     // That handler has returned, so this one is not its own and is waited for.
     #expect(delivered.history == [])

@@ -7,7 +7,7 @@ struct DeliverTests {
   /// Starts a delivery that each records in its log as this number.
   private func deliver(_ number: Int, on stage: Stage) -> Stage.Act<Bool> {
     stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { $0.log.record(number) }
+      await hub[Listener.self].notifyAndWait() { $0.log.record(number) }
       return true
     }
   }
@@ -18,7 +18,7 @@ struct DeliverTests {
     let gates = [Gate(), Gate()]
     let probes = stage.cast(3)
     let delivery = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         if probe.name != "1" { await gates[probe.name == "0" ? 0 : 1].pass() }
         probe.log.record(1)
       }
@@ -38,17 +38,17 @@ struct DeliverTests {
     let probes = Probe.many(20)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     for round in 0..<20 {
-      hub.notify(Listener.self) { $0.log.record(4 * round) }
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { $0.log.record(4 * round) }
+      hub[Listener.self].notify() { probe in
         await Task.yield()
         probe.log.record(4 * round + 1)
       }
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await Task.yield()
         probe.log.record(4 * round + 2)
       }
       for probe in probes { #expect(probe.log.history == Array(0..<(4 * round + 3))) }
-      hub.notify(Listener.self) { $0.log.record(4 * round + 3) }
+      hub[Listener.self].notify() { $0.log.record(4 * round + 3) }
     }
     await hub.drain()
   }
@@ -58,12 +58,12 @@ struct DeliverTests {
     let stage = Stage()
     let gates = [Gate(), Gate()]
     let probes = stage.cast(2)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       await gates[0].pass()
       probe.log.record(0)
     }
     let delivery = deliver(1, on: stage)
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Listener.self].notify() { probe in
       await gates[1].pass()
       probe.log.record(2)
     }
@@ -106,7 +106,7 @@ struct DeliverTests {
     stage.hub.subscribe(probe, to: Listener.self)
     var mortal: Probe? = Probe("mortal")
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
-    stage.hub.notify(Listener.self) { if $0.name == "mortal" { await gate.pass() } }
+    stage.hub[Listener.self].notify() { if $0.name == "mortal" { await gate.pass() } }
     let delivery = deliver(1, on: stage)
     mortal = nil
     #expect(probe.log.history == [1])
@@ -122,7 +122,7 @@ struct DeliverTests {
     let (stays, leaves) = (Probe("stays"), Probe("leaves"))
     stage.hub.subscribe(stays, to: Listener.self)
     let subscription = stage.hub.subscribe(leaves, to: Listener.self)
-    stage.hub.notify(Listener.self) { if $0.name == "leaves" { await gate.pass() } }
+    stage.hub[Listener.self].notify() { if $0.name == "leaves" { await gate.pass() } }
     let delivery = deliver(1, on: stage)
     #expect(delivery.result == nil)
     subscription.cancel()
@@ -140,7 +140,7 @@ struct DeliverTests {
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
     let delivery = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gate.pass()
         probe.log.record(1)
       }
@@ -159,7 +159,7 @@ struct DeliverTests {
     let stage = Stage()
     let gate = Gate()
     let probes = stage.cast(50)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     let deliveries = (0..<3).map { deliver($0, on: stage) }
     #expect(deliveries.allSatisfy { $0.result == nil })
     stage.hub.unsubscribeAll(from: Listener.self)
@@ -176,7 +176,7 @@ struct DeliverTests {
     let (newest, oldest) = (Probe("drops newest"), Probe("drops oldest"))
     stage.hub.subscribe(newest, to: Listener.self, mailbox: .dropNewest(limit: 1))
     stage.hub.subscribe(oldest, to: Listener.self, mailbox: .dropOldest(limit: 1))
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let first = deliver(1, on: stage)
     let second = deliver(2, on: stage)
@@ -195,11 +195,11 @@ struct DeliverTests {
     let gate = Gate()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .latest)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let delivery = deliver(1, on: stage)
     #expect(delivery.result == nil)
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
     stage.run()
     #expect(delivery.result == true)
     stage.open(gate)
@@ -214,7 +214,7 @@ struct DeliverTests {
     }
     let probes = stage.cast(3)
     let delivery = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         if probe.name == "1" { throw Refusal(reason: "not me") }
         probe.log.record(1)
       }
@@ -231,7 +231,7 @@ struct DeliverTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let delivery = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gate.pass()
         probe.log.record(Task.isCancelled ? 0 : 1)
       }
@@ -253,7 +253,7 @@ struct DeliverTests {
     let probes = stage.cast(2)
     let delivery = stage.start { hub in
       await gates[0].pass()
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gates[1].pass()
         probe.log.record(1)
       }
@@ -272,7 +272,7 @@ struct DeliverTests {
     let stage = Stage()
     let probes = stage.cast(1)
     let gate = Gate()
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let older = deliver(1, on: stage)
     let newer = deliver(2, on: stage)

@@ -10,9 +10,9 @@ struct NotifyAndWaitWithinTests {
     let probes = stage.cast(4)
     let (early, gate) = (Gate(), Gate())
     // "1" handles an older notification still, "2" this one.
-    stage.hub.notify(Listener.self) { if $0.name == "1" { await early.pass() } }
+    stage.hub[Listener.self].notify() { if $0.name == "1" { await early.pass() } }
     let call = stage.start { hub in
-      await hub.notifyAndWait(Listener.self, within: .seconds(5)) { probe in
+      await hub[Listener.self].notifyAndWait(within: .seconds(5)) { probe in
         if probe.name == "2" { await gate.pass() }
         probe.log.record(1)
       }
@@ -38,10 +38,10 @@ struct NotifyAndWaitWithinTests {
     let gate = Gate()
     let call = stage.start { hub in
       let left = hub
-      async let result = left.notifyAndWait(Listener.self, within: .seconds(5)) { $0.log.record(1) }
+      async let result = left[Listener.self].notifyAndWait(within: .seconds(5)) { $0.log.record(1) }
       return await result.isEmpty
     }
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     #expect(call.result == true)
     #expect(probes.map(\.log.history) == [[1], [1]])
@@ -56,15 +56,15 @@ struct NotifyAndWaitWithinTests {
     var dying: Probe? = Probe("dying")
     stage.hub.subscribe(removed, to: Listener.self)
     stage.hub.subscribe(dropping, to: Listener.self, mailbox: .latest)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     stage.hub.subscribe(dying!, to: Listener.self)
     dying = nil
     let call = stage.start { hub in
-      await hub.notifyAndWait(Listener.self, within: .seconds(5)) { $0.log.record(1) }
+      await hub[Listener.self].notifyAndWait(within: .seconds(5)) { $0.log.record(1) }
     }
     stage.hub.unsubscribe(removed)
-    stage.hub.notify(Listener.self) { $0.log.record(2) }
+    stage.hub[Listener.self].notify() { $0.log.record(2) }
     stage.run()
     #expect(call.result?.isEmpty == true)
     stage.open(gate)
@@ -77,7 +77,7 @@ struct NotifyAndWaitWithinTests {
     let probes = stage.cast(1)
     let gate = Gate()
     let call = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gate.pass()
         probe.log.record(1)
       }
@@ -96,7 +96,7 @@ struct NotifyAndWaitWithinTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     let gate = Gate()
-    let left = await hub.notifyAndWait(Listener.self, within: .seconds(-1)) { _ in
+    let left = await hub[Listener.self].notifyAndWait(within: .seconds(-1)) { _ in
       await gate.pass()
     }
     #expect(left.subscribers.count == 1)
@@ -112,11 +112,11 @@ struct NotifyAndWaitWithinTests {
     let (prompt, slow) = (Probe("prompt"), Probe("slow"))
     hub.subscribe(prompt, to: Listener.self, id: "prompt")
     let subscription = hub.subscribe(slow, to: Listener.self, id: "slow")
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       if probe.name == "slow" { await gate.pass() }
     }
     await gate.arrivals()
-    let left = await hub.notifyAndWait(Listener.self, within: .zero) { $0.log.record(1) }
+    let left = await hub[Listener.self].notifyAndWait(within: .zero) { $0.log.record(1) }
     let leftover = try #require(left.subscribers.last)
     #expect(leftover.subscription == subscription)
     #expect(leftover.running == 1 && leftover.waiting == 1)
@@ -131,7 +131,7 @@ struct NotifyAndWaitWithinTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
     for duration: Duration? in [nil, .seconds(600), .seconds(Int64.max)] {
-      #expect(await hub.notifyAndWait(Listener.self, within: duration) { $0.log.record(1) }.isEmpty)
+      #expect(await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(1) }.isEmpty)
     }
     #expect(probe.log.history == [1, 1, 1])
   }
@@ -139,12 +139,12 @@ struct NotifyAndWaitWithinTests {
   @Test("whether anybody is subscribed is known at once")
   func subscribers() {
     let hub = DelegateHub()
-    #expect(!hub.hasSubscribers(of: Listener.self))
+    #expect((!!hub[Listener.self].isEmpty))
     let probe = Probe()
     let subscription = hub.subscribe(probe, to: Listener.self)
-    #expect(hub.hasSubscribers(of: Listener.self))
+    #expect((!hub[Listener.self].isEmpty))
     subscription.cancel()
-    #expect(!hub.hasSubscribers(of: Listener.self))
+    #expect((!!hub[Listener.self].isEmpty))
     withExtendedLifetime(probe) {}
   }
 }

@@ -46,8 +46,8 @@ struct OptionalMethodTests {
     let (log, screen) = (Log(), Screen())
     hub.subscribe(log, to: DownloadObserver.self)
     hub.subscribe(screen, to: DownloadObserver.self)
-    hub.notify(DownloadObserver.self) { $0.download("song", didReach: 50) }
-    hub.notify(DownloadObserver.self) { $0.downloadDidEnd("song") }
+    hub[DownloadObserver.self].notify() { $0.download("song", didReach: 50) }
+    hub[DownloadObserver.self].notify() { $0.downloadDidEnd("song") }
     await hub.drain()
     #expect(log.events.history == ["song ended"])
     #expect(screen.events.history == ["song at 50 %", "song ended"])
@@ -58,15 +58,15 @@ struct OptionalMethodTests {
     let hub = DelegateHub()
     let (log, screen) = (Log(), Screen())
     hub.subscribe(log, to: DownloadObserver.self)
-    #expect(await hub.vote(DownloadGatekeeper.self) { await $0.mayDownload("virus") })
+    #expect(await hub[DownloadGatekeeper.self].vote() { await $0.mayDownload("virus") })
     hub.subscribe(screen, to: DownloadObserver.self)
     hub.subscribe(screen, to: DownloadGatekeeper.self)
-    #expect(await hub.vote(DownloadGatekeeper.self) { await $0.mayDownload("song") })
-    #expect(await hub.vote(DownloadGatekeeper.self) { await $0.mayDownload("virus") } == false)
-    #expect(hub.subscriberCount(of: DownloadGatekeeper.self) == 1)
-    #expect(hub.subscriberCount(of: DownloadObserver.self) == 2)
+    #expect(await hub[DownloadGatekeeper.self].vote() { await $0.mayDownload("song") })
+    #expect(await hub[DownloadGatekeeper.self].vote() { await $0.mayDownload("virus") } == false)
+    #expect(hub[DownloadGatekeeper.self].count == 1)
+    #expect(hub[DownloadObserver.self].count == 2)
     hub.unsubscribe(screen)
-    #expect(hub.subscriberCount(of: DownloadGatekeeper.self) == 0)
-    #expect(hub.subscriberCount(of: DownloadObserver.self) == 1)
+    #expect(hub[DownloadGatekeeper.self].count == 0)
+    #expect(hub[DownloadObserver.self].count == 1)
   }
 }

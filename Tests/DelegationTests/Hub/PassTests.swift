@@ -10,7 +10,7 @@ struct PassTests {
     let got = Recorder<String>()
     let probes = stage.cast(4)
     let value = stage.perform { hub in
-      await hub.pass("value", through: Listener.self) { probe, value in
+      await hub[Listener.self].pass("value") { probe, value in
         got.record(value)
         return probe.name == "2" ? value : value + " " + probe.name
       }
@@ -27,7 +27,7 @@ struct PassTests {
     let events = Recorder<String>()
     let probes = stage.cast(3)
     let pass = stage.start { hub in
-      await hub.pass(0, through: Listener.self) { probe, value in
+      await hub[Listener.self].pass(0) { probe, value in
         events.record("\(probe.name) gets \(value)")
         await gates[Int(probe.name)!].pass()
         events.record("\(probe.name) returns \(value + 1)")
@@ -50,7 +50,7 @@ struct PassTests {
     let hub = DelegateHub()
     let probes = Probe.many(count)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let value = await hub.pass([Int](), through: Listener.self) { probe, value in
+    let value = await hub[Listener.self].pass([Int]()) { probe, value in
       await Task.yield()
       return value + [Int(probe.name)!]
     }
@@ -62,7 +62,7 @@ struct PassTests {
     let stage = Stage()
     let probes = stage.cast(5)
     let value = stage.perform { hub in
-      await hub.pass("value", through: Listener.self) { probe, value in
+      await hub[Listener.self].pass("value") { probe, value in
         probe.log.record(1)
         return Int(probe.name)! == place ? nil : value
       }
@@ -79,7 +79,7 @@ struct PassTests {
       stage.hub.subscribe(probe, to: Listener.self, priority: priority)
     }
     let value = stage.perform { hub in
-      await hub.pass("", through: Listener.self) { $1 + $0.name }
+      await hub[Listener.self].pass("") { $1 + $0.name }
     }
     #expect(value == "1302")
     withExtendedLifetime(probes) {}
@@ -87,7 +87,7 @@ struct PassTests {
 
   @Test("with nobody subscribed it comes back as it is")
   func nobody() {
-    let value = Stage().perform { await $0.pass("value", through: Listener.self) { _, _ in nil } }
+    let value = Stage().perform { await $0[Listener.self].pass("value") { _, _ in nil } }
     #expect(value == "value")
   }
 
@@ -96,7 +96,7 @@ struct PassTests {
     let stage = Stage()
     let probes = stage.cast(2)
     let value = stage.perform { hub in
-      await hub.pass(Int?.some(1), through: Listener.self) { probe, value -> Int?? in
+      await hub[Listener.self].pass(Int?.some(1)) { probe, value -> Int?? in
         probe.name == "0" ? .some(nil) : .some(value == nil ? 7 : 8)
       }
     }
@@ -114,7 +114,7 @@ struct PassTests {
     let (last, newcomer) = (Probe("last"), Probe("newcomer"))
     stage.hub.subscribe(last, to: Listener.self)
     let pass = stage.start { hub in
-      await hub.pass("value", through: Listener.self) { probe, value in
+      await hub[Listener.self].pass("value") { probe, value in
         await gate.pass()
         return value + " " + probe.name
       }
@@ -132,7 +132,7 @@ struct PassTests {
     let probes = stage.cast(3)
     let refusal = stage.perform { hub -> Refusal? in
       do throws(Refusal) {
-        _ = try await hub.pass("", through: Listener.self) { probe, value throws(Refusal) in
+        _ = try await hub[Listener.self].pass("") { probe, value throws(Refusal) in
           probe.log.record(1)
           if probe.name == "1" { throw Refusal(reason: value) }
           return value + probe.name
@@ -152,7 +152,7 @@ struct PassTests {
     let gate = Gate()
     let probes = stage.cast(3)
     let pass = stage.start { hub in
-      await hub.pass([Bool](), through: Listener.self) { probe, value in
+      await hub[Listener.self].pass([Bool]()) { probe, value in
         if probe.name == "1" { await gate.pass() }
         return value + [Task.isCancelled]
       }
@@ -173,13 +173,13 @@ struct PassTests {
     let subscription = stage.hub.subscribe(own, to: Listener.self)
     stage.hub.subscribe(other, to: Listener.self)
     let value = stage.perform { hub in
-      await hub.pass(["start"], through: Listener.self) { probe, value -> [String]? in
+      await hub[Listener.self].pass(["start"]) { probe, value -> [String]? in
         guard probe.name == "own" else { return value + [probe.name] }
-        hub.notify(Listener.self) { $0.log.record(7) }
+        hub[Listener.self].notify() { $0.log.record(7) }
         let drained = await hub.drain().subscribers.map(\.running) == [1]
-        let voted = await hub.vote(Listener.self) { _ in true }
+        let voted = await hub[Listener.self].vote() { _ in true }
         await subscription.cancelAndWait()
-        let inner = await hub.pass("v", through: Listener.self) { $1 + $0.name }
+        let inner = await hub[Listener.self].pass("v") { $1 + $0.name }
         return value + ["\(drained)", "\(voted)", inner ?? ""]
       }
     }
@@ -195,7 +195,7 @@ struct PassTests {
     let alive = Recorder<Int>()
     let probes = stage.cast(3)
     let last = stage.perform { hub in
-      await hub.pass(lifetimes.make(), through: Listener.self) { _, _ in
+      await hub[Listener.self].pass(lifetimes.make()) { _, _ in
         alive.record(lifetimes.alive)
         return lifetimes.make()
       } != nil

@@ -143,7 +143,7 @@ struct PassedOverTests {
   @Test("so it has if somebody looks who finds it dead, before any worker comes")
   func foundDead() {
     let stage = Stage { $0.onIncident = { _ in } }
-    let listeners = stage.hub.delegates(Listener.self)
+    let listeners = stage.hub[Listener.self]
     var mortal: Probe? = Probe()
     let subscription = mortal.map { listeners.registry.subscribe($0, mailbox: .latest) }
     mortal = nil

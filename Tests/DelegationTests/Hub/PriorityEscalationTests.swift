@@ -61,18 +61,18 @@ struct PriorityEscalationTests {
 
   @Test("whoever waits for a vote raises those who are asked")
   func vote() async {
-    #expect(await whoNoticed { _ = await $0.vote(Listener.self, $1) } == all)
+    #expect(await whoNoticed { _ = await $0[Listener.self].vote($1) } == all)
   }
 
   @Test("so does whoever waits for collect")
   func collect() async {
-    #expect(await whoNoticed { _ = await $0.collect(Listener.self, $1) } == all)
+    #expect(await whoNoticed { _ = await $0[Listener.self].collect($1) } == all)
   }
 
   @Test("so it is with a deadline")
   func withDeadline() async {
     let noticed = await whoNoticed {
-      _ = await $0.vote(Listener.self, within: .seconds(3_600), absent: .abstains, $1)
+      _ = await $0[Listener.self].vote(within: .seconds(3_600), absent: .abstains, $1)
     }
     #expect(noticed == all)
   }
@@ -80,7 +80,7 @@ struct PriorityEscalationTests {
   @Test("so it is with those who have an executor of their own")
   func ownExecutor() async {
     let own = DispatchQueueExecutor(MarkedQueue.make("own"))
-    #expect(await whoNoticed(own: own) { _ = await $0.vote(Listener.self, $1) } == all)
+    #expect(await whoNoticed(own: own) { _ = await $0[Listener.self].vote($1) } == all)
   }
 
   @Test("so it is with those who begin afterwards")
@@ -93,7 +93,7 @@ struct PriorityEscalationTests {
     hub.subscribe(early, to: Listener.self)
     hub.subscribe(late, to: Listener.self, on: own)
     let low = Task.detached(priority: .low) {
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         // A task is raised before its children are: the early one may notice before the late one is raised.
         _ = await Self.priority(atLeast: .high, until: end)
         if probe.name == "late" {
@@ -125,7 +125,7 @@ struct PriorityEscalationTests {
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     let (noticed, end) = (Recorder<String>(), Gate())
     let low = Task.detached(priority: .low) {
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         if probe.name == "0" {
           begun.arrive()
           // Blocks the caller's thread, so that nothing can be noticed before it is raised.
@@ -151,13 +151,13 @@ struct PriorityEscalationTests {
     let probes = Probe.many(2)
     for probe in probes { hub.subscribe(probe, to: Listener.self) }
     // From now on nothing but the handlers runs there.
-    #expect(await hub.vote(Listener.self) { _ in true })
+    #expect(await hub[Listener.self].vote() { _ in true })
     await hub.drain()
     await executor.rest()
     let (noticed, end, blockade) = (Recorder<String>(), Gate(), Blockade())
     executor.fill(with: blockade)
     let low = Task.detached(priority: .low) {
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         if await Self.priority(atLeast: .high, until: end) { noticed.record(probe.name) }
         return true
       }
@@ -179,7 +179,7 @@ struct PriorityEscalationTests {
     let (gate, seen) = (Gate(), Recorder<TaskPriority>())
     let low = Task.detached(priority: .low) {
       await gate.pass()
-      return await hub.vote(Listener.self) { _ in
+      return await hub[Listener.self].vote() { _ in
         // Gives no task the opportunity to be raised when it is resumed.
         let end = ContinuousClock.now + .milliseconds(500)
         while Task.currentPriority < .high, ContinuousClock.now < end { Threads.pause() }

@@ -20,8 +20,8 @@ struct PriorityTests {
   func listed() async {
     let hub = DelegateHub()
     let probes = subscribe(to: hub)
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == Self.order)
-    #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == Self.order)
+    #expect(hub[Listener.self].subscribers.map(\.name) == Self.order)
+    #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == Self.order)
     withExtendedLifetime(probes) {}
   }
 
@@ -32,11 +32,11 @@ struct PriorityTests {
     let probes = subscribe(to: hub)
     let asked = Recorder<String>()
     let told = Recorder<String>()
-    hub.notify(Listener.self) { told.record($0.name) }
+    hub[Listener.self].notify() { told.record($0.name) }
     executor.run()
     #expect(told.history == Self.order)
     _ = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         asked.record(probe.name)
         return true
       }
@@ -52,7 +52,7 @@ struct PriorityTests {
     let probes = subscribe(to: hub)
     let asked = Recorder<String>()
     _ = executor.start {
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         asked.record(probe.name)
         return probe.name != "5"
       }
@@ -83,7 +83,7 @@ struct PriorityTests {
         let expected = (-2...2).reversed().flatMap { priority in
           model.filter { $0.priority == priority }.map(\.name)
         }
-        #expect(await hub.ask(Listener.self, combining: .all()) { $0.name } == expected)
+        #expect(await hub[Listener.self].ask(combining: .all()) { $0.name } == expected)
       }
     }
   }

@@ -19,17 +19,17 @@ struct QuestionCountTests {
     for hub in [DelegateHub(), DelegateHub(on: ThreadPool(threads: 1))] {
       let probes = Probe.many(count)
       let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-      _ = await hub.vote(Listener.self) { _ in true }
-      _ = await hub.vote(Listener.self) { await Self.isThere($0) }
-      _ = await hub.vote(Listener.self, { @MainActor _ in true })
-      _ = await hub.ask(Listener.self, combining: .all()) { $0.name }
-      _ = await hub.ask(Listener.self, combining: .all()) { await Self.isThere($0) }
-      _ = await hub.vote(Listener.self, within: .seconds(60), absent: .abstains) { _ in true }
-      _ = await hub.collect(Listener.self) { $0.name }
-      _ = await hub.collect(Listener.self, within: .seconds(60)) { $0.name }
-      _ = await hub.askInTurn(Listener.self) { _ -> Int? in nil }
-      _ = await hub.pass(0, through: Listener.self) { $1 + $0.name.count }
-      _ = await hub.pass(0, through: Listener.self, eachWithin: .seconds(60), absent: .abstains) {
+      _ = await hub[Listener.self].vote() { _ in true }
+      _ = await hub[Listener.self].vote() { await Self.isThere($0) }
+      _ = await hub[Listener.self].vote({ @MainActor _ in true })
+      _ = await hub[Listener.self].ask(combining: .all()) { $0.name }
+      _ = await hub[Listener.self].ask(combining: .all()) { await Self.isThere($0) }
+      _ = await hub[Listener.self].vote(within: .seconds(60), absent: .abstains) { _ in true }
+      _ = await hub[Listener.self].collect() { $0.name }
+      _ = await hub[Listener.self].collect(within: .seconds(60)) { $0.name }
+      _ = await hub[Listener.self].askInTurn() { _ -> Int? in nil }
+      _ = await hub[Listener.self].pass(0) { $1 + $0.name.count }
+      _ = await hub[Listener.self].pass(0, eachWithin: .seconds(60), absent: .abstains) {
         $1 + $0.name.count
       }
       for subscription in subscriptions {
@@ -49,7 +49,7 @@ struct QuestionCountTests {
   func early() {
     let (suspended, probes) = (Gate(), stage.cast(4))
     let vote = stage.start { hub in
-      await hub.vote(Listener.self) { probe in
+      await hub[Listener.self].vote() { probe in
         if probe.name < "2" { await suspended.pass() }
         return probe.name < "2"
       }
@@ -60,7 +60,7 @@ struct QuestionCountTests {
     stage.open(suspended)
     #expect(
       each(probes) == [.init(abandoned: 1), .init(abandoned: 1), .init(answered: 1), .init()])
-    #expect(stage.perform { await $0.vote(Listener.self) { $0.name < "1" } } == false)
+    #expect(stage.perform { await $0[Listener.self].vote() { $0.name < "1" } } == false)
     #expect(questions == .init(answered: 3, abandoned: 2))
   }
 
@@ -69,25 +69,25 @@ struct QuestionCountTests {
     let (gate, probes) = (Gate(), stage.cast(count))
     let calls = [
       stage.start { hub in
-        await hub.vote(Listener.self) { _ in
+        await hub[Listener.self].vote() { _ in
           await gate.pass()
           return true
         }
       },
       stage.start { hub in
-        (try? await hub.vote(Listener.self) { _ in
+        (try? await hub[Listener.self].vote() { _ in
           await gate.pass()
           throw Refusal()
         }) ?? true
       },
       stage.start { hub in
-        await hub.vote(Listener.self, absent: .abstains) { _ in
+        await hub[Listener.self].vote(absent: .abstains) { _ in
           await gate.pass()
           throw Refusal()
         }
       },
       stage.start { hub in
-        await hub.askInTurn(Listener.self) { _ in
+        await hub[Listener.self].askInTurn() { _ in
           await gate.pass()
           return true
         } ?? false
@@ -111,12 +111,12 @@ struct QuestionCountTests {
       return true
     }
     stage.perform { hub in
-      _ = try? await hub.vote(Listener.self) { try check($0) }
-      _ = await hub.vote(Listener.self, absent: .abstains) { try check($0) }
-      _ = await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { try check($0) }
-      _ = await hub.collect(Listener.self) { try check($0) }
-      _ = try? await hub.askInTurn(Listener.self) { try check($0) ? 1 : nil }
-      _ = await hub.askInTurn(Listener.self, absent: .abstains) { try check($0) ? 1 : nil }
+      _ = try? await hub[Listener.self].vote() { try check($0) }
+      _ = await hub[Listener.self].vote(absent: .abstains) { try check($0) }
+      _ = await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { try check($0) }
+      _ = await hub[Listener.self].collect() { try check($0) }
+      _ = try? await hub[Listener.self].askInTurn() { try check($0) ? 1 : nil }
+      _ = await hub[Listener.self].askInTurn(absent: .abstains) { try check($0) ? 1 : nil }
     }
     #expect(each(probes) == [.init(failed: 6), .init(answered: 4)])
     #expect(questions == .init(answered: 4, failed: 6))
@@ -126,7 +126,7 @@ struct QuestionCountTests {
   func late() {
     let (gate, probes) = (Gate(), stage.cast(2))
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { probe in
         if probe.name == "0" {
           await gate.pass()
           throw Refusal()
@@ -150,7 +150,7 @@ struct QuestionCountTests {
     let isAsked = Recorder<Bool>()
     for _ in 0..<2 {
       let vote = stage.start { hub in
-        await hub.vote(Listener.self, within: .seconds(1), absent: .counts(as: false)) { _ in
+        await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) { _ in
           isAsked.record(true)
           return true
         }
@@ -164,7 +164,7 @@ struct QuestionCountTests {
     stage.run()
     #expect(isAsked.history.isEmpty)
     #expect(questions == .init(late: 2))
-    let vote = stage.start { await $0.vote(Listener.self) { _ in true } }
+    let vote = stage.start { await $0[Listener.self].vote() { _ in true } }
     #expect(questions == .init(late: 2))
     own.run()
     stage.run()
@@ -187,7 +187,7 @@ struct QuestionCountTests {
         await delegates.vote(within: .seconds(1), absent: .abstains) { _ in false },
         await delegates.collect { _ in 1 }.isEmpty,
         await delegates.askInTurn { _ in 1 } == nil,
-        await hub.vote(Listener.self) { probe in
+        await hub[Listener.self].vote() { probe in
           subscription.cancel()
           return probe.name != "gone" && probe.name != "mortal"
         },
@@ -204,9 +204,9 @@ struct QuestionCountTests {
     let (outer, inner) = (Probe("outer"), Probe("inner"))
     hub.subscribe(outer, to: Listener.self)
     hub.subscribe(inner, to: Bystander.self)
-    let isAllowed = await hub.vote(Listener.self) { _ in
+    let isAllowed = await hub[Listener.self].vote() { _ in
       await Task.yield()
-      _ = try? await hub.vote(Bystander.self) { _ in throw Refusal() }
+      _ = try? await hub[Bystander.self].vote() { _ in throw Refusal() }
       _ = await Delegates<any Bystander>(of: hub).conforming(to: Unheard.self).vote { _ in false }
       return true
     }
@@ -222,7 +222,7 @@ struct QuestionCountTests {
     hub.subscribe(probe, to: Listener.self)
     for executor in [nil, ThreadPool(threads: 1)] {
       hub.subscribe(probe, to: Listener.self, on: executor)
-      _ = try? await hub.vote(Listener.self, { @MainActor _ in throw Refusal() })
+      _ = try? await hub[Listener.self].vote({ @MainActor _ in throw Refusal() })
     }
     #expect(await hub.questions() == .init(failed: 2))
   }

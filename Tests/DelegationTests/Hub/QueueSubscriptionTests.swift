@@ -12,13 +12,13 @@ struct QueueSubscriptionTests {
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self, on: MarkedQueue.make("own"))
     let places = Recorder<String>()
-    hub.notify(Listener.self) { _ in places.record(MarkedQueue.current) }
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in places.record(MarkedQueue.current) }
+    hub[Listener.self].notify() { _ in
       await Task.yield()
       places.record(MarkedQueue.current)
     }
     await hub.drain()
-    #expect(await hub.vote(Listener.self) { _ in MarkedQueue.current == "own" })
+    #expect(await hub[Listener.self].vote() { _ in MarkedQueue.current == "own" })
     #expect(places.history == ["own", "own"])
   }
 

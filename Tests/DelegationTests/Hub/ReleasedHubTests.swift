@@ -20,7 +20,7 @@ struct ReleasedHubTests {
         }
       }
       let subscription = hub.subscribe(probe, to: Listener.self)
-      hub.notify(Listener.self) { _ in if failing { throw Refusal() } }
+      hub[Listener.self].notify() { _ in if failing { throw Refusal() } }
       executor.run()
       let drain = executor.start { await hub.drain().isEmpty }
       withExtendedLifetime(drain) {}
@@ -76,7 +76,7 @@ struct ReleasedHubTests {
           last.cancel()
         } else {
           let hub = owner.withLock { $0.take() }
-          hub?.notify(Listener.self) { if $0 === probe { handled.record(1) } }
+          hub?[Listener.self].notify() { if $0 === probe { handled.record(1) } }
         }
       }
       while activity.workers.value > 0 { await Task.yield() }

@@ -15,7 +15,7 @@ struct SlowDeathTests {
   /// Posts a notification whose end blocks a thread.
   private func post(to hub: DelegateHub) {
     let notice = DeathNotice { [blockade] in blockade.enter() }
-    hub.notify(Listener.self) { _ in withExtendedLifetime(notice) {} }
+    hub[Listener.self].notify() { _ in withExtendedLifetime(notice) {} }
   }
 
   @Test("What one removed subscriber had waiting holds up no wait for others removed with it")
@@ -26,7 +26,7 @@ struct SlowDeathTests {
     let subscriptions = others.map { hub.subscribe($0, to: Listener.self, on: stuck) }
     let (hasReturned, areRemoved) = (Gate(), Gate())
     Task { [hub] in
-      await hub.notifyAndWait(Listener.self) { _ in }
+      await hub[Listener.self].notifyAndWait() { _ in }
       hasReturned.arrive()
     }
     while subscriptions[0].statistics.counts.waiting == 0 { await Task.yield() }
@@ -52,17 +52,17 @@ struct SlowDeathTests {
     var probe: Probe? = Probe(onDeath: { [blockade] in blockade.enter() })
     let subscription = probe.map { hub.subscribe($0, to: Listener.self) }
     if suspends {
-      hub.notify(Listener.self) { _ in await gate.pass() }
+      hub[Listener.self].notify() { _ in await gate.pass() }
       await gate.arrivals()
     } else {
-      hub.notify(Listener.self) { _ in handling.enter() }
+      hub[Listener.self].notify() { _ in handling.enter() }
       await handling.entry()
     }
     probe = nil
     gate.open()
     _ = handling.end()
     await blockade.entry()
-    #expect(await hub.vote(Listener.self) { _ in true })
+    #expect(await hub[Listener.self].vote() { _ in true })
     #expect(blockade.end())
     #expect(await hub.drain().isEmpty)
     #expect(incidents.history.map(\.description) == [])

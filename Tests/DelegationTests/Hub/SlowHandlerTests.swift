@@ -28,7 +28,7 @@ struct SlowHandlerTests {
     let probe = Probe()
     let line = #line + 1
     watched.hub.subscribe(probe, to: Listener.self, id: "audit")
-    watched.hub.notify(Listener.self) { _ in await gate.pass() }
+    watched.hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     #expect(await watched.clock.alarms() == [.seconds(1)])
     watched.clock.advance(by: .milliseconds(999))
@@ -74,7 +74,7 @@ struct SlowHandlerTests {
     let (blocked, quick) = (Probe("blocked"), Probe("quick"))
     watched.hub.subscribe(blocked, to: Listener.self, fileID: "blocked", line: 1)
     watched.hub.subscribe(quick, to: Listener.self, fileID: "quick", line: 2)
-    watched.hub.notify(Listener.self) { probe in
+    watched.hub[Listener.self].notify() { probe in
       probe.log.record(1)
       if probe.name == "blocked" { semaphore.wait() }
     }
@@ -95,12 +95,12 @@ struct SlowHandlerTests {
     let (first, second) = (Probe("first"), Probe("second"))
     watched.hub.subscribe(first, to: Listener.self, fileID: "first", line: 1)
     watched.hub.subscribe(second, to: Bystander.self, fileID: "second", line: 2)
-    watched.hub.notify(Listener.self) { _ in await gates[0].pass() }
+    watched.hub[Listener.self].notify() { _ in await gates[0].pass() }
     _ = await watched.clock.alarms()
     watched.clock.advance(by: .seconds(1))
     _ = await watched.reported.history(of: 1)
     // The watch goes on for the second: what it has to say of the first, it would say here.
-    watched.hub.notify(Bystander.self) { _ in await gates[1].pass() }
+    watched.hub[Bystander.self].notify() { _ in await gates[1].pass() }
     #expect(await watched.clock.alarms() == [.seconds(2)])
     watched.clock.advance(by: .seconds(1))
     #expect(
@@ -108,7 +108,7 @@ struct SlowHandlerTests {
         "DelegationTests.Probe of first:1", "DelegationTests.Probe of second:2",
       ])
     gates[0].open()
-    watched.hub.notify(Listener.self) { _ in await gates[2].pass() }
+    watched.hub[Listener.self].notify() { _ in await gates[2].pass() }
     await gates[2].arrivals()
     #expect(await watched.clock.alarms() == [.seconds(3)])
     watched.clock.advance(by: .seconds(1))
@@ -128,15 +128,15 @@ struct SlowHandlerTests {
     }
     let slow = Probe()
     watched.hub.subscribe(slow, to: Bystander.self, fileID: "slow", line: 2)
-    watched.hub.notify(Bystander.self) { _ in await gate.pass() }
+    watched.hub[Bystander.self].notify() { _ in await gate.pass() }
     _ = await watched.clock.alarms()
     for number in 0..<20 {
-      watched.hub.notify(Listener.self) { $0.log.record(number) }
-      watched.hub.notify(Listener.self) { _ in await Task.yield() }
-      _ = await watched.hub.vote(Listener.self) { _ in true }
+      watched.hub[Listener.self].notify() { $0.log.record(number) }
+      watched.hub[Listener.self].notify() { _ in await Task.yield() }
+      _ = await watched.hub[Listener.self].vote() { _ in true }
     }
     for probe in probes { #expect(await probe.log.history(of: 20).count == 20) }
-    await watched.hub.notifyAndWait(Listener.self) { _ in }
+    await watched.hub[Listener.self].notifyAndWait() { _ in }
     watched.clock.advance(by: .seconds(1))
     #expect(await watched.reported.history(of: 1) == ["DelegationTests.Probe of slow:2"])
     gate.open()
@@ -152,10 +152,10 @@ struct SlowHandlerTests {
     let (early, late) = (Probe("early"), Probe("late"))
     watched.hub.subscribe(early, to: Listener.self, fileID: "early", line: 1)
     watched.hub.subscribe(late, to: Bystander.self, fileID: "late", line: 2)
-    watched.hub.notify(Listener.self) { _ in await gate.pass() }
+    watched.hub[Listener.self].notify() { _ in await gate.pass() }
     _ = await watched.clock.alarms()
     watched.clock.advance(by: .milliseconds(500))
-    watched.hub.notify(Bystander.self) { _ in await gate.pass() }
+    watched.hub[Bystander.self].notify() { _ in await gate.pass() }
     await gate.arrivals(2)
     watched.clock.advance(by: .milliseconds(500))
     #expect(await watched.clock.alarms() == [.seconds(2)])
@@ -179,7 +179,7 @@ struct SlowHandlerTests {
     let gate = Gate()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     #expect(stage.clock.sleepers == 1)
     stage.advance(by: .seconds(1))
@@ -200,7 +200,7 @@ struct SlowHandlerTests {
     let gate = Gate()
     let probe = Probe()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     executor.run()
     // From here on the executor does nothing. The one job that comes is that of the report, unless it came before.
     while executor.pendingJobs == 0, reported.history.isEmpty { await Task.yield() }
@@ -219,7 +219,7 @@ struct SlowHandlerTests {
       leftClock = watched.clock
       let probe = Probe()
       watched.hub.subscribe(probe, to: Listener.self)
-      await watched.hub.notifyAndWait(Listener.self) { [clock = watched.clock] _ in
+      await watched.hub[Listener.self].notifyAndWait() { [clock = watched.clock] _ in
         await clock.waitForSleepers()
       }
       await watched.hub.drain()
@@ -240,7 +240,7 @@ struct SlowHandlerTests {
     let gate = Gate()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     #expect(stage.clock.sleepers == 0)
     stage.advance(by: .seconds(1_000_000))
@@ -267,7 +267,7 @@ struct SlowHandlerTests {
       // The handler is slow until it has been reported, however long that takes.
       let reported = Gate()
       StandardError.passOn { if $0.hasSuffix("\n") { reported.open() } }
-      hub.notify(Listener.self) { _ in await reported.pass() }
+      hub[Listener.self].notify() { _ in await reported.pass() }
       await hub.drain()
       withExtendedLifetime(probe) {}
     }

@@ -16,13 +16,13 @@ struct StatisticsTests {
       line: 2)
     stage.hub.subscribe(both, to: Listener.self, fileID: "Shop/Cart.swift", line: 3)
     stage.hub.subscribe(both, to: Bystander.self, fileID: "Shop/Cart.swift", line: 4)
-    stage.hub.notify(Bystander.self) { _ in }
-    stage.hub.notify(Listener.self) { probe in
+    stage.hub[Bystander.self].notify() { _ in }
+    stage.hub[Listener.self].notify() { probe in
       if probe.name == "named" { await gate.pass() }
       if probe.name == "plain" { throw Refusal() }
     }
     stage.run()
-    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in } }
+    for _ in 0..<3 { stage.hub[Listener.self].notify() { _ in } }
     stage.run()
     let text = stage.statistics?.description
     #expect(
@@ -56,10 +56,10 @@ struct StatisticsTests {
     }
     // The 5 that hang have one handler that runs, one that waits and 2 dropped; 14 have failed once.
     for _ in 0..<4 {
-      stage.hub.notify(Listener.self) { if Int($0.name)! % 12 == 7 { await gate.pass() } }
+      stage.hub[Listener.self].notify() { if Int($0.name)! % 12 == 7 { await gate.pass() } }
       stage.run()
     }
-    stage.hub.notify(Bystander.self) {
+    stage.hub[Bystander.self].notify() {
       if Int($0.name)! % 4 == 1, $0.name != "1" { throw Refusal() }
     }
     stage.run()
@@ -89,13 +89,13 @@ struct StatisticsTests {
     let hub = DelegateHub()
     let probes = Probe.many(3)
     for probe in probes { hub.subscribe(probe, toEachOf: Listener.self, Bystander.self) }
-    #expect(await hub.statistics(of: (any Sendable).self) == nil)
-    hub.notify(Listener.self) { $0.log.record(1) }
-    _ = await hub.vote(Listener.self) { _ in true }
+    #expect(await hub[(any Sendable).self].statistics == nil)
+    hub[Listener.self].notify() { $0.log.record(1) }
+    _ = await hub[Listener.self].vote() { _ in true }
     await hub.drain()
     let all = await hub.statistics().protocols.first { $0.addressed > 0 }
     for one in [
-      await hub.statistics(of: Listener.self), await hub.delegates(Listener.self).statistics,
+      await hub[Listener.self].statistics, await hub[Listener.self].statistics,
     ] {
       #expect(one?.name == all?.name)
       #expect(one?.posted == 1)
@@ -112,8 +112,8 @@ struct StatisticsTests {
     let stage = Stage()
     let probes = stage.cast(3)
     stage.hub.subscribe(probes[0], to: Bystander.self)
-    for _ in 0..<5 { stage.hub.notify(Listener.self) { _ in } }
-    for _ in 0..<7 { stage.hub.notify(Bystander.self) { _ in } }
+    for _ in 0..<5 { stage.hub[Listener.self].notify() { _ in } }
+    for _ in 0..<7 { stage.hub[Bystander.self].notify() { _ in } }
     stage.run()
     let statistics = stage.statistics
     #expect(statistics?.posted == 12)
@@ -155,7 +155,7 @@ struct StatisticsTests {
     let (stage, probe) = (Stage(), Probe())
     stage.hub.subscribe(probe, to: Listener.self, fileID: "Shop/Cart.swift", line: 1)
     #expect(stage.statistics?.description == "no calls")
-    #expect(stage.perform { await $0.vote(Listener.self) { _ in true } } == true)
+    #expect(stage.perform { await $0[Listener.self].vote() { _ in true } } == true)
     let told = "asked 1, answered 1, failed 0, late 0, abandoned 0, answering 0"
     #expect(
       stage.statistics?.description == """
@@ -167,11 +167,11 @@ struct StatisticsTests {
   @Test("before anybody subscribed there is nothing to tell, and nothing is counted")
   func nothing() {
     let stage = Stage()
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     #expect(stage.statistics?.protocols.isEmpty == true)
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self).cancel()
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     #expect(stage.statistics?.posted == 0)
     #expect(stage.statistics?.addressed == 0)
     #expect(stage.statistics?.protocols.map(\.name) == ["DelegationTests.Listener"])
@@ -183,7 +183,7 @@ struct StatisticsTests {
     let gate = Gate()
     let probes = stage.cast(2)
     let vote = stage.start { hub in
-      await hub.vote(Listener.self) { _ in
+      await hub[Listener.self].vote() { _ in
         await gate.pass()
         return true
       }
@@ -204,11 +204,11 @@ struct StatisticsTests {
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
     let subscription = stage.hub.subscribe(leaves, to: Listener.self)
     stage.hub.subscribe(stays, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     // Two wait for each; those of the mortal and of the leaving one come to nothing.
-    stage.hub.notify(Listener.self) { _ in }
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     mortal = nil
     subscription.cancel()
     stage.run()
@@ -227,8 +227,8 @@ struct StatisticsTests {
     let gate = Gate()
     let probe = Probe()
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     subscription.cancel()
     #expect(
@@ -254,7 +254,7 @@ struct StatisticsTests {
     }
     let served = ["p:1", "p:3", "p:0", "p:2"]
     #expect(stage.statistics?.protocols.first?.subscribers.map(\.site) == served)
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     #expect(stage.statistics?.protocols.first?.subscribers.map(\.site) == served)
   }
@@ -269,7 +269,7 @@ struct StatisticsTests {
       let mortal = Probe(onDeath: { looks.record(stage.statistics?.counts.addressed) })
       stage.hub.subscribe(mortal, to: Listener.self, hold: .strongly)
     }
-    for _ in 0..<3 { stage.hub.notify(Listener.self) { _ in } }
+    for _ in 0..<3 { stage.hub[Listener.self].notify() { _ in } }
     stage.hub.unsubscribeAll(from: Listener.self)
     #expect(looks.history == [30, 30])
     #expect(
@@ -297,7 +297,7 @@ struct StatisticsTests {
     let stage = Stage()
     let (probe, id) = (Probe(), Talkative(number: 7))
     stage.hub.subscribe(probe, to: Listener.self, id: id)
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     let item = stage.statistics?.protocols.first?.subscribers.first
     #expect(item?.counts.handled == 1)

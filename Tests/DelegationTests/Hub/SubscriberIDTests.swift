@@ -11,14 +11,14 @@ struct SubscriberIDTests {
     let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
     stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
     for number in 0..<4 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         if number == 0 { await gate.pass() }
         probe.log.record(number)
       }
     }
     stage.run()
     stage.hub.subscribe(successor, to: Listener.self, id: 1)
-    stage.hub.notify(Listener.self) { $0.log.record(4) }
+    stage.hub[Listener.self].notify() { $0.log.record(4) }
     stage.run()
     #expect(successor.log.history == [1, 2, 3, 4])
     #expect(predecessor.log.history == [])
@@ -34,7 +34,7 @@ struct SubscriberIDTests {
     let stage = Stage()
     var predecessor: Probe? = Probe("predecessor")
     if let predecessor { stage.hub.subscribe(predecessor, to: Listener.self, id: "x") }
-    for number in 0..<5 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 0..<5 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     predecessor = nil
     let successor = Probe("successor")
     stage.hub.subscribe(successor, to: Listener.self, id: "x", mailbox: .dropOldest(limit: 2))
@@ -51,16 +51,16 @@ struct SubscriberIDTests {
     let gates = [Gate(), Gate()]
     let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
     stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
-    stage.hub.notify(Listener.self) { _ in await gates[0].pass() }
+    stage.hub[Listener.self].notify() { _ in await gates[0].pass() }
     let delivery = stage.start { hub in
-      await hub.notifyAndWait(Listener.self) { probe in
+      await hub[Listener.self].notifyAndWait() { probe in
         await gates[1].pass()
         probe.log.record(1)
       }
       return true
     }
     stage.hub.subscribe(successor, to: Listener.self, id: 1)
-    stage.hub.notify(Listener.self) { _ in }
+    stage.hub[Listener.self].notify() { _ in }
     stage.run()
     #expect(gates[1].arrived == 1)
     #expect(delivery.result == nil)
@@ -78,7 +78,7 @@ struct SubscriberIDTests {
     let (predecessor, successor) = (Probe("predecessor"), Probe("successor"))
     stage.hub.subscribe(predecessor, to: Listener.self, id: 1)
     for number in 0..<3 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         if number == 0 { await gate.pass() }
         probe.log.record(number)
       }
@@ -104,7 +104,7 @@ struct SubscriberIDTests {
     first.cancel()
     stage.hub.unsubscribe(predecessor)
     #expect(second.isActive)
-    stage.hub.notify(Listener.self) { $0.log.record(1) }
+    stage.hub[Listener.self].notify() { $0.log.record(1) }
     stage.run()
     #expect(successor.log.history == [1])
   }
@@ -119,7 +119,7 @@ struct SubscriberIDTests {
     #expect(first == second)
     #expect(first.isActive)
     #expect(
-      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == ["1", "0"])
+      stage.perform { $0[Listener.self].subscribers.map(\.name) } == ["1", "0"])
   }
 
   @Test("one that the hub held is released when it is replaced")
@@ -144,14 +144,14 @@ struct SubscriberIDTests {
     stage.hub.subscribe(other, to: Bystander.self, id: 1)
     stage.hub.subscribe(third, to: Listener.self, id: "1")
     stage.hub.subscribe(third, to: Bystander.self, id: 2)
-    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 2)
-    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 2)
+    #expect(stage.perform { $0[Listener.self].count } == 2)
+    #expect(stage.perform { $0[Bystander.self].count } == 2)
     stage.hub.unsubscribe(id: 1)
     stage.hub.unsubscribe(id: 3)
     #expect(
-      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == ["third"])
+      stage.perform { $0[Listener.self].subscribers.map(\.name) } == ["third"])
     #expect(
-      stage.perform { $0.subscribers(of: Bystander.self).map(\.name) } == ["third"])
+      stage.perform { $0[Bystander.self].subscribers.map(\.name) } == ["third"])
     withExtendedLifetime((one, other)) {}
   }
 
@@ -162,10 +162,10 @@ struct SubscriberIDTests {
     stage.hub.subscribe(probe, to: Listener.self, id: 1)
     stage.hub.subscribe(probe, to: Bystander.self, id: 2)
     stage.hub.unsubscribe(probe as any Listener, from: Listener.self)
-    #expect(stage.perform { $0.subscriberCount(of: Listener.self) } == 0)
-    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 1)
+    #expect(stage.perform { $0[Listener.self].count } == 0)
+    #expect(stage.perform { $0[Bystander.self].count } == 1)
     stage.hub.unsubscribe(probe)
-    #expect(stage.perform { $0.subscriberCount(of: Bystander.self) } == 0)
+    #expect(stage.perform { $0[Bystander.self].count } == 0)
   }
 
   /// An id whose hash is that of all others, and which may call a hub when it is looked at.
@@ -184,8 +184,8 @@ struct SubscriberIDTests {
       guard let hub else { return }
       let other = Probe("other")
       hub.subscribe(other, to: Listener.self, id: "a plain one")
-      hub.notify(Listener.self) { $0.log.record(0) }
-      hub.notify(Bystander.self) { $0.log.record(0) }
+      hub[Listener.self].notify() { $0.log.record(0) }
+      hub[Bystander.self].notify() { $0.log.record(0) }
       hub.unsubscribe(other)
       hub.unsubscribe(id: "a plain one")
       hub.unsubscribeAll(from: Bystander.self)
@@ -207,7 +207,7 @@ struct SubscriberIDTests {
     expected[3] = "successor"
     expected.remove(at: 17)
     #expect(
-      stage.perform { $0.subscribers(of: Listener.self).map(\.name) } == expected)
+      stage.perform { $0[Listener.self].subscribers.map(\.name) } == expected)
   }
 
   @Test("an id that calls the hub when it is hashed or compared blocks nothing")
@@ -222,7 +222,7 @@ struct SubscriberIDTests {
     stage.hub.subscribe(successor, to: Listener.self, id: Key(value: 1, hub: stage.hub))
     stage.hub.unsubscribe(id: Key(value: 4, hub: stage.hub))
     #expect(
-      stage.perform { $0.subscribers(of: Listener.self).map(\.name) }
+      stage.perform { $0[Listener.self].subscribers.map(\.name) }
         == ["0", "successor", "2", "3"])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
     // Their ids hold the hub.
@@ -243,11 +243,11 @@ struct SubscriberIDTests {
           group.addTask { _ = hub.subscribe(probe, to: Listener.self, id: Key(value: 0)) }
         }
         for number in 0..<8 {
-          group.addTask { hub.notify(Listener.self) { $0.log.record(number) } }
+          group.addTask { hub[Listener.self].notify() { $0.log.record(number) } }
         }
       }
       await hub.drain()
-      let names = hub.subscribers(of: Listener.self).map(\.name)
+      let names = hub[Listener.self].subscribers.map(\.name)
       try #require(names.count == 2)
       #expect(names.last == "last")
       #expect(claimants.map(\.name).contains(names[0]))

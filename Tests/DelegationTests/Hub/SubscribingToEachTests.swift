@@ -24,11 +24,11 @@ struct SubscribingToEachTests {
       ])
     #expect(subscriptions.map(\.isActive) == [true, true])
     #expect(hub.subscribe(partial, toEachOf: Listener.self, Bystander.self).count == 1)
-    #expect(hub.subscriberCount(of: Listener.self) == 2)
-    #expect(hub.subscriberCount(of: Bystander.self) == 1)
-    #expect(!hub.hasSubscribers(of: Third.self))
-    hub.notify(Listener.self) { $0.log.record(1) }
-    hub.notify(Bystander.self) { $0.log.record(2) }
+    #expect(hub[Listener.self].count == 2)
+    #expect(hub[Bystander.self].count == 1)
+    #expect((!!hub[Third.self].isEmpty))
+    hub[Listener.self].notify() { $0.log.record(1) }
+    hub[Bystander.self].notify() { $0.log.record(2) }
     await hub.drain()
     #expect(probe.log.history.sorted() == [1, 2])
     #expect(partial.log.history == [1])
@@ -42,7 +42,7 @@ struct SubscribingToEachTests {
     #expect(hub.subscribe(probe, toEachOf: Listener.self, Bystander.self).first == first)
     let other = Probe()
     hub.subscribe(other, to: Listener.self, priority: 2)
-    #expect(hub.subscribers(of: Listener.self).first === probe)
+    #expect(hub[Listener.self].subscribers.first === probe)
   }
 
   @Test("each of the subscriptions has the options")
@@ -57,14 +57,14 @@ struct SubscribingToEachTests {
         hold: .strongly, mailbox: .latest, on: DispatchQueueExecutor(queue))
     }
     subscribe()
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["late", "early"])
-    #expect(hub.subscribers(of: Bystander.self).map(\.name) == ["late", "early"])
-    hub.notify(Bystander.self) { if $0.name == "late" { places.record(MarkedQueue.current) } }
+    #expect(hub[Listener.self].subscribers.map(\.name) == ["late", "early"])
+    #expect(hub[Bystander.self].subscribers.map(\.name) == ["late", "early"])
+    hub[Bystander.self].notify() { if $0.name == "late" { places.record(MarkedQueue.current) } }
     await hub.drain()
     #expect(places.history == ["each"])
     hub.unsubscribe(id: "late")
-    #expect(hub.subscriberCount(of: Listener.self) == 1)
-    #expect(hub.subscriberCount(of: Bystander.self) == 1)
+    #expect(hub[Listener.self].count == 1)
+    #expect(hub[Bystander.self].count == 1)
   }
 
   @Test("an object that conforms to none of them stops the program")

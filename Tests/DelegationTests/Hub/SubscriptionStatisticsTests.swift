@@ -14,7 +14,7 @@ struct SubscriptionStatisticsTests {
       probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 1)
     stage.hub.subscribe(other, to: Listener.self)
     for number in 0..<5 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         if number == 1 { throw Refusal() }
         if number == 2 { await gate.pass() }
       }
@@ -57,7 +57,7 @@ struct SubscriptionStatisticsTests {
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
     func ask() {
       let call = stage.start { hub in
-        await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { probe in
+        await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { probe in
           if probe.name == "1" { throw Refusal() }
           if probe.name == "2" { await gate.pass() }
           return true
@@ -100,7 +100,7 @@ struct SubscriptionStatisticsTests {
     }
     #expect(stage.statistics?.description == "no calls")
     let vote = stage.start { hub in
-      await hub.vote(Listener.self, absent: .abstains) { probe in
+      await hub[Listener.self].vote(absent: .abstains) { probe in
         if probe.name == "0" { throw Refusal() }
         return true
       }
@@ -115,7 +115,7 @@ struct SubscriptionStatisticsTests {
         abandoned 0, answering 0
         """)
     let late = stage.start { hub in
-      await hub.vote(Listener.self, within: .seconds(1), absent: .abstains) { _ in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in
         await gate.pass()
         return true
       }
@@ -139,11 +139,11 @@ struct SubscriptionStatisticsTests {
     let gate = Gate()
     let probes = Probe.many(2)
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self, id: $0.name) }
-    let replies = stage.perform { await $0.collect(Listener.self) { $0.name } } ?? []
+    let replies = stage.perform { await $0[Listener.self].collect() { $0.name } } ?? []
     #expect(replies.map(\.subscription) == subscriptions)
     #expect(
       replies.map(\.subscriber) == ["DelegationTests.Probe (0)", "DelegationTests.Probe (1)"])
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let left = stage.perform { await $0.drain(within: .zero) }
     #expect(left?.subscribers.map(\.subscription) == subscriptions)

@@ -15,7 +15,7 @@ struct TakeOverWaitTests {
     let (mayCancel, mayCall, mayEnd) = (Gate(), Gate(), Gate())
     let done = Recorder<String>()
     // The successor's handler of an earlier subscription is going to wait for the caller's.
-    hub.notify(Listener.self) { _ in
+    hub[Listener.self].notify() { _ in
       await mayCancel.pass()
       await waited.cancelAndWait()
       done.record("successor")
@@ -23,11 +23,11 @@ struct TakeOverWaitTests {
     stage.run()
     ended.cancel()
     hub.subscribe(former, to: Listener.self, id: 1)
-    hub.notify(Listener.self) { _ in await mayEnd.pass() }
+    hub[Listener.self].notify() { _ in await mayEnd.pass() }
     // And the caller's for whoever has the id.
-    other.notify(Listener.self) { _ in
+    other[Listener.self].notify() { _ in
       await mayCall.pass()
-      await hub.notifyAndWait(Listener.self) { done.record("told \($0.name)") }
+      await hub[Listener.self].notifyAndWait() { done.record("told \($0.name)") }
       done.record("caller")
     }
     stage.run()

@@ -12,10 +12,10 @@ struct UnsubscribeAndWaitTests {
     let gates = [Gate(), Gate(), Gate()]
     hub.subscribe(probe, to: Listener.self)
     hub.subscribe(probe, to: Bystander.self)
-    hub.notify(Listener.self) { _ in await gates[0].pass() }
-    hub.notify(Listener.self) { $0.log.record(1) }
+    hub[Listener.self].notify() { _ in await gates[0].pass() }
+    hub[Listener.self].notify() { $0.log.record(1) }
     let question = Task {
-      await hub.vote(Bystander.self) { _ in
+      await hub[Bystander.self].vote() { _ in
         await gates[1].pass()
         return true
       }
@@ -27,10 +27,10 @@ struct UnsubscribeAndWaitTests {
       await hub.unsubscribeAndWait(probe)
       events.record("returned")
     }
-    while hub.hasSubscribers(of: Listener.self) || hub.hasSubscribers(of: Bystander.self) {
+    while (!hub[Listener.self].isEmpty) || (!hub[Bystander.self].isEmpty) {
       await Task.yield()
     }
-    hub.notify(Listener.self) { $0.log.record(2) }
+    hub[Listener.self].notify() { $0.log.record(2) }
     for gate in gates[..<2] {
       #expect(events.history == [])
       gate.open()
@@ -47,11 +47,11 @@ struct UnsubscribeAndWaitTests {
     let gate = Gate()
     let subscription = hub.subscribe(other, to: Listener.self)
     hub.subscribe(probe, to: Bystander.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     subscription.cancel()
     await hub.unsubscribeAndWait(probe)
-    #expect(!hub.hasSubscribers(of: Bystander.self))
+    #expect((!!hub[Bystander.self].isEmpty))
     gate.open()
     await hub.drain()
   }
@@ -61,7 +61,7 @@ struct UnsubscribeAndWaitTests {
     let gate = Gate()
     let subscription = hub.subscribe(probe, to: Listener.self)
     let question = Task {
-      await hub.vote(Listener.self) { _ in
+      await hub[Listener.self].vote() { _ in
         await gate.pass()
         return true
       }
@@ -87,20 +87,20 @@ struct UnsubscribeAndWaitTests {
   @Test("from a handler of the object it does not wait for that handler")
   func fromItsHandler() async {
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { [hub, probe] _ in
+    hub[Listener.self].notify() { [hub, probe] _ in
       await hub.unsubscribeAndWait(probe)
       probe.log.record(1)
     }
     await hub.drain()
     #expect(probe.log.history == [1])
-    #expect(!hub.hasSubscribers(of: Listener.self))
+    #expect((!!hub[Listener.self].isEmpty))
   }
 
   @Test("a cancelled caller waits all the same")
   func cancelled() async {
     let gate = Gate()
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { probe in
+    hub[Listener.self].notify() { probe in
       await gate.pass()
       probe.log.record(1)
     }
@@ -110,7 +110,7 @@ struct UnsubscribeAndWaitTests {
       await hub.unsubscribeAndWait(probe)
       return probe.log.history
     }
-    while hub.hasSubscribers(of: Listener.self) { await Task.yield() }
+    while (!hub[Listener.self].isEmpty) { await Task.yield() }
     gate.open()
     #expect(await waiting.value == [1])
   }
@@ -121,6 +121,6 @@ struct UnsubscribeAndWaitTests {
     hub.subscribe(probe, to: Listener.self)
     hub.subscribe(other, to: Listener.self)
     await hub.unsubscribeAndWait(probe)
-    #expect(hub.subscribers(of: Listener.self).map(\.name) == ["other"])
+    #expect(hub[Listener.self].subscribers.map(\.name) == ["other"])
   }
 }

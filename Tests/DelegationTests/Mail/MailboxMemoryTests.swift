@@ -15,13 +15,13 @@ struct MailboxMemoryTests {
     let (hung, other) = (Probe("hung"), Probe("other"))
     hub.subscribe(hung, to: Listener.self, mailbox: policy)
     hub.subscribe(other, to: Listener.self)
-    hub.notify(Listener.self) { if $0.name == "hung" { await gate.pass() } }
+    hub[Listener.self].notify() { if $0.name == "hung" { await gate.pass() } }
     await gate.arrivals()
     var most = 0
     for round in 1...bursts {
       for number in 0..<burst {
         let cargo = lifetimes.make()
-        hub.notify(Listener.self) { probe in
+        hub[Listener.self].notify() { probe in
           withExtendedLifetime(cargo) {}
           if probe.name == "hung" || number == burst - 1 { probe.log.record(round) }
         }
@@ -51,10 +51,10 @@ struct MailboxMemoryTests {
     let gate = Gate()
     let lifetimes = Lifetimes()
     let probes = stage.cast(count)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     let cargo = lifetimes.make()
-    stage.hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+    stage.hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
     stage.run()
     #expect(gate.arrived == count)
     defer {
@@ -77,7 +77,7 @@ struct MailboxMemoryTests {
     let probes = stage.cast(1_000)
     for gate in gates {
       let cargo = lifetimes.make()
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         withExtendedLifetime(cargo) {}
         if probe.name == "999" || probe.name == "0" { await gate.pass() }
       }
@@ -101,10 +101,10 @@ struct MailboxMemoryTests {
     stage.hub.subscribe(stays, to: Listener.self)
     stage.hub.subscribe(leaves, to: Listener.self)
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
-    stage.hub.notify(Listener.self) { if $0.name != "stays" { await gate.pass() } }
+    stage.hub[Listener.self].notify() { if $0.name != "stays" { await gate.pass() } }
     for _ in 0..<5 {
       let cargo = lifetimes.make()
-      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+      stage.hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
     }
     stage.run()
     #expect(lifetimes.alive == 5)
@@ -123,11 +123,11 @@ struct MailboxMemoryTests {
     let lifetimes = Lifetimes()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .dropOldest(limit: 2))
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
     for count in 1...100 {
       let cargo = lifetimes.make()
-      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+      stage.hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
       stage.run()
       #expect(lifetimes.alive <= min(count, 3))
     }
@@ -143,7 +143,7 @@ struct MailboxMemoryTests {
     let lifetimes = Lifetimes()
     func post() {
       let cargo = lifetimes.make()
-      stage.hub.notify(Listener.self) { _ in withExtendedLifetime(cargo) {} }
+      stage.hub[Listener.self].notify() { _ in withExtendedLifetime(cargo) {} }
     }
     post()
     #expect(lifetimes.alive == 0)

@@ -43,12 +43,12 @@ struct MailboxPolicyTests {
     let (probe, other) = (Probe(), Probe())
     stage.hub.subscribe(probe, to: Listener.self, mailbox: item.policy)
     stage.hub.subscribe(other, to: Listener.self)
-    stage.hub.notify(Listener.self) { present in
+    stage.hub[Listener.self].notify() { present in
       if present === probe { await gate.pass() }
       present.log.record(0)
     }
     stage.run()
-    for number in 1...10 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 1...10 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     #expect(probe.log.history == [])
     #expect(other.log.history == Array(0...10))
@@ -74,7 +74,7 @@ struct MailboxPolicyTests {
     let stage = Stage()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: item.policy)
-    for number in 1...10 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 1...10 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     #expect(probe.log.history == Array(item.handled.dropFirst()))
     #expect(
@@ -91,13 +91,13 @@ struct MailboxPolicyTests {
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .dropNewest(limit: 2))
     let gates = (0..<4).map { _ in Gate() }
     for round in 0..<4 {
-      stage.hub.notify(Listener.self) { probe in
+      stage.hub[Listener.self].notify() { probe in
         await gates[round].pass()
         probe.log.record(10 * round)
       }
       stage.run()
       for number in 1...5 {
-        stage.hub.notify(Listener.self) { $0.log.record(10 * round + number) }
+        stage.hub[Listener.self].notify() { $0.log.record(10 * round + number) }
         stage.run()
       }
       stage.open(gates[round])
@@ -117,12 +117,12 @@ struct MailboxPolicyTests {
     let gate = Gate()
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: before)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
     stage.run()
-    for number in 1...9 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 1...9 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: after)
-    for number in 10...13 { stage.hub.notify(Listener.self) { $0.log.record(number) } }
+    for number in 10...13 { stage.hub[Listener.self].notify() { $0.log.record(number) } }
     stage.run()
     let waiting = stage.statistics?.protocols.first?.counts.waiting
     stage.open(gate)
@@ -197,12 +197,12 @@ struct MailboxPolicyTests {
     let probe = Probe()
     stage.hub.subscribe(probe, to: Listener.self, mailbox: .latest)
     stage.hub.subscribe(probe, to: Bystander.self)
-    stage.hub.notify(Listener.self) { _ in await gate.pass() }
-    stage.hub.notify(Bystander.self) { _ in await gate.pass() }
+    stage.hub[Listener.self].notify() { _ in await gate.pass() }
+    stage.hub[Bystander.self].notify() { _ in await gate.pass() }
     stage.run()
     for number in 1...3 {
-      stage.hub.notify(Listener.self) { $0.log.record(number) }
-      stage.hub.notify(Bystander.self) { $0.log.record(10 * number) }
+      stage.hub[Listener.self].notify() { $0.log.record(number) }
+      stage.hub[Bystander.self].notify() { $0.log.record(10 * number) }
     }
     stage.open(gate)
     #expect(probe.log.history.filter { $0 < 10 } == [3])

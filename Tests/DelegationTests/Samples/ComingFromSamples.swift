@@ -41,9 +41,9 @@ struct ComingFromSamples {
       TransferEnd { add($0) },
       to: TransferDelegate.self, hold: .strongly)
     for file in ["one", "two"] {
-      hub.notify(TransferDelegate.self) { $0.transferDidBegin(file) }
-      hub.notify(TransferDelegate.self) { $0.transfer(file, didReach: 50) }
-      hub.notify(TransferDelegate.self) { $0.transferDidEnd(file) }
+      hub[TransferDelegate.self].notify() { $0.transferDidBegin(file) }
+      hub[TransferDelegate.self].notify() { $0.transfer(file, didReach: 50) }
+      hub[TransferDelegate.self].notify() { $0.transferDidEnd(file) }
       await hub.drain()
       token.cancel()
     }

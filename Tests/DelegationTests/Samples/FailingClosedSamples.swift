@@ -28,13 +28,12 @@ enum ClosedSamples {
   }
 
   static func mayEnter(_ guest: String, _ hub: DelegateHub) async -> Bool {
-    await hub.vote(DoorGate.self, by: .unanimous(ofAtLeast: 1), { await $0.mayEnter(guest) })
+    await hub[DoorGate.self].vote(by: .unanimous(ofAtLeast: 1), { await $0.mayEnter(guest) })
   }
 
   static func mayPay(_ amount: Int, _ hub: DelegateHub) async -> Bool {
     // sample: A vote that fails closed
-    let mayPay = await hub.vote(
-      PaymentGate.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+    let mayPay = await hub[PaymentGate.self].vote(by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
     ) { try await $0.mayPay(amount) }
     // end of sample
@@ -46,7 +45,7 @@ enum ClosedSamples {
     _ amount: Int, _ hub: DelegateHub, reportMissingGate: @Sendable () -> Void
   ) async -> Bool {
     let mayPay = await mayPay(amount, hub)
-    if !mayPay, hub.subscriberCount(of: PaymentGate.self) < 2 {
+    if !mayPay, hub[PaymentGate.self].count < 2 {
       reportMissingGate()  // an error in the log, and a counter that has an alarm
     }
     return mayPay
@@ -54,8 +53,7 @@ enum ClosedSamples {
 
   static func isAllowed(_ guest: String, _ hub: DelegateHub) async -> Bool {
     // sample: Absence
-    let isAllowed = await hub.vote(
-      Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+    let isAllowed = await hub[Gatekeeper.self].vote(by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
     ) { try await $0.mayEnter(guest) }
     // end of sample
@@ -69,8 +67,7 @@ enum ClosedSamples {
     // sample: A chain that fails closed
     /// The message as the filters leave it; `nil` if one of them stops it or has not seen it.
     func screened(_ message: String) async -> String? {
-      let passed = await hub.pass(
-        (text: message, seen: 0), through: MessageFilter.self, within: .milliseconds(200),
+      let passed = await hub[MessageFilter.self].pass((text: message, seen: 0), within: .milliseconds(200),
         absent: .counts(as: nil)
       ) { filter, value in
         try await filter.filter(value.text).map { (text: $0, seen: value.seen + 1) }
@@ -108,7 +105,7 @@ struct FailingClosedSamples {
     let hub = DelegateHub()
     struct MissingGate: Error {}
     func start() async throws {
-      guard hub.subscriberCount(of: PaymentGate.self) == 2 else { throw MissingGate() }
+      guard hub[PaymentGate.self].count == 2 else { throw MissingGate() }
     }
     let keepers = [Keeper(), Keeper()]
     for keeper in keepers {
@@ -173,7 +170,7 @@ struct FailingClosedSamples {
     let keeper = Keeper()
     let subscription = hub.subscribe(keeper, to: PaymentGate.self)
     subscription.cancel()
-    let isOpen = await hub.vote(PaymentGate.self, absent: .counts(as: false)) {
+    let isOpen = await hub[PaymentGate.self].vote(absent: .counts(as: false)) {
       try await $0.mayPay(7)
     }
     #expect(isOpen)

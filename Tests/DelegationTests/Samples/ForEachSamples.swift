@@ -39,8 +39,8 @@ struct ForEachSamples {
 
     func handle(_ message: String, _ transaction: inout [String]) throws(Veto) {
       // sample: forEach
-      hub.forEach(ConnectionDelegate.self) { $0.connection(self, didReceive: message) }
-      try hub.forEach(TransactionObserver.self) { observer throws(Veto) in
+      hub[ConnectionDelegate.self].forEach() { $0.connection(self, didReceive: message) }
+      try hub[TransactionObserver.self].forEach() { observer throws(Veto) in
         try observer.willCommit(&transaction)
       }
       // end of sample
@@ -48,7 +48,7 @@ struct ForEachSamples {
 
     func close() async {
       // sample: forEach that awaits
-      await hub.forEach(Service.self, reversed: true) { await $0.shutdown() }
+      await hub[Service.self].forEach(reversed: true) { await $0.shutdown() }
       // end of sample
     }
   }

@@ -34,7 +34,7 @@ struct IsolationSamples {
     hub.subscribe(tally, to: DownloadDelegate.self)
     hub.subscribe(disk, to: DownloadDelegate.self, on: diskQueue)
 
-    hub.notify(DownloadDelegate.self) { await $0.didReceive(4096) }
+    hub[DownloadDelegate.self].notify() { await $0.didReceive(4096) }
     await hub.drain()
     #expect(await bar.total == 4096)
     #expect(await tally.total == 4096)

@@ -36,8 +36,8 @@ struct MemorySamples {
   @Test("who is kept by somebody is called")
   func keep() async {
     let server = Server()
-    #expect(server.hub.subscriberCount(of: ServerDelegate.self) == 2)
-    server.hub.notify(ServerDelegate.self) { $0.didOpen(1) }
+    #expect(server.hub[ServerDelegate.self].count == 2)
+    server.hub[ServerDelegate.self].notify() { $0.didOpen(1) }
     await server.hub.drain()
     #expect(Metrics.opened.history == [1])
   }
@@ -47,10 +47,10 @@ struct MemorySamples {
     let hub = DelegateHub()
     var audit: Audit? = Audit()
     if let audit { hub.subscribe(audit, to: ServerDelegate.self) }
-    #expect(hub.subscriberCount(of: ServerDelegate.self) == 1)
+    #expect(hub[ServerDelegate.self].count == 1)
 
     audit = nil  // nothing to unsubscribe
-    #expect(hub.subscriberCount(of: ServerDelegate.self) == 0)
+    #expect(hub[ServerDelegate.self].count == 0)
     _ = audit
   }
 
@@ -68,7 +68,7 @@ struct MemorySamples {
     let doormen = [Doorman(), Doorman()]
     defer { withExtendedLifetime(doormen) {} }  // kept until the end of the scope
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
-    let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    let isAdmitted = await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
     #expect(!isAdmitted)
   }
 
@@ -80,7 +80,7 @@ struct MemorySamples {
     let doormen = [Doorman(), Doorman()]
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
     // A release build may release both here: `doormen` is not used again, and the vote asks nobody.
-    let isAdmitted = await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+    let isAdmitted = await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
     await hub.drain()
     #expect(incidents.history.contains("unheard") == isAdmitted)
   }
@@ -92,7 +92,7 @@ struct MemorySamples {
     let gate = Gate()
     let file = Recorder<String>()
     let subscription = hub.subscribe(audit, to: ServerDelegate.self)
-    hub.notify(ServerDelegate.self) { _ in
+    hub[ServerDelegate.self].notify() { _ in
       await gate.pass()
       file.record("written")
     }

@@ -38,9 +38,9 @@ struct OverloadSamples {
     // Two wait; when one more comes, that one is dropped.
     hub.subscribe(alarm, to: Telemetry.self, mailbox: .dropNewest(limit: 2))
     // end of sample
-    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    hub[Telemetry.self].notify() { await $0.didMeasure(0) }
     for instrument in [archive, dashboard, recorder, alarm] { await instrument.gate.arrivals() }
-    for value in 1...9 { hub.notify(Telemetry.self) { await $0.didMeasure(value) } }
+    for value in 1...9 { hub[Telemetry.self].notify() { await $0.didMeasure(value) } }
     await watch(hub, limit: 8, logger)
     #expect(logger.lines.history.count == 1)
     #expect(logger.lines.history.first?.hasSuffix("Instrument is 9 behind") == true)
@@ -71,7 +71,7 @@ struct OverloadSamples {
     for value in 0..<3 { input.yield(value) }
     input.finish()
     for await value in values {
-      await hub.notifyAndWait(Telemetry.self) { await $0.didMeasure(value) }
+      await hub[Telemetry.self].notifyAndWait() { await $0.didMeasure(value) }
     }
     #expect(instrument.values.history == [0, 1, 2])
   }
@@ -89,7 +89,7 @@ struct OverloadSamples {
     let hub = DelegateHub(configuration)
     let instrument = Instrument()
     hub.subscribe(instrument, to: Telemetry.self)
-    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    hub[Telemetry.self].notify() { await $0.didMeasure(0) }
     await instrument.gate.arrivals()
     _ = await clock.alarms()
     while logger.lines.history.isEmpty {

@@ -42,7 +42,7 @@ struct QuestionSamples {
     let opened = Recorder<String>()
     func open() { opened.record(guest) }
     // sample: vote that awaits nothing
-    if await hub.vote(DoorDelegate.self, { $0.mayEnter(guest) }) { open() }
+    if await hub[DoorDelegate.self].vote({ $0.mayEnter(guest) }) { open() }
     // end of sample
     #expect(opened.history == (guest == "Alice" ? ["Alice"] : []))
     withExtendedLifetime(doormen) {}
@@ -58,7 +58,7 @@ struct QuestionSamples {
       #expect(closed.history == [])
       await document.save()
       // sample: vote on the main actor
-      if await hub.vote(WindowDelegate.self, { @MainActor in $0.mayClose() }) { close() }
+      if await hub[WindowDelegate.self].vote({ @MainActor in $0.mayClose() }) { close() }
       // end of sample
     }
     #expect(closed.history == ["closed"])
@@ -69,7 +69,7 @@ struct QuestionSamples {
     let nodes = [Doorman(load: 1), Doorman(load: 2)]
     for node in nodes { hub.subscribe(node, to: Node.self) }
     // sample: ask that awaits nothing
-    let load = await hub.ask(Node.self, combining: .sum()) { $0.load }
+    let load = await hub[Node.self].ask(combining: .sum()) { $0.load }
     // end of sample
     #expect(load == 3)
     withExtendedLifetime(nodes) {}
@@ -82,13 +82,13 @@ struct QuestionSamples {
     hub.subscribe(document, to: WindowDelegate.self)
     // sample: Forms of a question
     // It awaits nothing: in your task, one subscriber after another.
-    let mayEnter = await hub.vote(DoorDelegate.self) { $0.mayEnter(guest) }
+    let mayEnter = await hub[DoorDelegate.self].vote() { $0.mayEnter(guest) }
 
     // It awaits: side by side, in tasks.
-    let mayStay = await hub.vote(DoorDelegate.self) { await $0.mayStay(guest) }
+    let mayStay = await hub[DoorDelegate.self].vote() { await $0.mayStay(guest) }
 
     // On the main actor.
-    let mayClose = await hub.vote(WindowDelegate.self) { @MainActor in $0.mayClose() }
+    let mayClose = await hub[WindowDelegate.self].vote() { @MainActor in $0.mayClose() }
     // end of sample
     #expect([mayEnter, mayStay, mayClose] == [true, guest == "Alice", false])
     withExtendedLifetime((doorman, document)) {}

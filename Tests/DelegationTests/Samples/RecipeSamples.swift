@@ -37,7 +37,7 @@ struct RecipeSamples {
     let greeter = Greeter(hub)
     let subscription = hub.subscribe(greeter, to: RoomMember.self)
     for line in ["hello", "is anybody here?", "bye"] {
-      hub.notify(RoomMember.self) { await $0.didSay(line) }
+      hub[RoomMember.self].notify() { await $0.didSay(line) }
     }
     await hub.drain()
     #expect(greeter.greeted.history == ["hello"])
@@ -61,16 +61,16 @@ struct RecipeSamples {
     let listener = Listener()
     func watch(failing: Bool) async throws {
       let scope = ScopedSubscription(hub.subscribe(listener, to: RoomMember.self))
-      await hub.notifyAndWait(RoomMember.self) { await $0.didSay("in the scope") }
+      await hub[RoomMember.self].notifyAndWait() { await $0.didSay("in the scope") }
       if failing { throw Refusal() }
       _ = consume scope  // the subscription ends here, or at the `throw`
-      #expect(!hub.hasSubscribers(of: RoomMember.self))
+      #expect((!!hub[RoomMember.self].isEmpty))
     }
     try await watch(failing: false)
-    #expect(!hub.hasSubscribers(of: RoomMember.self))
+    #expect((!!hub[RoomMember.self].isEmpty))
     await #expect(throws: Refusal.self) { try await watch(failing: true) }
-    #expect(!hub.hasSubscribers(of: RoomMember.self))
-    await hub.notifyAndWait(RoomMember.self) { await $0.didSay("after it") }
+    #expect((!!hub[RoomMember.self].isEmpty))
+    await hub[RoomMember.self].notifyAndWait() { await $0.didSay("after it") }
     #expect(listener.heard.history == ["in the scope", "in the scope"])
   }
 
@@ -83,12 +83,12 @@ struct RecipeSamples {
 
     func say(_ line: String) {
       lines.append(line)
-      hub.notify(RoomMember.self) { await $0.didSay(line) }
+      hub[RoomMember.self].notify() { await $0.didSay(line) }
     }
 
     func join(_ newcomer: any RoomMember) {
       hub.subscribe(newcomer, to: RoomMember.self)
-      hub.notify(RoomMember.self) { [weak newcomer, lines] member in
+      hub[RoomMember.self].notify() { [weak newcomer, lines] member in
         guard member === newcomer else { return }
         for line in lines { await member.didSay(line) }
       }
@@ -124,13 +124,13 @@ struct RecipeSamples {
 
     queue.suspend()  // pauses: what is posted waits
     for line in ["a", "b", "c"] {
-      hub.notify(RoomMember.self) { await $0.didSay(line) }
+      hub[RoomMember.self].notify() { await $0.didSay(line) }
     }
     queue.resume()  // goes on with "a"
     await hub.drain()
     #expect(listener.heard.history == ["a", "b", "c"])
     queue.suspend()
-    for line in ["d", "e"] { hub.notify(RoomMember.self) { await $0.didSay(line) } }
+    for line in ["d", "e"] { hub[RoomMember.self].notify() { await $0.didSay(line) } }
     // The others do not wait.
     #expect(await other.heard.history(of: 5) == ["a", "b", "c", "d", "e"])
     #expect(subscription.statistics.counts.waiting == 2)

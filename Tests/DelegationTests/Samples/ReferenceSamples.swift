@@ -79,7 +79,7 @@ struct ReferenceSamples {
     let hub = DelegateHub()
     let machines = (0..<4).map { Machine("\($0)", load: $0) }
     for machine in machines { hub.subscribe(machine, to: Node.self) }
-    let isAllowed = await hub.vote(Node.self, by: TwoVetoes()) { await $0.load >= vetoes }
+    let isAllowed = await hub[Node.self].vote(by: TwoVetoes()) { await $0.load >= vetoes }
     #expect(isAllowed == (vetoes < 2))
   }
 
@@ -89,16 +89,16 @@ struct ReferenceSamples {
     let machines = [Machine("ant", load: 1), Machine("badger", load: 2)]
     for machine in machines { hub.subscribe(machine, to: Node.self) }
     // sample: ask
-    let load = await hub.ask(Node.self, combining: .sum()) { await $0.load }
+    let load = await hub[Node.self].ask(combining: .sum()) { await $0.load }
     // end of sample
     #expect(load == 3)
     // sample: Reduction
     let longest = Reduction<String, Int>(0) { max($0, $1.count) }
     // end of sample
-    #expect(await hub.ask(Node.self, combining: longest) { await $0.name } == 6)
+    #expect(await hub[Node.self].ask(combining: longest) { await $0.name } == 6)
     // sample: reduce
-    let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }
-    let length = await hub.ask(Node.self, combining: .reduce(0) { @Sendable in $0 + $1.count }) {
+    let sum = await hub[Node.self].ask(combining: .reduce(0, +)) { await $0.load }
+    let length = await hub[Node.self].ask(combining: .reduce(0) { @Sendable in $0 + $1.count }) {
       await $0.name
     }
     // end of sample
@@ -118,7 +118,7 @@ struct ReferenceSamples {
       lines.record("\(name.split(separator: ".").last ?? "") \(result)")
     }
     // sample: collect
-    let replies = await hub.collect(HealthCheck.self, within: .seconds(1)) { try await $0.probe() }
+    let replies = await hub[HealthCheck.self].collect(within: .seconds(1)) { try await $0.probe() }
     for reply in replies {
       print(reply.subscriber, reply.result)
     }
@@ -142,7 +142,7 @@ struct ReferenceSamples {
     for table in tables { hub.subscribe(table, to: Authenticator.self) }
     for (token, name) in [("1", "Ann"), ("2", "Carl"), ("3", nil)] {
       // sample: first
-      let user = await hub.askInTurn(Authenticator.self) { await $0.user(for: token) }
+      let user = await hub[Authenticator.self].askInTurn() { await $0.user(for: token) }
       // end of sample
       #expect(user == name)
     }
@@ -157,7 +157,7 @@ struct ReferenceSamples {
     for machine in machines { hub.subscribe(machine, to: Rewriter.self) }
     let message = "-"
     // sample: pass
-    if let text = await hub.pass(message, through: Rewriter.self, { await $0.rewrite($1) }) {
+    if let text = await hub[Rewriter.self].pass(message, { await $0.rewrite($1) }) {
       send(text)
     }
     // end of sample
@@ -175,7 +175,7 @@ struct ReferenceSamples {
     // end of sample
     let machine = Machine("a", load: 10)
     hub.subscribe(machine, to: HealthCheck.self)
-    hub.notify(HealthCheck.self) { _ = try await $0.probe() }
+    hub[HealthCheck.self].notify() { _ = try await $0.probe() }
     // sample: drain
     let left = await hub.drain(within: .seconds(5))
     if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -200,8 +200,7 @@ struct ReferenceSamples {
     let machines = [Machine("quick"), Machine("slow", gate: gate)]
     let subscriptions = machines.map { hub.subscribe($0, to: Gatekeeper.self) }
     for round in 1...2 {
-      async let answer = hub.vote(
-        Gatekeeper.self, within: .milliseconds(50), absent: .counts(as: false)
+      async let answer = hub[Gatekeeper.self].vote(within: .milliseconds(50), absent: .counts(as: false)
       ) { try await $0.mayEnter("Alice") }
       await gate.arrivals(round)
       while await hub.statistics().questions.answered < round { await Task.yield() }
@@ -237,10 +236,10 @@ struct ReferenceSamples {
     // sample: MailboxPolicy
     hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
     // end of sample
-    hub.notify(StoreDelegate.self) { $0.storeDidChange() }
-    hub.notify(Telemetry.self) { await $0.didMeasure(0) }
+    hub[StoreDelegate.self].notify() { $0.storeDidChange() }
+    hub[Telemetry.self].notify() { await $0.didMeasure(0) }
     await dashboard.gate.arrivals()
-    for value in 1...9 { hub.notify(Telemetry.self) { await $0.didMeasure(value) } }
+    for value in 1...9 { hub[Telemetry.self].notify() { await $0.didMeasure(value) } }
     dashboard.gate.open()
     await hub.drain()
     #expect(cache.places.history == ["cache"])

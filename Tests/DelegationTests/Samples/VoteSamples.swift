@@ -21,7 +21,7 @@ struct VoteSamples {
     let print = { (text: String) in log.record(text) }
     hub.subscribe(taste, to: Rule.self)
     // sample: A veto with its reason
-    let objection = await hub.ask(Rule.self, combining: .firstNonNil()) {
+    let objection = await hub[Rule.self].ask(combining: .firstNonNil()) {
       await $0.objection(to: order)
     }
     if let objection { print("refused: \(objection)") }

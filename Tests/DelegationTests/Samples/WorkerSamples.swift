@@ -23,9 +23,9 @@ struct WorkerSamples {
       let hub = DelegateHub()
       hub.subscribe(quota, to: WorkerDelegate.self)
 
-      if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+      if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
         perform(subtask)
-        hub.notify(WorkerDelegate.self) { $0.worker(self, didPerform: subtask) }
+        hub[WorkerDelegate.self].notify() { $0.worker(self, didPerform: subtask) }
       }
       // end of sample
       return hub
@@ -33,7 +33,7 @@ struct WorkerSamples {
 
     func ask(_ hub: DelegateHub, about subtask: Subtask) async {
       // sample: vote
-      if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+      if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
         perform(subtask)  // nobody said no
       }
       // end of sample
@@ -88,10 +88,10 @@ struct WorkerSamples {
     hub.subscribe(audit, to: WorkerDelegate.self)
     hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
     // end of sample
-    let subscribers = hub.subscribers(of: WorkerDelegate.self).map(ObjectIdentifier.init)
+    let subscribers = hub[WorkerDelegate.self].subscribers.map(ObjectIdentifier.init)
     #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
     // sample: notify
-    hub.notify(WorkerDelegate.self) { $0.worker(worker, didPerform: subtask) }
+    hub[WorkerDelegate.self].notify() { $0.worker(worker, didPerform: subtask) }
     // end of sample
     await hub.drain()
     #expect([quota, audit].map(\.told.history) == [[subtask], [subtask]])

@@ -43,12 +43,12 @@ struct BusyQueueStormTests {
       let before = busy.done
       let after = Lock<[Int]>([])
       if round % 2 == 0 {
-        _ = await hub.vote(Listener.self) { _ in
+        _ = await hub[Listener.self].vote() { _ in
           after.withLock { $0.append(busy.done) }
           return true
         }
       } else {
-        await hub.notifyAndWait(Bystander.self) { _ in after.withLock { $0.append(busy.done) } }
+        await hub[Bystander.self].notifyAndWait() { _ in after.withLock { $0.append(busy.done) } }
       }
       passed.append(try #require(after.withLock { $0.max() }) - before)
     }

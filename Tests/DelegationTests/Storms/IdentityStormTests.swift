@@ -37,7 +37,7 @@ struct IdentityStormTests {
     }
     #expect(missing.value == 0)
     hub.unsubscribe(id: Self.id(of: members[2], 0))
-    #expect(hub.subscribers(of: Listener.self).map(\.name).sorted() == ["0", "1"])
+    #expect(hub[Listener.self].subscribers.map(\.name).sorted() == ["0", "1"])
     withExtendedLifetime(members) {}
   }
 

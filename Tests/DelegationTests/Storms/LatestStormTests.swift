@@ -11,7 +11,7 @@ struct LatestStormTests {
     let hub = DelegateHub(.init(executor: Self.pool, onIncident: { _ in }))
     let (probe, gate) = (Probe(), Gate())
     let subscription = hub.subscribe(probe, to: Listener.self, mailbox: .latest)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     await gate.arrivals()
     let (looks, ended) = (Count(), Count())
     let most = Lock(0)
@@ -30,7 +30,7 @@ struct LatestStormTests {
           // Some at each look: more would be looked through for as long as they are posted.
           guard posts < 4 * looks.value else { continue }
           posts += 1
-          hub.notify(Listener.self) { _ in }
+          hub[Listener.self].notify() { _ in }
         }
       }
     }

@@ -15,7 +15,7 @@ struct PolicyStormTests {
     var shares: [Double] = []
     while shares.count < 50, !shares.contains(where: { $0 < 0.5 }) {
       hub.subscribe(member, to: Listener.self)
-      for _ in 0..<Self.backlog { hub.notify(Listener.self) { _ in await gate.pass() } }
+      for _ in 0..<Self.backlog { hub[Listener.self].notify() { _ in await gate.pass() } }
       shares.append(Self.longestPost(whileChanging: member, in: hub))
       hub.unsubscribe(member)
     }
@@ -38,7 +38,7 @@ struct PolicyStormTests {
         var longest = Duration.zero
         while ended.value == 0 {
           let start = ContinuousClock.now
-          hub.notify(Bystander.self) { _ in }
+          hub[Bystander.self].notify() { _ in }
           longest = max(longest, ContinuousClock.now - start)
           begun.add(1)
         }

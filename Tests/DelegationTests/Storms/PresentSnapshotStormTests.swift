@@ -39,8 +39,8 @@ struct PresentSnapshotStormTests {
   /// Asks all the time: who asks first after a change merges it.
   private static func ask(_ hub: DelegateHub, until isOver: () -> Bool) async {
     while !isOver() {
-      _ = await hub.vote(Listener.self) { _ in true }
-      _ = await hub.vote(Bystander.self) { _ in true }
+      _ = await hub[Listener.self].vote() { _ in true }
+      _ = await hub[Bystander.self].vote() { _ in true }
       await Task.yield()
     }
   }
@@ -111,10 +111,10 @@ private struct Member {
   /// Expects those of its own to be asked, in this order.
   private func expect(_ names: [String], _ occasion: String) async {
     let own = "\(number) "
-    let asked = await hub.ask(Listener.self, combining: .all()) { $0.name }
+    let asked = await hub[Listener.self].ask(combining: .all()) { $0.name }
     let seen = asked.filter { $0.hasPrefix(own) }
     if seen != names { wrong.record("\(occasion): \(seen), not \(names)") }
-    let count = hub.subscribers(of: Listener.self).count { $0.name.hasPrefix(own) }
+    let count = hub[Listener.self].subscribers.count { $0.name.hasPrefix(own) }
     if count != names.count { wrong.record("\(occasion): \(count), not \(names.count)") }
   }
 }

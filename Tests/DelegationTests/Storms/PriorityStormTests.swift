@@ -29,7 +29,7 @@ struct PriorityStormTests {
         }
         group.addTask(executorPreference: Self.pool) {
           for _ in races(250) {
-            let names = hub.subscribers(of: Listener.self).map(\.name)
+            let names = hub[Listener.self].subscribers.map(\.name)
             let order = names.filter(fixed.contains)
             if order != order.sorted(by: { Int($0) ?? 0 < Int($1) ?? 0 }) { wrong.record(order) }
             if names.count != members.count { wrong.record(names) }

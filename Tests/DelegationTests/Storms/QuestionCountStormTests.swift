@@ -84,7 +84,7 @@ struct QuestionCountStormTests {
       }
       switch dice.roll(5) {
       case 0:
-        _ = try? await hub.ask(Listener.self, combining: Counting(received: answered)) { probe in
+        _ = try? await hub[Listener.self].ask(combining: Counting(received: answered)) { probe in
           if quick[Int(probe.name) ?? 0] == .refuses {
             failed.add(1)
             throw Refusal()
@@ -92,13 +92,13 @@ struct QuestionCountStormTests {
           return quick[Int(probe.name) ?? 0] == .yields
         }
       case 1:
-        _ = await hub.ask(Listener.self, combining: Counting(received: answered)) { probe in
+        _ = await hub[Listener.self].ask(combining: Counting(received: answered)) { probe in
           begun.add(1)
           try? await quick[Int(probe.name) ?? 0]()
           return quick[Int(probe.name) ?? 0] == .yields
         }
       case 2:
-        let found = await hub.askInTurn(Listener.self) { probe in
+        let found = await hub[Listener.self].askInTurn() { probe in
           answered.add(1)
           try? await quick[Int(probe.name) ?? 0]()
           return quick[Int(probe.name) ?? 0] == .yields ? true : nil
@@ -106,7 +106,7 @@ struct QuestionCountStormTests {
         _ = found
       default:
         let duration: Duration? = dice.roll(3) > 0 ? .milliseconds(dice.roll(3) + 1) : nil
-        let replies = await hub.collect(Listener.self, within: duration) { probe in
+        let replies = await hub[Listener.self].collect(within: duration) { probe in
           try await (duration == nil ? quick : deeds)[Int(probe.name) ?? 0]()
         }
         for reply in replies {
@@ -154,21 +154,19 @@ struct QuestionCountStormTests {
       case 4: await subscriptions.history.randomElement(using: &dice)?.cancelAndWait()
       case 5:
         let milliseconds = dice.roll(3)
-        _ = await hub.vote(
-          Listener.self, within: .milliseconds(milliseconds), absent: .counts(as: false), ask)
+        _ = await hub[Listener.self].vote(within: .milliseconds(milliseconds), absent: .counts(as: false), ask)
       case 6:
         let milliseconds = dice.roll(3)
-        _ = await hub.askInTurn(
-          Listener.self, eachWithin: .milliseconds(milliseconds), absent: .abstains
+        _ = await hub[Listener.self].askInTurn(eachWithin: .milliseconds(milliseconds), absent: .abstains
         ) { try await ask($0) ? nil : 1 }
       case 7:
-        let caller = Task { try? await hub.vote(Listener.self, ask) }
+        let caller = Task { try? await hub[Listener.self].vote(ask) }
         for _ in 0..<dice.roll(5) { await Task.yield() }
         caller.cancel()
         _ = await caller.value
       case 8:
         let caller = Task {
-          try? await hub.vote(Listener.self) { probe in
+          try? await hub[Listener.self].vote() { probe in
             begun.add(1)
             if deeds[0] == .refuses { throw Refusal() }
             return deeds[1] != .yields
@@ -177,9 +175,9 @@ struct QuestionCountStormTests {
         _ = await caller.value
       default:
         let caller = Task {
-          await hub.pass(0, through: Listener.self, absent: .abstains) { probe, number in
+          await hub[Listener.self].pass(0, absent: .abstains) { probe, number in
             begun.add(1)
-            _ = await hub.vote(Listener.self, by: .unanimous) { _ in
+            _ = await hub[Listener.self].vote(by: .unanimous) { _ in
               begun.add(1)
               return true
             }

@@ -51,7 +51,7 @@ struct ReleaseStormTests {
     init(_ hub: DelegateHub, _ count: Count) { (self.hub, self.count) = (hub, count) }
 
     deinit {
-      _ = hub.subscriberCount(of: Listener.self)
+      _ = hub[Listener.self].count
       count.add(1)
     }
 
@@ -76,7 +76,7 @@ struct ReleaseStormTests {
       }
       hub.unsubscribeAll(from: Listener.self)
     }
-    #expect(hub.subscriberCount(of: Listener.self) == 0)
+    #expect(hub[Listener.self].count == 0)
     #expect(released.value == made)
   }
 
@@ -101,7 +101,7 @@ struct ReleaseStormTests {
       if index.isMultiple(of: 2) {
         last?.cancel()
       } else if let (hub, letter) = owner.take() {
-        hub.notify(Bystander.self) { _ in letter.read() }
+        hub[Bystander.self].notify() { _ in letter.read() }
       }
     }
     return await results.history(of: Self.hubs).count { !$0 }
@@ -115,7 +115,7 @@ struct ReleaseStormTests {
     hub.subscribe(witness, to: Bystander.self)
     await hub.drain()
     // The list that has the witness is merged.
-    _ = hub.subscriberCount(of: Bystander.self)
+    _ = hub[Bystander.self].count
     return (Owner(hub, Letter(onEnd: onEnd)), subscriptions)
   }
 }

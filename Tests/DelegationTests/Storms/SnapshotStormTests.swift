@@ -24,7 +24,7 @@ struct SnapshotStormTests {
       // The next look at the list drops those that are gone. A thread that releases a snapshot last may not
       // have come to that yet.
       for _ in 0..<2_000 where obituaries.count(where: { !$0.isDead }) > 2 * calls {
-        _ = hub.subscriberCount(of: Listener.self)
+        _ = hub[Listener.self].count
         await Task.yield()
       }
       #expect(obituaries.count { !$0.isDead } <= 2 * calls, "of \(obituaries.count)")
@@ -41,25 +41,25 @@ struct SnapshotStormTests {
     let called = Gate()
     switch kind {
     case 0:
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         called.arrive()
         if probe.name == name { await gate.pass() }
       }
     case 1:
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         called.arrive()
         if probe.name == name { Task { await gate.pass() } }
       }
     case 2:
       group.addTask {
-        _ = await hub.vote(Listener.self) { probe in
+        _ = await hub[Listener.self].vote() { probe in
           called.arrive()
           if probe.name == name { await gate.pass() }
           return true
         }
       }
     default:
-      _ = await hub.askInTurn(Listener.self) { probe -> Int? in
+      _ = await hub[Listener.self].askInTurn() { probe -> Int? in
         called.arrive()
         if probe.name == name { Task { await gate.pass() } }
         return nil

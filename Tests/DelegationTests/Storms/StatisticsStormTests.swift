@@ -15,17 +15,17 @@ struct StatisticsStormTests {
           for _ in 0..<Effort.count(1_000, atLeast: 200) {
             let guest = Probe()
             let subscription = hub.subscribe(guest, to: Listener.self)
-            hub.notify(Listener.self) { _ in heard.add(1) }
+            hub[Listener.self].notify() { _ in heard.add(1) }
             subscription.cancel()
           }
         }
       }
       group.addTask {
         for _ in 0..<Effort.count(1_000, atLeast: 200) {
-          let statistics = await hub.statistics(of: Listener.self)
+          let statistics = await hub[Listener.self].statistics
           #expect(statistics?.counts.addressed == statistics?.addressed)
           _ = await hub.drain(within: .zero)
-          #expect(hub.hasSubscribers(of: Listener.self))
+          #expect((!hub[Listener.self].isEmpty))
         }
       }
     }

@@ -171,7 +171,7 @@ private final class SeatRun: Sendable {
   /// Posts as long as seats are taken, and not much faster.
   private func post() async {
     var dice = Dice(seed: plan.seed &+ 1)
-    let narrow = hub.delegates(Sitting.self).conforming(to: Narrow.self)
+    let narrow = hub[Sitting.self].conforming(to: Narrow.self)
     while taken.value < SeatPlan.seats * (SeatPlan.takeOvers + 1) {
       for _ in 0..<dice.roll(6) {
         let form = dice.roll(12)
@@ -182,14 +182,14 @@ private final class SeatRun: Sendable {
         switch form {
         case 0, 1: narrow.notify { try self.handle(number, $0.sitter) }
         case 2, 3: narrow.notify { try await self.handleSlowly(number, $0.sitter) }
-        case 4: hub.notify(Sitting.self) { @MainActor in try self.handle(number, $0.sitter) }
+        case 4: hub[Sitting.self].notify() { @MainActor in try self.handle(number, $0.sitter) }
         case 5:
-          let left = await hub.notifyAndWait(Sitting.self) { try self.handle(number, $0.sitter) }
+          let left = await hub[Sitting.self].notifyAndWait() { try self.handle(number, $0.sitter) }
           passed.withLock { _ = $0.insert(number) }
           if !left.isEmpty { seen.record("\(number) is left: \(left)") }
         case 6, 7, 8:
-          hub.notify(Sitting.self) { try await self.handleSlowly(number, $0.sitter) }
-        default: hub.notify(Sitting.self) { try self.handle(number, $0.sitter) }
+          hub[Sitting.self].notify() { try await self.handleSlowly(number, $0.sitter) }
+        default: hub[Sitting.self].notify() { try self.handle(number, $0.sitter) }
         }
       }
       repeat { await Task.yield() } while posted.withLock { $0.count } > 4 * taken.value + 100

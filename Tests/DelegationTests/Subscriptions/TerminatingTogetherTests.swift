@@ -16,7 +16,7 @@ struct TerminatingTogetherTests {
     }
     if let mortal { hub.subscribe(mortal, to: Listener.self, hold: .strongly) }
     mortal = nil
-    for _ in 0..<5 { hub.notify(Listener.self) { _ in } }
+    for _ in 0..<5 { hub[Listener.self].notify() { _ in } }
     hub.unsubscribeAll(from: Listener.self)
     #expect(seen.history == [Array(repeating: 5, count: 20)])
     executor.run()

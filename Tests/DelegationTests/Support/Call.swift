@@ -44,9 +44,9 @@ enum Call: CaseIterable {
     case .unsubscribeAll:
       hub.unsubscribeAll(from: Listener.self)
     case .notify:
-      hub.notify(Listener.self) { $0.log.record(1) }
+      hub[Listener.self].notify() { $0.log.record(1) }
     case .notifyAsynchronously:
-      hub.notify(Listener.self) { probe in
+      hub[Listener.self].notify() { probe in
         await Task.yield()
         probe.log.record(2)
       }
@@ -63,15 +63,15 @@ enum Call: CaseIterable {
   func make(in scene: Scene) async {
     let hub = scene.hub
     switch self {
-    case .notifyAndWait: await hub.notifyAndWait(Listener.self) { $0.log.record(3) }
-    case .collect: _ = await hub.collect(Listener.self) { $0.name }
-    case .askInTurn: _ = await hub.askInTurn(Listener.self) { _ in nil as Int? }
-    case .pass: _ = await hub.pass(1, through: Listener.self) { $1 }
+    case .notifyAndWait: await hub[Listener.self].notifyAndWait() { $0.log.record(3) }
+    case .collect: _ = await hub[Listener.self].collect() { $0.name }
+    case .askInTurn: _ = await hub[Listener.self].askInTurn() { _ in nil as Int? }
+    case .pass: _ = await hub[Listener.self].pass(1) { $1 }
     case .statistics: _ = await hub.statistics()
-    case .vote: _ = await hub.vote(Listener.self) { _ in true }
-    case .ask: _ = await hub.ask(Listener.self, combining: .all()) { $0.name }
-    case .count: _ = hub.subscriberCount(of: Listener.self)
-    case .subscribers: _ = hub.subscribers(of: Listener.self)
+    case .vote: _ = await hub[Listener.self].vote() { _ in true }
+    case .ask: _ = await hub[Listener.self].ask(combining: .all()) { $0.name }
+    case .count: _ = hub[Listener.self].count
+    case .subscribers: _ = hub[Listener.self].subscribers
     case .drain: _ = await hub.drain()
     case .cancelAndWait:
       await scene.owns?.cancelAndWait()

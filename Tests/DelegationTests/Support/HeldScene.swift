@@ -170,26 +170,26 @@ final class HeldScene: Sendable {
       return true
     }
     switch call {
-    case .notify: hub.notify(Listener.self) { _ = await handle($0) }
-    case .notifyAndWait: await hub.notifyAndWait(Listener.self) { _ = await handle($0) }
+    case .notify: hub[Listener.self].notify() { _ = await handle($0) }
+    case .notifyAndWait: await hub[Listener.self].notifyAndWait() { _ = await handle($0) }
     case .notifyAndWaitInTime:
-      await hub.notifyAndWait(Listener.self, within: Self.within) { _ = await handle($0) }
-    case .vote: _ = await hub.vote(Listener.self) { await handle($0) }
+      await hub[Listener.self].notifyAndWait(within: Self.within) { _ = await handle($0) }
+    case .vote: _ = await hub[Listener.self].vote() { await handle($0) }
     case .voteInTime:
-      _ = await hub.vote(Listener.self, within: Self.within, absent: .abstains) {
+      _ = await hub[Listener.self].vote(within: Self.within, absent: .abstains) {
         await handle($0)
       }
-    case .collect: _ = await hub.collect(Listener.self) { await handle($0) }
+    case .collect: _ = await hub[Listener.self].collect() { await handle($0) }
     case .collectInTime:
-      _ = await hub.collect(Listener.self, within: Self.within) { await handle($0) }
-    case .askInTurn: _ = await hub.askInTurn(Listener.self) { await handle($0) ? nil : 1 }
+      _ = await hub[Listener.self].collect(within: Self.within) { await handle($0) }
+    case .askInTurn: _ = await hub[Listener.self].askInTurn() { await handle($0) ? nil : 1 }
     case .askInTurnInTime:
-      _ = await hub.askInTurn(Listener.self, within: Self.within, absent: .abstains) {
+      _ = await hub[Listener.self].askInTurn(within: Self.within, absent: .abstains) {
         await handle($0) ? nil : 1
       }
-    case .pass: _ = await hub.pass(1, through: Listener.self) { await handle($0) ? $1 : nil }
+    case .pass: _ = await hub[Listener.self].pass(1) { await handle($0) ? $1 : nil }
     case .passInTime:
-      _ = await hub.pass(1, through: Listener.self, within: Self.within, absent: .abstains) {
+      _ = await hub[Listener.self].pass(1, within: Self.within, absent: .abstains) {
         await handle($0) ? $1 : nil
       }
     }
@@ -198,20 +198,19 @@ final class HeldScene: Sendable {
   nonisolated(nonsending) private func attempt(_ party: Party) async {
     switch party {
     case .caller: break
-    case .vote: _ = await hub.vote(Bystander.self) { _ in true }
-    case .notify: await hub.notifyAndWait(Bystander.self) { _ in }
+    case .vote: _ = await hub[Bystander.self].vote() { _ in true }
+    case .notify: await hub[Bystander.self].notifyAndWait() { _ in }
     case .deadline:
-      _ = await hub.vote(
-        Listener.self, by: .atLeast(5), within: Self.within, absent: .abstains
+      _ = await hub[Listener.self].vote(by: .atLeast(5), within: Self.within, absent: .abstains
       ) { _ in true }
     case .look:
-      _ = hub.subscriberCount(of: Listener.self)
-      _ = hub.subscribers(of: Bystander.self)
+      _ = hub[Listener.self].count
+      _ = hub[Bystander.self].subscribers
       _ = await hub.statistics()
     case .drain: _ = await hub.drain(within: Self.within)
     case .otherHub:
-      await otherHub.notifyAndWait(Bystander.self) { _ in }
-      _ = await otherHub.vote(Bystander.self) { _ in true }
+      await otherHub[Bystander.self].notifyAndWait() { _ in }
+      _ = await otherHub[Bystander.self].vote() { _ in true }
       await otherHub.drain()
     }
   }

@@ -25,7 +25,7 @@ enum Reach: CaseIterable {
       handle(probe)
     }
     switch self {
-    case .notify: hub.notify(Listener.self) { handle($0) }
+    case .notify: hub[Listener.self].notify() { handle($0) }
     default: await call(hub, handleTwice)
     }
     switch self {
@@ -40,36 +40,35 @@ enum Reach: CaseIterable {
   ) async {
     switch self {
     case .notify, .notifyAsynchronously:
-      hub.notify(Listener.self) { await handle($0) }
+      hub[Listener.self].notify() { await handle($0) }
     case .notifyAndWait:
-      await hub.notifyAndWait(Listener.self) { await handle($0) }
+      await hub[Listener.self].notifyAndWait() { await handle($0) }
     case .vote:
-      _ = await hub.vote(Listener.self) { probe in
+      _ = await hub[Listener.self].vote() { probe in
         await handle(probe)
         return true
       }
     case .ask:
-      _ = await hub.ask(Listener.self, combining: .all()) { await handle($0) }
+      _ = await hub[Listener.self].ask(combining: .all()) { await handle($0) }
     case .voteWithin:
-      _ = await hub.vote(Listener.self, within: .seconds(3600), absent: .abstains) { probe in
+      _ = await hub[Listener.self].vote(within: .seconds(3600), absent: .abstains) { probe in
         await handle(probe)
         return true
       }
     case .askWithin:
-      _ = await hub.ask(
-        Listener.self, combining: .all(), within: .seconds(3600), absent: .abstains
+      _ = await hub[Listener.self].ask(combining: .all(), within: .seconds(3600), absent: .abstains
       ) { await handle($0) }
     case .collect:
-      _ = await hub.collect(Listener.self) { await handle($0) }
+      _ = await hub[Listener.self].collect() { await handle($0) }
     case .collectWithin:
-      _ = await hub.collect(Listener.self, within: .seconds(3600)) { await handle($0) }
+      _ = await hub[Listener.self].collect(within: .seconds(3600)) { await handle($0) }
     case .askInTurn:
-      _ = await hub.askInTurn(Listener.self) { probe -> Int? in
+      _ = await hub[Listener.self].askInTurn() { probe -> Int? in
         await handle(probe)
         return nil
       }
     case .pass:
-      _ = await hub.pass(0, through: Listener.self) { probe, value in
+      _ = await hub[Listener.self].pass(0) { probe, value in
         await handle(probe)
         return value
       }

@@ -68,20 +68,20 @@ final class Scene: Sendable {
     subscribe(own)
     switch place {
     case .synchronousHandler:
-      hub.notify(Listener.self) { [trigger] _ in trigger.pull() }
+      hub[Listener.self].notify() { [trigger] _ in trigger.pull() }
     case .asynchronousHandler:
-      hub.notify(Listener.self) { [trigger] _ in await trigger.pull() }
+      hub[Listener.self].notify() { [trigger] _ in await trigger.pull() }
     case .voter:
-      _ = await hub.vote(Listener.self) { [trigger] _ in
+      _ = await hub[Listener.self].vote() { [trigger] _ in
         await trigger.pull()
         return true
       }
     case .onIncident:
-      hub.notify(Listener.self) { _ in throw Failure(cargo: nil) }
+      hub[Listener.self].notify() { _ in throw Failure(cargo: nil) }
     default:
       // The vote does not wait for the cancellation of those it no longer needs.
       let cancelled = Gate()
-      _ = await hub.vote(Listener.self) { [trigger, gate] probe in
+      _ = await hub[Listener.self].vote() { [trigger, gate] probe in
         guard probe.name == "own" else {
           await gate.arrivals()
           return false
@@ -128,7 +128,7 @@ final class Scene: Sendable {
 
   private func playCombiner() async {
     subscribe(own)
-    _ = await hub.ask(Listener.self, combining: makeCombiner()) { _ in true }
+    _ = await hub[Listener.self].ask(combining: makeCombiner()) { _ in true }
   }
 
   private func makeCombiner() -> some Combiner<Bool, Bool> {
@@ -162,7 +162,7 @@ final class Scene: Sendable {
     case .idIsCompared:
       hub.unsubscribe(id: key)
     case .idIsDescribed:
-      hub.notify(Listener.self) { [gate] _ in await gate.pass() }
+      hub[Listener.self].notify() { [gate] _ in await gate.pass() }
       await gate.arrivals(2)
       _ = await hub.drain(within: .zero).description
     default:
@@ -185,12 +185,12 @@ final class Scene: Sendable {
     case .subscriberDies:
       mortal = nil
     case .subscriberDiesAfterHandler:
-      hub.notify(Listener.self) { [gate] _ in await gate.pass() }
+      hub[Listener.self].notify() { [gate] _ in await gate.pass() }
       await gate.arrivals(2)
       mortal = nil
       gate.open()
     case .subscriberDiesAfterVote:
-      async let vote = hub.vote(Listener.self) { [gate] _ in
+      async let vote = hub[Listener.self].vote() { [gate] _ in
         await gate.pass()
         return true
       }
@@ -238,20 +238,20 @@ final class Scene: Sendable {
     case .captureIsUnheard:
       notify(Bystander.self, holding: makeNotice(), thenRecordingIn: Recorder())
     case .captureIsDiscarded:
-      hub.notify(Listener.self) { [gate] in if $0.name == "own" { await gate.pass() } }
+      hub[Listener.self].notify() { [gate] in if $0.name == "own" { await gate.pass() } }
       await gate.arrivals()
       let handled = Recorder<Void>()
       notify(Listener.self, holding: makeNotice(), thenRecordingIn: handled)
       _ = await handled.history(of: 1)
       owns?.cancel()
     case .captureHasAsked:
-      _ = await hub.vote(Listener.self, makeQuestion(holding: makeNotice()))
+      _ = await hub[Listener.self].vote(makeQuestion(holding: makeNotice()))
     case .responseDies:
-      _ = await hub.ask(Listener.self, combining: Count<DeathNotice>(enough: 3)) {
+      _ = await hub[Listener.self].ask(combining: Count<DeathNotice>(enough: 3)) {
         [trigger] _ in DeathNotice { trigger.pull() }
       }
     case .lateResponseDies:
-      _ = await hub.ask(Listener.self, combining: Count<DeathNotice>(enough: 1)) {
+      _ = await hub[Listener.self].ask(combining: Count<DeathNotice>(enough: 1)) {
         [trigger, gate] probe in
         guard probe.name == "own" else {
           await gate.arrivals()
@@ -262,7 +262,7 @@ final class Scene: Sendable {
       }
       gate.open()
     default:
-      hub.notify(Listener.self) { [trigger] _ in
+      hub[Listener.self].notify() { [trigger] _ in
         throw Failure(cargo: DeathNotice { trigger.pull() })
       }
     }
@@ -271,7 +271,7 @@ final class Scene: Sendable {
   private func notify<P: Sendable>(
     _ protocol: P.Type, holding notice: DeathNotice, thenRecordingIn handled: Recorder<Void>
   ) {
-    hub.notify(`protocol`) { _ in
+    hub[`protocol`].notify() { _ in
       withExtendedLifetime(notice) {}
       handled.record(())
     }

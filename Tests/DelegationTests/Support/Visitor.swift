@@ -61,7 +61,7 @@ struct Visitor: Sendable {
     case .preferring: Task(executorPreference: executor) { await body(nil) }
     case .actor: Task { await resident?.perform(body) }
     case .mainActor: Task { @MainActor in await body(MainActor.shared) }
-    case .handler: Task { await hub.notifyAndWait(Listener.self) { _ in await body(nil) } }
+    case .handler: Task { await hub[Listener.self].notifyAndWait() { _ in await body(nil) } }
     }
   }
 }

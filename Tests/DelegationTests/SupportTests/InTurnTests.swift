@@ -35,7 +35,7 @@ struct InTurnTests {
     let hub = DelegateHub()
     let (probe, gate) = (Probe(), Gate())
     hub.subscribe(probe, to: Listener.self)
-    hub.notify(Listener.self) { _ in await gate.pass() }
+    hub[Listener.self].notify() { _ in await gate.pass() }
     let issues = try await issues(within: .zero) {
       #expect(await hub.drain().isEmpty)
       try Task.checkCancellation()

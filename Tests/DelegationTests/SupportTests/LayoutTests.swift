@@ -16,15 +16,15 @@ struct LayoutTests {
     let subscriptions = subscribers.map { hub.subscribe($0, to: `protocol`) }
     // Often, so that a reference too many or too few each time cannot go unnoticed.
     for _ in 0..<100 {
-      #expect(await hub.ask(`protocol`, combining: .all()) { await number($0) } == [0, 1, 2])
-      let listed = hub.subscribers(of: `protocol`)
+      #expect(await hub[`protocol`].ask(combining: .all()) { await number($0) } == [0, 1, 2])
+      let listed = hub[`protocol`].subscribers
       #expect(listed.map { ObjectIdentifier(object(of: $0)) } == identities)
     }
     let told = Recorder<ObjectIdentifier>()
     let numbers = Recorder<Int>()
     for _ in 0..<10 {
-      hub.notify(`protocol`) { told.record(ObjectIdentifier(object(of: $0))) }
-      hub.notify(`protocol`) { numbers.record(await number($0)) }
+      hub[`protocol`].notify() { told.record(ObjectIdentifier(object(of: $0))) }
+      hub[`protocol`].notify() { numbers.record(await number($0)) }
     }
     #expect(await hub.drain().isEmpty)
     for identity in identities { #expect(told.history.count { $0 == identity } == 10) }
@@ -37,7 +37,7 @@ struct LayoutTests {
     subscribers = []
     for obituary in obituaries { await obituary.death() }
     #expect(subscriptions.map(\.isActive) == [false, false, false])
-    #expect(hub.subscriberCount(of: `protocol`) == 0)
+    #expect(hub[`protocol`].count == 0)
   }
 
   @Test("a protocol that is bound to objects")
@@ -117,14 +117,14 @@ struct LayoutTests {
     hub.subscribe(object, to: Countable.self)
     hub.subscribe(object, to: (any Base & Countable).self)
     hub.subscribe(object, to: (any Source<Int>).self)
-    #expect(await hub.ask(Numbered.self, combining: .all()) { $0.number } == [7])
-    #expect(await hub.ask(Countable.self, combining: .all()) { $0.count } == [7])
+    #expect(await hub[Numbered.self].ask(combining: .all()) { $0.number } == [7])
+    #expect(await hub[Countable.self].ask(combining: .all()) { $0.count } == [7])
     #expect(await hub.ask((any Base & Countable).self, combining: .all()) { $0.base } == [7])
-    #expect(await hub.ask((any Source<Int>).self, combining: .all()) { $0.next() } == [7])
-    #expect(await hub.ask((any Source<String>).self, combining: .all()) { $0.next() } == [])
+    #expect(await hub[(any Source<Int>).self].ask(combining: .all()) { $0.next() } == [7])
+    #expect(await hub[(any Source<String>).self].ask(combining: .all()) { $0.next() } == [])
     hub.unsubscribe(object)
-    #expect(hub.subscriberCount(of: Numbered.self) == 0)
-    #expect(hub.subscriberCount(of: Countable.self) == 0)
+    #expect(hub[Numbered.self].count == 0)
+    #expect(hub[Countable.self].count == 0)
   }
 }
 

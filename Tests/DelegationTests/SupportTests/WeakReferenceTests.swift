@@ -111,7 +111,7 @@ extension Layouts {
       var trouble: Trouble? = Trouble(census)
       let subscription = hub.subscribe(trouble!, to: (any Error).self)
       #expect(subscription.isActive)
-      #expect(hub.subscribers(of: (any Error).self).count == 1)
+      #expect(hub[(any Error).self].subscribers.count == 1)
       trouble = nil
       #expect(!subscription.isActive)
       #expect(census.alive == 0)

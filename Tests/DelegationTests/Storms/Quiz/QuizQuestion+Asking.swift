@@ -18,7 +18,7 @@ extension QuizQuestion {
 
   private var hub: DelegateHub { world.hub }
   private var speakers: Delegates<any QuizSpeaker> {
-    hub.delegates(QuizVoter.self).conforming(to: QuizSpeaker.self)
+    hub[QuizVoter.self].conforming(to: QuizSpeaker.self)
   }
   private var duration: Duration? {
     plan.form == .within ? .milliseconds(plan.milliseconds) : nil
@@ -28,7 +28,7 @@ extension QuizQuestion {
     let absence: DelegateHub.Absence<Bool> = plan.substitute.map { .counts(as: $0) } ?? .abstains
     switch (plan.form, plan.isNarrowed) {
     case (.inPlace, false):
-      return try await hub.vote(QuizVoter.self, by: rule) {
+      return try await hub[QuizVoter.self].vote(by: rule) {
         (member: any QuizVoter) throws(QuizRefusal) -> Bool in
         try self.say(member.record)
       }
@@ -38,7 +38,7 @@ extension QuizQuestion {
         try self.say(member.record)
       }
     case (.awaiting, false):
-      return try await hub.vote(QuizVoter.self, by: rule) {
+      return try await hub[QuizVoter.self].vote(by: rule) {
         (member: any QuizVoter) async throws(QuizRefusal) -> Bool in
         try await self.say(member.record)
       }
@@ -48,7 +48,7 @@ extension QuizQuestion {
         try await self.say(member.record)
       }
     case (_, false):
-      return await hub.vote(QuizVoter.self, by: rule, within: duration, absent: absence) {
+      return await hub[QuizVoter.self].vote(by: rule, within: duration, absent: absence) {
         try await self.say($0.record)
       }
     case (_, true):
@@ -63,7 +63,7 @@ extension QuizQuestion {
       plan.substitute == nil ? .abstains : .counts(as: QuizReply(question: number, serial: 0))
     switch (plan.form, plan.isNarrowed) {
     case (.inPlace, false):
-      return try await hub.ask(QuizVoter.self, combining: .all()) {
+      return try await hub[QuizVoter.self].ask(combining: .all()) {
         (member: any QuizVoter) throws(QuizRefusal) -> QuizReply in
         try self.reply(of: member.record)
       }
@@ -73,7 +73,7 @@ extension QuizQuestion {
         try self.reply(of: member.record)
       }
     case (.awaiting, false):
-      return try await hub.ask(QuizVoter.self, combining: .all()) {
+      return try await hub[QuizVoter.self].ask(combining: .all()) {
         (member: any QuizVoter) async throws(QuizRefusal) -> QuizReply in
         try await self.reply(of: member.record)
       }
@@ -83,8 +83,7 @@ extension QuizQuestion {
         try await self.reply(of: member.record)
       }
     case (_, false):
-      return await hub.ask(
-        QuizVoter.self, combining: .all(), within: duration, absent: absence
+      return await hub[QuizVoter.self].ask(combining: .all(), within: duration, absent: absence
       ) { try await self.reply(of: $0.record) }
     case (_, true):
       return await speakers.ask(combining: .all(), within: duration, absent: absence) {
@@ -97,11 +96,11 @@ extension QuizQuestion {
     let replies =
       switch (plan.form, plan.isNarrowed) {
       case (.inPlace, false):
-        await hub.collect(QuizVoter.self) { try self.reply(of: $0.record) }
+        await hub[QuizVoter.self].collect() { try self.reply(of: $0.record) }
       case (.inPlace, true):
         await speakers.collect { try self.reply(of: $0.record) }
       case (_, false):
-        await hub.collect(QuizVoter.self, within: duration) {
+        await hub[QuizVoter.self].collect(within: duration) {
           try await self.reply(of: $0.record)
         }
       case (_, true):

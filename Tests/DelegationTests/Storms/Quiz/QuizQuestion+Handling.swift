@@ -62,7 +62,7 @@ extension QuizQuestion {
   private func perform(_ deed: QuizAct.Deed, on record: QuizRecord) {
     let choice = number
     switch deed {
-    case .notify: world.hub.notify(QuizVoter.self) { _ in await Task.yield() }
+    case .notify: world.hub[QuizVoter.self].notify() { _ in await Task.yield() }
     case .subscribe:
       var dice = Dice(seed: plan.seed)
       if world.present.count < 10 { world.join(&dice) }

@@ -143,7 +143,7 @@ final class QuizWorld: Sendable {
           quiz.report("\(running) handlers of \(entry.record) run after cancelAndWait()", in: self)
         }
       }
-    case 7, 8: hub.notify(QuizVoter.self) { _ in await Task.yield() }
+    case 7, 8: hub[QuizVoter.self].notify() { _ in await Task.yield() }
     case 9: _ = await hub.statistics()
     case 10: _ = await hub.drain(within: .milliseconds(1))
     default: break
