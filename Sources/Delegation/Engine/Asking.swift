@@ -62,46 +62,14 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
-extension DelegateHub {
-  /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
-  public struct Reply<Value: Sendable>: Sendable {
-    private let id: Identity?
-    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
-    public var subscriber: String { subscription.node.name(with: id) }
-    /// The subscription that it was asked by.
-    public let subscription: Subscription
-    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
-    public let result: Result<Value, any Error>
-
-    @usableFromInline
-    init(of node: SubscriptionNode, result: Result<Value, any Error>) {
-      id = node.id
-      subscription = Subscription(node: node)
-      self.result = result
-    }
-  }
-
-  /// Why a subscriber has no result of its own.
-  public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The subscriber had not answered at the deadline.
-    public static let timedOut = Self(
-      description: "the subscriber had not answered at the deadline")
-
-    /// What went wrong, in words.
-    public let description: String
-  }
-}
-
-/// A question whose cost is that of other things: an actor's, or a turn that is a question of its own.
-@frozen
+/// A turn within a time or an executor of its own, which is a question of its own: its cost is that of other things.
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
   let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
-  @usableFromInline
-  let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
+  private let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
 
-  @inlinable
+  @usableFromInline
   init(
     late: @escaping @Sendable (SubscriptionNode) -> Answer<Response, Failure>,
     _ body: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
@@ -110,7 +78,7 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
     self.body = body
   }
 
-  @inlinable
+  @usableFromInline
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
     await body(node, question)
   }
