@@ -62,6 +62,48 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
+/// A vote that awaits its voters.
+///
+/// A type of its own, for its closure's type has no parameter for what is returned: otherwise a thunk would be one more
+/// level of asynchronous calls, which is 80 instructions a voter.
+@frozen
+@usableFromInline
+struct AskingForVote<P, Failure: Error>: Asking {
+  @usableFromInline
+  let recipients: Recipients<P>
+  /// What counts for a voter that throws or is late; `nil` if an error fails the call.
+  @usableFromInline
+  let absence: DelegateHub.Absence<Bool>?
+  @usableFromInline
+  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
+
+  @inlinable
+  init(
+    _ recipients: Recipients<P>, absent absence: DelegateHub.Absence<Bool>? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
+  ) {
+    self.recipients = recipients
+    self.absence = absence
+    self.body = body
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
+    guard let subscriber = node.subscriber(in: recipients, for: .vote) else { return node.absence() }
+    do throws(Failure) {
+      return .response(try await body(subscriber))
+    } catch {
+      return node.failure(error, absent: absence)
+    }
+  }
+
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<Bool, Failure> {
+    { [absence] _ in absence?.answer() ?? .absence }
+  }
+}
+
 /// A turn within a time or an executor of its own, which is a question of its own: its cost is that of other things.
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {

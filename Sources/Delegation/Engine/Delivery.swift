@@ -84,7 +84,7 @@ extension Delivery {
       if isElsewhere { core.end() }
       next = claim()
     }
-    send(&batches)
+    if !batches.isEmpty { send(&batches) }
   }
 
   /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.

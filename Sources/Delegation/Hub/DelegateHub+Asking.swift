@@ -7,10 +7,8 @@ extension DelegateHub {
   @inline(__always)
   nonisolated func decide<P, C: Combiner>(
     _ recipients: Recipients<P>, by combiner: C, in call: CallKind, within duration: Duration?,
-    absent absence: Absence<C.Response>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+    _ asking: some Asking<C.Response, any Error>
   ) async -> C.Outcome {
-    let asking = AskingForResponse(recipients, in: call, absent: absence, body)
     let deadline = deadline(within: duration)
     return await decide(recipients, by: combiner, in: call, within: deadline, asking).outcome
   }

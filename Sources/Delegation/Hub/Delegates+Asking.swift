@@ -6,8 +6,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    let asking = AskingForResponse(recipients, in: .vote, body)
-    return try await hub.decide(recipients, by: rule, in: .vote, asking).get()
+    try await hub.decide(recipients, by: rule, in: .vote, AskingForVote(recipients, body)).get()
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
@@ -17,7 +16,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await hub.decide(recipients, by: rule, in: .vote, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: rule, in: .vote, within: duration,
+      AskingForVote(recipients, absent: absence, body))
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
@@ -37,7 +38,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(recipients, by: combiner, in: .ask, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: combiner, in: .ask, within: duration,
+      AskingForResponse(recipients, in: .ask, absent: absence, body))
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
