@@ -73,34 +73,64 @@ final class Delivery: Sendable {
 
 /// How a delivery's workers run handlers.
 extension Delivery {
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
+
   /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var batches: [ObjectIdentifier: Batch] = [:]
+    var served = 0
+    var batches = Batches()
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker, sending: &batches)
-      if isElsewhere { core.end() }
+      if isElsewhere {
+        core.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      }
       next = claim()
     }
     if !batches.isEmpty { send(&batches) }
   }
 
-  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.
-  private typealias Batch = (executor: any TaskExecutor, nodes: [SubscriptionNode])
+  /// Subscriptions with executors, to which a worker has come while it ran no handler: those of one executor share a
+  /// delivery, which is one job for many.
+  private struct Batches {
+    private var indices: [ObjectIdentifier: Int] = [:]
+    private var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
 
-  private func send(_ batches: inout [ObjectIdentifier: Batch]) {
-    for (executor, nodes) in batches.values {
+    var isEmpty: Bool { all.isEmpty }
+
+    mutating func add(_ node: SubscriptionNode, for executor: any TaskExecutor) {
+      let place = Delegation.place(of: executor)
+      let index = indices[place, default: all.count]
+      if index == all.count {
+        indices[place] = index
+        all.append((executor, []))
+      }
+      all[index].nodes.append(node)
+    }
+
+    /// Takes out all, in the order in which they came: a schedule is the same each time.
+    mutating func take() -> [(executor: any TaskExecutor, nodes: [SubscriptionNode])] {
+      defer { self = Batches() }
+      return all
+    }
+  }
+
+  private func send(_ batches: inout Batches) {
+    for (executor, nodes) in batches.take() {
       Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
     }
-    batches = [:]
   }
 
   /// Runs the handlers of a subscription, or adds it to another delivery.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
-    sending batches: inout [ObjectIdentifier: Batch]
+    sending batches: inout Batches
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
@@ -117,9 +147,7 @@ extension Delivery {
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
-        if let executor = node.executor {
-          batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)
-        }
+        if let executor = node.executor { batches.add(node, for: executor) }
         return
       case .wake(let waiter):
         waiter?.resume(true)
