@@ -35,6 +35,9 @@ extension Topic {
       let wasEmpty = index.population == 0
       let result = section(&index)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
+      if !index.shortages.isEmpty {
+        index.shortages = index.shortages.filter { $0 > index.population }
+      }
       let hasChanged = wasEmpty != (index.population == 0)
       return (result, index.isHeavy, hasChanged ? index.watchers : nil)
     }

@@ -38,6 +38,8 @@ struct TopicIndex: Sendable {
   private var lastSerial = 0
   /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
   var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
+  /// The numbers of answers that rules need and that were reported to be too many.
+  var shortages: Set<Int> = []
   private(set) var posted = 0
   private var latestReceipt: Receipt?
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
