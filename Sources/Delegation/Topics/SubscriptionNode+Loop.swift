@@ -4,7 +4,8 @@
 /// one or its iterator is released, and another loop may take the next.
 ///
 /// Invariant: what is pending is queued, unless a loop attends the mailbox, which looks again afterwards, or a delivery
-/// has yet to look at it. What is queued, is being taken or is in hand counts as a worker of the hub each.
+/// has yet to look at it. What is being taken or in hand counts as a worker of the hub each; what is queued counts as
+/// one if nothing is, for otherwise it waits for that.
 extension SubscriptionNode {
   /// What a loop does next.
   enum Pull: Sendable {
@@ -29,27 +30,34 @@ extension SubscriptionNode {
     _ loop: StreamLoop, _ hand: inout StreamLoop.Hand?, unless hasReceived: () -> Bool
   ) -> Pull {
     var down: StreamLoop.Hand?
-    // How many workers are counted for this loop.
-    let (pull, isOver, counted) = touch { contents, published -> (Pull, Bool, Int) in
+    let (pull, isOver, left) = touch { contents, published -> (Pull, Bool, Int) in
       let isAttended = contents.mailbox.flags.contains(.attended)
       if !isAttended, hasReceived() { return (.received, false, 0) }
+      let former = contents.workers
       down = hand.take()
       if let down { contents.putDown(down) }
-      var counted = down == nil ? 0 : 1
-      if isAttended, published != nil { return (.wait(loop.makeWaiter()), false, counted) }
-      if contents.mailbox.flags.remove(.queued) != nil { counted += 1 }
-      if attend(&contents.mailbox, published),
-        case .handle(let content) = contents.mailbox.proceed(published: published)
-      {
-        if counted == 0 { topic.owner?.begin() }
-        return (.take(content, number: contents.mailbox.taken), false, counted - 1)
-      }
-      let isOver = published == nil || contents.isOver
-      return (isOver ? .over : .wait(loop.makeWaiter()), isOver, counted)
+      let (pull, isOver) = self.pull(loop, &contents, unless: isAttended, published)
+      let left = former - contents.workers
+      if left < 0 { topic.owner?.begin() }
+      return (pull, isOver, left)
     }
-    settle(down, isOver: isOver)
-    for _ in 0..<max(0, counted) { topic.owner?.end() }
+    settle(down, isOver: isOver, leaving: left)
     return pull
+  }
+
+  /// Called under the lock of the contents.
+  private func pull(
+    _ loop: StreamLoop, _ contents: inout Contents, unless isAttended: Bool, _ published: Int?
+  ) -> (Pull, isOver: Bool) {
+    if isAttended, published != nil { return (.wait(loop.makeWaiter()), false) }
+    contents.mailbox.flags.remove(.queued)
+    if attend(&contents.mailbox, published),
+      case .handle(let content) = contents.mailbox.proceed(published: published)
+    {
+      return (.take(content, number: contents.mailbox.taken), false)
+    }
+    let isOver = published == nil || contents.isOver
+    return (isOver ? .over : .wait(loop.makeWaiter()), isOver)
   }
 
   /// Leaves in a loop's hand what it has taken, when the handler has returned.
@@ -58,10 +66,7 @@ extension SubscriptionNode {
       loop.take(hand.number)
       let published = published(to: contents.mailbox)
       let hasMore = contents.mailbox.handOver(published: published)
-      if hasMore {
-        contents.mailbox.flags.insert(.queued)
-        topic.owner?.begin()
-      }
+      if hasMore { contents.mailbox.flags.insert(.queued) }
       let mustWake = hasMore || hasReceived || published == nil
       return (leave(after: .done), mustWake ? loop.nextWaiter() : nil)
     }
@@ -71,19 +76,21 @@ extension SubscriptionNode {
 
   /// Puts down what a loop has in hand.
   func putDown(_ hand: StreamLoop.Hand) {
-    let isOver = contents.withLock { contents in
+    let (isOver, left) = contents.withLock { contents in
+      let former = contents.workers
       contents.putDown(hand)
-      return contents.isOver
+      return (contents.isOver, former - contents.workers)
     }
-    settle(hand, isOver: isOver)
-    topic.owner?.end()
+    settle(hand, isOver: isOver, leaving: left)
   }
 
   /// Does what follows when a loop has put something down, outside the lock.
-  private func settle(_ hand: StreamLoop.Hand?, isOver: Bool) {
-    if hand == nil, !isOver { return }
-    finishUpdate(isOver ? .over : .done, state.load(ordering: .sequentiallyConsistent))
-    hand?.receipt?.pass(as: hand?.fate ?? .handled)
+  private func settle(_ hand: StreamLoop.Hand?, isOver: Bool, leaving left: Int) {
+    if hand != nil || isOver {
+      finishUpdate(isOver ? .over : .done, state.load(ordering: .sequentiallyConsistent))
+      hand?.receipt?.pass(as: hand?.fate ?? .handled)
+    }
+    if left > 0 { topic.owner?.end() }
   }
 
   /// Removes a loop that waits no longer; if it was about to be resumed, another one is.
@@ -102,6 +109,12 @@ extension SubscriptionNode.Contents {
 
   /// Whether all that the subscription was to handle has been handled.
   var isOver: Bool { mailbox.isOver && hands == 0 }
+
+  /// How many workers of the hub its loops count as.
+  fileprivate var workers: Int {
+    let taking = mailbox.flags.contains(.attended) ? 1 : 0
+    return max(hands + taking, mailbox.flags.contains(.queued) ? 1 : 0)
+  }
 
   fileprivate mutating func putDown(_ hand: StreamLoop.Hand) {
     options?.loop?.putDown(hand.number)

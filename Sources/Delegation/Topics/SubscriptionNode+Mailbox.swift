@@ -66,7 +66,7 @@ extension SubscriptionNode {
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
       if let options = contents.options, !options.isServed(at: place) {
         guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner?.begin()
+        if contents.hands == 0 { topic.owner?.begin() }
         return (options.loop.map { .wake($0.nextWaiter()) } ?? .elsewhere, 0)
       }
       guard attend(&contents.mailbox, published) else { return (.done, 0) }

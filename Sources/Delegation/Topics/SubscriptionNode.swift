@@ -180,7 +180,7 @@ final class SubscriptionNode: Ranked {
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
     let (pending, options, isMissed, wasQueued, isHandling) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      let wasQueued = contents.mailbox.flags.remove(.queued) != nil
+      let wasQueued = contents.mailbox.flags.remove(.queued) != nil && contents.hands == 0
       let options = contents.options
       contents.options = isBusy || contents.hands > 0 ? options?.afterEnd : nil
       return (pending, options, contents.mailbox.hasMissed(end), wasQueued, contents.running > 0)
