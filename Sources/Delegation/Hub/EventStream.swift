@@ -231,12 +231,7 @@ final class StreamTurn<Event: Sendable> {
   ) async -> Notification.Fate {
     let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
     do {
-      let fate =
-        switch content.handler {
-        case .synchronous(let handle): try handle(node.reference)
-        case .asynchronous(let handle): try await handle(node.reference)
-        }
-      return node.fate(of: fate, in: call)
+      return try await node.fate(of: content.handler(node.reference), in: call)
     } catch {
       node.report(.failed, in: call, error: error)
       return .failed
