@@ -16,7 +16,7 @@ final class Delivery: Sendable {
   }
 
   let core: HubCore
-  /// Kept until the last worker is done.
+  /// Kept until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
@@ -38,7 +38,8 @@ final class Delivery: Sendable {
     on executor: (any TaskExecutor)?, isElsewhere: Bool, _ priority: TaskPriority
   ) {
     self.core = core
-    hub = core.hub
+    // An executor may stand still for good: what waits there keeps only the subscriptions.
+    hub = isElsewhere ? nil : core.hub
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
@@ -203,7 +204,7 @@ extension Delivery {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
   ) async -> Notification.Fate {
-    let worker = present ?? Worker(for: core, caller: nil)
+    let worker = present ?? Worker(for: core.number, caller: nil)
     present = worker
     guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
@@ -213,7 +214,7 @@ extension Delivery {
       let fate = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return node.fate(of: fate, in: call)
+      return node.fate(of: worker.takeFate(fate), in: call)
     } catch {
       return fail(error, on: node, in: call)
     }

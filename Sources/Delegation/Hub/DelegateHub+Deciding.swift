@@ -111,7 +111,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
     core.begin()
-    return Worker(for: core, caller: Caller.present)
+    return Worker(for: core.number, caller: Caller.present)
   }
 
   /// Counts off the current task, which asks nobody any more.
