@@ -20,11 +20,11 @@ extension DelegateHub {
     }
   }
 
-  /// Waits until the hub is idle: no notification is pending and no handler runs.
+  /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
   /// It also waits for what handlers post, for handlers of votes that were decided early, and for
   /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
-  /// that is never idle is never drained: ``drain(within:)`` has a deadline.
+  /// that is never idle is never drained without a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
@@ -44,20 +44,6 @@ extension DelegateHub {
   ///
   /// **Errors.** It does not throw.
   ///
-  /// - Returns: which subscribers had work left when it returned, and how much the hub had
-  ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
-  @discardableResult
-  public nonisolated func drain() async -> Leftovers {
-    await drain(within: nil)
-  }
-
-  /// Waits until the hub is idle, or a deadline comes.
-  ///
-  /// As ``drain()``, but returns with what is left when the deadline has come.
-  ///
-  /// **Order**, **Isolation**, **Re-entrancy**, **Lifetime**, **Cancellation** and **Errors.** As with ``drain()``.
-  ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
   /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -65,9 +51,11 @@ extension DelegateHub {
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or
   ///   less it does not wait.
-  /// - Returns: as ``drain()``.
-  /// - Complexity: as ``drain()``.
-  public nonisolated func drain(within duration: Duration?) async -> Leftovers {
+  /// - Returns: which subscribers had work left when it returned, and how much the hub had
+  ///   itself. It is empty only if the hub came to rest.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
+  @discardableResult
+  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
     let workers = isIdle ? 0 : core.workers.value

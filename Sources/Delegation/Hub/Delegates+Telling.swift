@@ -50,10 +50,6 @@ extension Delegates {
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
   ///
-  /// ```swift
-  /// await hub[Service.self].forEach(reversed: true) { await $0.shutdown() }
-  /// ```
-  ///
   /// - Parameters:
   ///   - isReversed: whether the last one is called first.
   ///   - body: what to do with each subscriber.
@@ -140,7 +136,7 @@ extension Delegates {
   /// let outcome = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
   ///   await $0.serverWillStop(server)
   /// }
-  /// if !outcome.left.isEmpty { logger.warning("stopping without these: \(outcome.left)") }
+  /// if !outcome.isHandled { logger.warning("stopping all the same: \(outcome)") }
   /// ```
   ///
   /// - Parameters:

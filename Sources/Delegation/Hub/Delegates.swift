@@ -67,10 +67,6 @@ public struct Delegates<P>: Sendable {
   ///
   /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
   ///
-  /// ```swift
-  /// if !hub[Preview.self].isEmpty { render() }
-  /// ```
-  ///
   /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
   ///   conform.
   public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
