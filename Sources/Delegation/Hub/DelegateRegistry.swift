@@ -38,7 +38,8 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
+    return add(
+      subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   func add(
@@ -85,7 +86,8 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     _ subscriber: P, within duration: Duration? = nil
   ) async -> DelegateHub.Leftovers {
     let topics = [topic].compactMap(\.self)
-    return await .init(of: hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
+    return await .init(
+      of: hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
   }
 
   /// Ends the subscription that was made with an id.

@@ -204,7 +204,8 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
     let (place, body) = (body.isolation, unisolated(body))
-    return await hub.pass(value, recipients, within: duration, each: each, absent: absence) { value in
+    return await hub.pass(value, recipients, within: duration, each: each, absent: absence) {
+      value in
       AskingInPlace(recipients, in: .pass, absent: absence, on: place) { try body($0, value) }
     }.outcome
   }

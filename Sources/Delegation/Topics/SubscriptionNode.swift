@@ -70,8 +70,9 @@ final class SubscriptionNode: Ranked {
   /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
-    /// The options that the user named; `nil` if there are none. From the end on only its name is left, as long as
-    /// handlers run.
+    /// The options that the user named; `nil` if there are none.
+    ///
+    /// From the end on only its name is left, as long as handlers run.
     var options: SubscriptionOptions?
     /// What is to be added to what `state` says of questions.
     ///

@@ -132,8 +132,9 @@ extension Topic {
     effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
-  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released. What waits in streams
-  /// waits on.
+  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  ///
+  /// What waits in streams waits on.
   func close() {
     finishAll()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
@@ -165,7 +166,8 @@ extension Topic {
       guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
       append(content, followedBy: placeholder, &index)
       if index.isKeeping { former = index.moveKept() }
-      guard isHeard, index.requestDelivery() else { return false }
+      guard isHeard, !index.isDeliveryDue else { return false }
+      index.isDeliveryDue = true
       owner.begin()
       return true
     }
