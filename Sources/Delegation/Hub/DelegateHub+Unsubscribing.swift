@@ -130,6 +130,15 @@ extension DelegateHub {
 
 extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
+  ///
+  /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then the
+  /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. What is posted later
+  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. An
+  /// object that subscribes again before that stays subscribed.
+  ///
+  /// **Isolation.** Works from any thread, from synchronous code and from every handler.
+  ///
+  /// - Complexity: as ``cancel()``.
   public func finish() { node.finish(at: node.published) }
 
   /// Ends the subscription and waits until none of its handlers is running.
@@ -194,7 +203,11 @@ extension DelegateHub.Leftovers {
     for node in nodes {
       // Once it need not wait any more it only looks who is left.
       let isDue = Task.isCancelled || deadline?.hasCome == true
-      if isDue { left.append(node) } else if await !WaitGoal.end(of: node).wait(until: deadline) { left.append(node) }
+      if isDue {
+        left.append(node)
+      } else if await !WaitGoal.end(of: node).wait(until: deadline) {
+        left.append(node)
+      }
     }
     self.init(subscribers: left.compactMap { Subscriber($0) })
   }

@@ -69,6 +69,21 @@ public struct Delegates<P>: Sendable {
   public var subscribers: [P] { hub.subscribers(among: recipients) }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
+  ///
+  /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
+  /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
+  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it. All of
+  /// the protocol that was subscribed to count, whether or not they conform to further ones.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// ```swift
+  /// for await isWanted in readings.demand {
+  ///   if isWanted { sensor.start() } else { sensor.stop() }
+  /// }
+  /// ```
+  ///
+  /// - Complexity: O(1).
   public var demand: DelegateHub.Demand {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
@@ -82,10 +97,24 @@ public struct Delegates<P>: Sendable {
 extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
+  /// With a replay, a new subscription first gets the latest notifications, those included that were posted while nobody
+  /// was subscribed, in order and at most that many, and then what follows, without a gap: the present state for who
+  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted. The
+  /// hub keeps their closures, with what these capture, until newer ones come or it is released. One that takes over an
+  /// id gets what waits for that instead, and a mailbox with a limit gets no more than it may hold. Questions and
+  /// `forEach` are not replayed.
+  ///
+  /// ```swift
+  /// let states = Events<ConnectionState>(replaying: 1)
+  /// states.post(.connected)
+  /// states.registry.observe { print($0) }  // connected
+  /// ```
+  ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - hub: the hub.
-  ///   - count: how many of the latest notifications a new subscription gets first.
+  ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
+  ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
   public init(
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
   ) {
@@ -106,13 +135,19 @@ extension Delegates where P: Sendable {
     hub.post(in: recipients) { .calling(isolated: body, in: $0) }
   }
 
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
+  /// Calls a closure that awaits nothing on every subscriber, on its actor if it belongs to one, and waits until all
+  /// have handled it.
+  ///
+  /// As the form that awaits.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
+    leaving window: Int = 0, within duration: Duration? = nil,
+    _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .calling(isolated: body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
+      .calling(isolated: body, in: $0)
+    }
   }
 }
 
@@ -145,28 +180,85 @@ extension Delegates {
     hub.post(in: recipients) { .awaiting(body, in: $0) }
   }
 
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
+  /// Calls a handler on every subscriber, and waits until all have handled it, or so many calls later.
+  ///
+  /// It posts at once. Then it waits until everybody has *passed* the notification: handled it, thrown, dropped it, died,
+  /// or been removed. If the handler of a removed one already runs, it waits for that handler. The ``DelegateHub/Outcome``
+  /// says what became of it.
+  ///
+  /// **Window.** With `leaving:` it waits until everybody has passed the notification that was posted that many such calls
+  /// before this one, by any poster. So of *p* posters at most `leaving + p` notifications wait anywhere: posters are
+  /// slowed down to what the slowest subscriber can do, without waiting for each single one. With a window it does not
+  /// wait for the handler of one whose subscription has ended, which may hang. The outcome is that of its own
+  /// notification so far.
+  ///
+  /// **Order.** It comes after what was posted before and before what is posted later.
+  ///
+  /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor; not in the caller's task. They
+  /// have the priority that the caller had if that is higher than the default, unless a worker was under way already.
+  ///
+  /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
+  /// nothing else until the handler returns, nor for subscribers whose handlers wait for it in turn. The outcome names
+  /// them as left. The same holds in a `Task` that the handler has started, for the handler may await that.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns at once; the notification goes on, as it does after
+  /// the deadline.
+  ///
+  /// **Errors.** A handler that throws is reported to ``DelegateHub/Configuration/onIncident``, and counts as failed.
+  ///
+  /// ```swift
+  /// let outcome = await audits.notifyAndWait { try await $0.write(entry) }
+  /// guard outcome.isHandled else { throw NotWritten(outcome) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - window: how many such calls may be left behind; 0 or less for none.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
+  ///     not wait.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: what has become of the notification, and who had yet to pass the one that it waited for.
+  /// - Complexity: O(1) in the number of subscribers, whatever the window, apart from the waiting; O(*n* log *n*) in the
+  ///   protocol's *n* subscriptions if somebody is left.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
     leaving window: Int = 0, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .awaiting(body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
+      .awaiting(body, in: $0)
+    }
   }
 
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
+  /// Calls a closure that awaits nothing on every subscriber, and waits until all have handled it.
+  ///
+  /// As the form that awaits.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
+    leaving window: Int = 0, within duration: Duration? = nil,
+    _ body: @escaping @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .calling(body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
+      .calling(body, in: $0)
+    }
   }
 }
 
 extension Delegates {
-  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  /// Ends all present subscriptions, each once its subscriber has handled what was posted before.
+  ///
+  /// As ``DelegateHub/Subscription/finish()`` on each: nothing that was posted is lost, and streams end after their last
+  /// event.
+  ///
+  /// **Isolation.** Works from any thread, from synchronous code and from every handler.
+  ///
+  /// ```swift
+  /// events.post(.closed)
+  /// events.finish()
+  /// ```
+  ///
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
   public func finish() { hub.core.topics.find(recipients.key)?.finishAll() }
 }
 
