@@ -1,4 +1,6 @@
-/// The calls of a hub for one protocol, without the protocol's name at each; for the hub's owner.
+/// The calls to the subscribers of one protocol; for the hub's owner.
+///
+/// ``DelegateHub/subscript(_:)`` gives those of a hub that has several protocols; this makes a hub of its own:
 ///
 /// ```swift
 /// actor Worker {
@@ -14,13 +16,13 @@
 /// }
 /// ```
 ///
-/// Each call is the hub's call of the same name, and costs the same. What the hub's call says about
-/// order, isolation, re-entrancy, cancellation and errors holds here too. All copies share the hub.
+/// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
+/// copies share the hub.
 public struct Delegates<P>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
-  /// The subscribers that the calls are for.
+  /// Whom the calls are for.
   @usableFromInline
   let recipients: Recipients<P>
 
@@ -30,17 +32,15 @@ public struct Delegates<P>: Sendable {
     self.recipients = recipients
   }
 
+  /// The protocol's topic, if anybody has ever subscribed to it.
+  private var topic: Topic? { hub.core.topics.find(recipients.key) }
+
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
-  /// They are still subscribers of the first protocol. Notifications that are posted here use its
-  /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
-  /// conform passes over such a notification: it is not called, and it is counted as
-  /// ``DelegateHub/Statistics/Counts/passedOver``. A question is not put to it, and `absent:` is not applied to it:
-  /// it counts as one that is not there.
-  ///
-  /// In a mailbox with a limit, what is passed over takes no place and pushes nothing out. Without a limit it is
-  /// passed over in its turn, on the subscriber's own executor if it has one:
-  /// ``notifyAndWait(within:_:)-459hr`` waits for both.
+  /// They are still subscribers of the first protocol. Notifications that are posted here use its order and its
+  /// mailboxes, so optional ones never overtake others. One that does not conform is not called. Such a notification is
+  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and in a mailbox with a limit it takes a place like any
+  /// other until its turn. A question is not put to such a subscriber, and `absent:` is not applied to it.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
@@ -48,9 +48,8 @@ public struct Delegates<P>: Sendable {
   /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
   ///
-  /// Each call finds out anew whether a subscriber conforms, by a cast. The further
-  /// protocol need not refine the first one. Call `conforming(to:)` again for several further
-  /// protocols.
+  /// Each call finds out anew whether a subscriber conforms, by a cast. The further protocol need not refine the first
+  /// one. Call `conforming(to:)` again for several further protocols.
   ///
   /// - Parameter protocol: the further protocol.
   /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
@@ -59,13 +58,37 @@ public struct Delegates<P>: Sendable {
     Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
   }
 
-  /// As ``DelegateHub/hasSubscribers(of:)``, the other way round; among those that conform, in O(*n*).
+  // MARK: Looking in
+
+  /// Whether nobody is subscribed who is alive, and conforms.
+  ///
+  /// To skip work that is not needed if nobody listens. A question does not need it: its combiner says what the outcome
+  /// is with nobody to ask.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
+  ///
+  /// ```swift
+  /// if !hub[Preview.self].isEmpty { render() }
+  /// ```
+  ///
+  /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
+  ///   conform.
   public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
 
-  /// As ``DelegateHub/subscriberCount(of:)``, of those that conform.
+  /// How many subscribers are alive, and conform.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var count: Int { hub.subscriberCount(among: recipients) }
 
-  /// As ``DelegateHub/subscribers(of:)``, those that conform.
+  /// The subscribers that are alive, and conform, in the order in which they are served.
+  ///
+  /// The references are strong, and the caller releases them.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] { hub.subscribers(among: recipients) }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
@@ -88,10 +111,44 @@ public struct Delegates<P>: Sendable {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
 
-  /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
+  /// What has become of the protocol's notifications and questions so far, without its subscribers one by one.
+  ///
+  /// It is the protocol's part of ``DelegateHub/statistics()``, in which
+  /// ``DelegateHub/Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if nobody has ever subscribed.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, as long as their order is known.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
-    hub.statistics(of: recipients.key)
+    topic.map { .init($0, listing: false) }
   }
+
+  // MARK: Ending
+
+  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  ///
+  /// It returns at once. A subscription for which nothing waits ends at once. What is posted later is counted as
+  /// cancelled for those that are there now, and pushes nothing out of a mailbox with a limit.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public func finish() { topic?.finishAll() }
+
+  /// Ends the subscriptions to the protocol that were made with an id.
+  ///
+  /// When it returns, no call of the protocol starts on those subscribers, as with ``DelegateHub/Subscription/cancel()``.
+  ///
+  /// - Parameter id: the id that was given to `subscribe`.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
+  public func unsubscribe(id: some Hashable & Sendable) {
+    topic?.terminate(identifiedBy: Identity(id))
+  }
+
+  /// Ends all subscriptions to the protocol.
+  ///
+  /// When it returns, no call of the protocol starts on the former subscribers.
+  ///
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
+  public func unsubscribeAll() { topic?.terminateAll() }
 }
 
 extension Delegates where P: Sendable {
@@ -128,146 +185,10 @@ extension Delegates where P: Sendable {
   public var registry: DelegateRegistry<P> {
     DelegateRegistry(hub: hub, base: recipients.base)
   }
-
-  /// As ``DelegateHub/notify(_:_:)-7ude3``.
-  @_alwaysEmitIntoClient
-  public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
-    hub.post(in: recipients) { .calling(isolated: body, in: $0) }
-  }
-
-  /// Calls a closure that awaits nothing on every subscriber, on its actor if it belongs to one, and waits until all
-  /// have handled it.
-  ///
-  /// As the form that awaits.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil,
-    _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
-      .calling(isolated: body, in: $0)
-    }
-  }
-}
-
-extension Delegates {
-  /// As ``DelegateHub/forEach(_:reversed:_:)-9lg5v``.
-  @_alwaysEmitIntoClient
-  public func forEach<E>(reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void) throws(E)
-  {
-    try hub.callEach(recipients, reversed: isReversed, body)
-  }
-
-  /// As ``DelegateHub/forEach(_:reversed:_:)-319uy``.
-  public nonisolated(nonsending) func forEach<E>(
-    reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
-  ) async throws(E) {
-    try await hub.callEach(recipients, reversed: isReversed, body)
-  }
-
-  /// As ``DelegateHub/notify(_:_:)-63fbd``.
-  @_alwaysEmitIntoClient
-  public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
-    hub.post(in: recipients) { .calling(body, in: $0) }
-  }
-
-  /// As ``DelegateHub/notify(_:_:)-2z5cx``.
-  @_alwaysEmitIntoClient
-  public func notify(
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) {
-    hub.post(in: recipients) { .awaiting(body, in: $0) }
-  }
-
-  /// Calls a handler on every subscriber, and waits until all have handled it, or so many calls later.
-  ///
-  /// It posts at once. Then it waits until everybody has *passed* the notification: handled it, thrown, dropped it, died,
-  /// or been removed. If the handler of a removed one already runs, it waits for that handler. The ``DelegateHub/Outcome``
-  /// says what became of it.
-  ///
-  /// **Window.** With `leaving:` it waits until everybody has passed the notification that was posted that many such calls
-  /// before this one, by any poster. So of *p* posters at most `leaving + p` notifications wait anywhere: posters are
-  /// slowed down to what the slowest subscriber can do, without waiting for each single one. With a window it does not
-  /// wait for the handler of one whose subscription has ended, which may hang. The outcome is that of its own
-  /// notification so far.
-  ///
-  /// **Order.** It comes after what was posted before and before what is posted later.
-  ///
-  /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor; not in the caller's task. They
-  /// have the priority that the caller had if that is higher than the default, unless a worker was under way already.
-  ///
-  /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
-  /// nothing else until the handler returns, nor for subscribers whose handlers wait for it in turn. The outcome names
-  /// them as left. The same holds in a `Task` that the handler has started, for the handler may await that.
-  ///
-  /// **Cancellation.** If the caller's task is cancelled it returns at once; the notification goes on, as it does after
-  /// the deadline.
-  ///
-  /// **Errors.** A handler that throws is reported to ``DelegateHub/Configuration/onIncident``, and counts as failed.
-  ///
-  /// ```swift
-  /// let outcome = await audits.notifyAndWait { try await $0.write(entry) }
-  /// guard outcome.isHandled else { throw NotWritten(outcome) }
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - window: how many such calls may be left behind; 0 or less for none.
-  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
-  ///     not wait.
-  ///   - body: what to do with each subscriber.
-  /// - Returns: what has become of the notification, and who had yet to pass the one that it waited for.
-  /// - Complexity: O(1) in the number of subscribers, whatever the window, apart from the waiting; O(*n* log *n*) in the
-  ///   protocol's *n* subscriptions if somebody is left.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
-      .awaiting(body, in: $0)
-    }
-  }
-
-  /// Calls a closure that awaits nothing on every subscriber, and waits until all have handled it.
-  ///
-  /// As the form that awaits.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil,
-    _ body: @escaping @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
-      .calling(body, in: $0)
-    }
-  }
-}
-
-extension Delegates {
-  /// Ends all present subscriptions, each once its subscriber has handled what was posted before.
-  ///
-  /// As ``DelegateHub/Subscription/finish()`` on each: nothing that was posted is lost, and streams end after their last
-  /// event.
-  ///
-  /// **Isolation.** Works from any thread, from synchronous code and from every handler.
-  ///
-  /// ```swift
-  /// events.post(.closed)
-  /// events.finish()
-  /// ```
-  ///
-  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func finish() { hub.core.topics.find(recipients.key)?.finishAll() }
 }
 
 extension DelegateHub {
-  /// The calls of this hub for one protocol.
-  ///
-  /// ```swift
-  /// if await hub[DoorDelegate.self].vote({ await $0.mayEnter(guest) }) { open() }
-  /// ```
+  /// The calls of this hub to the subscribers of one protocol.
   ///
   /// **Isolation.** Works from any thread.
   ///
