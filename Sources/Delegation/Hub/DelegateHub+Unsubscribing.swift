@@ -108,6 +108,15 @@ extension DelegateHub {
 
 extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
+  ///
+  /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then the
+  /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. What is posted later
+  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. An
+  /// object that subscribes again before that stays subscribed.
+  ///
+  /// **Isolation.** Works from any thread, from synchronous code and from every handler.
+  ///
+  /// - Complexity: as ``cancel()``.
   public func finish() { node.finish(at: node.published) }
 
   /// Ends the subscription and waits until none of its handlers is running, or a deadline comes.

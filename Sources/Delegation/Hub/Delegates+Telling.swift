@@ -115,8 +115,9 @@ extension Delegates {
   /// next call on the protocol.
   ///
   /// **A window.** It posts at once, and returns when everybody has passed the notification that was posted `leaving`
-  /// such calls before this one, by whoever; with 0, its own. So with *p* posters at most `leaving + p` of theirs wait
-  /// anywhere, and a slow subscriber slows the posters down.
+  /// such calls before this one, by any poster; with 0, its own. So with *p* posters at most `leaving + p` of theirs wait
+  /// anywhere, and a slow subscriber slows the posters down. With a window it does not wait for the handler of one whose
+  /// subscription has ended, which may hang. The outcome is that of its own notification so far.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///

@@ -78,6 +78,15 @@ extension Topic {
     update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
   }
 
+  /// Ends a subscription that was to end and has nothing left to handle.
+  func terminateIfOver(_ node: SubscriptionNode) {
+    // Looked at in the section: the object may have subscribed again.
+    update { index, effects in
+      guard node.contents.withLock({ $0.isOver }) else { return }
+      Self.terminate(node, as: .cancelled, &index, &effects)
+    }
+  }
+
   /// Cancels an object's subscription, and those that it owns; that of a dead object that had the same address has
   /// expired.
   ///
