@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Delegation
+import Delegation
 
 /// The explorer finds nothing that its model does not object to.
 @Suite("Explorer: what the model objects to", .inTurn)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Delegation
+import Delegation
 
 @Suite("Explorer", .serialized, .inTurn(.heavy))
 struct ExplorerTests {
