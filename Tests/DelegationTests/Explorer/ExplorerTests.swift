@@ -2,7 +2,7 @@ import Testing
 
 import Delegation
 
-@Suite("Explorer", .serialized, .inTurn(.heavy))
+@Suite("Explorer", .inTurn(.heavy))
 struct ExplorerTests {
   @Test("no schedule breaks a guarantee", arguments: Script.Theme.allCases)
   func schedules(theme: Script.Theme) async {

@@ -2,9 +2,10 @@ import Delegation
 import Testing
 
 /// The rows that are about callers, owners, clocks and executors, and what is not in the table.
-@Suite("Faults: callers, owners and surroundings that are not as they should be", .serialized, .inTurn(.heavy))
+@Suite("Faults: callers, owners and surroundings that are not as they should be", .inTurn(.heavy))
 struct FaultSurroundingsTests {
-  let (stage, gate) = (Stage(), Gate())
+  let stage = Stage()
+  let gate = Gate()
 
   @Test("The poster's task is cancelled")
   func posterIsCancelled() {
@@ -87,7 +88,7 @@ struct FaultSurroundingsTests {
     for probe in probes { #expect(await probe.log.history(of: 10) == Array(0..<10)) }
     await obituary.death()
     // Its death is seen before its `deinit`, which ends them, is over.
-    while tokens.contains(where: \.isActive) { await Task.yield() }
+    while tokens.contains(where: { $0.isActive }) { await Task.yield() }
   }
 
   @Test("The hub is released with work waiting")
@@ -110,7 +111,7 @@ struct FaultSurroundingsTests {
       }
     }
     hub = nil
-    #expect(tokens.allSatisfy(\.isActive))
+    #expect(tokens.allSatisfy({ $0.isActive }))
     executor.run()
     #expect(probes.map(\.log.history.count) == [100, 50, 100])
     // As long as a handler runs or something waits, there is a hub.
@@ -118,7 +119,7 @@ struct FaultSurroundingsTests {
     gate.open()
     executor.run()
     #expect(probes.allSatisfy { $0.log.history == Array(0..<100) })
-    #expect(obituary.isDead && held.isDead && lifetimes.alive == 0 && !tokens.contains(where: \.isActive))
+    #expect(obituary.isDead && held.isDead && lifetimes.alive == 0 && !tokens.contains(where: { $0.isActive }))
   }
 
   private static let million = 1_000_000

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 1: snapshot", .serialized, .inTurn(.heavy))
+@Suite("Guarantee 1: snapshot", .inTurn(.heavy))
 struct Guarantee01Tests {
   @Test("a call reaches those subscribed when it was made, and none that its handlers subscribe")
   func added() async {

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 2: removal", .serialized, .inTurn)
+@Suite("Guarantee 2: removal", .inTurn)
 struct Guarantee02Tests {
   let stage = Stage()
 

@@ -2,7 +2,7 @@ import Delegation
 import Dispatch
 import Testing
 
-@Suite("Guarantee 3: no lock, no actor", .serialized, .inTurn)
+@Suite("Guarantee 3: no lock, no actor", .inTurn)
 struct Guarantee03Tests {
   /// For threads that are blocked: what they take is not taken from other tests.
   private static let pool = ThreadPool(threads: 32)

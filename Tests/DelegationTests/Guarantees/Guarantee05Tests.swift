@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 5: order", .serialized, .inTurn)
+@Suite("Guarantee 5: order", .inTurn)
 struct Guarantee05Tests {
   @Test("eight posters at once: one order for all subscribers, each poster's own, and one at a time")
   func manyPosters() async {

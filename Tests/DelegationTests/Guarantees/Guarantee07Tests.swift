@@ -2,7 +2,7 @@ import Delegation
 import Foundation
 import Testing
 
-@Suite("Guarantee 7: at once", .serialized, .inTurn)
+@Suite("Guarantee 7: at once", .inTurn)
 struct Guarantee07Tests {
   @Test("notify calls nobody, and does the same for one subscriber as for a thousand")
   func sameWork() {
@@ -13,7 +13,7 @@ struct Guarantee07Tests {
       stage.run()
       stage.listeners.notify { $0.log.record(1) }
       let first = stage.executor.pending
-      for _ in 0..<100 {
+      for _ in 0..<10 {
         stage.listeners.notify { probe in
           await Task.yield()
           probe.log.record(1)
@@ -22,7 +22,7 @@ struct Guarantee07Tests {
       let all = stage.executor.pending
       #expect(probes.allSatisfy { $0.log.count == 0 })
       stage.run()
-      #expect(probes.allSatisfy { $0.log.count == 101 })
+      #expect(probes.allSatisfy { $0.log.count == 11 })
       return [first, all]
     }
     #expect(work[0] == work[1] && work[0] == [1, 1])

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 8: asked side by side", .serialized, .inTurn)
+@Suite("Guarantee 8: asked side by side", .inTurn)
 struct Guarantee08Tests {
   /// The questions that are asked side by side.
   static let sideBySide = Reach.asking.filter { ![.askInTurn, .pass].contains($0) }

@@ -27,7 +27,8 @@ extension Guarantee10Tests {
 
   @Test("who throws or is late counts as `absent:` says, by every rule", arguments: Rule.all)
   func mixtures(rule: Rule) {
-    for conducts in words(of: Conduct.allCases, length: 3) {
+    let all = Conduct.allCases
+    for conducts in all.flatMap({ one in all.flatMap { two in all.map { [one, two, $0] } } }) {
       for substitute in [nil, true, false] {
         let answers = conducts.compactMap { conduct in
           conduct == .agrees ? true : conduct == .refuses ? false : substitute
@@ -185,7 +186,7 @@ extension Guarantee10Tests {
     #expect(await vote.value == isLate)
     #expect(await replies.value == (isLate ? 1 : 0))
     #expect(await turn.value == (isLate ? "late" : nil))
-    lane.release()
+    #expect(lane.release(), "it has waited for the executor of one that could not be asked")
     await hub.drain()
     #expect(told.history.count { $0 == "late" } == (isLate ? 3 : 0), "\(told.history)")
     #expect(hub.statistics().questions.asked == hub.statistics().questions.late)

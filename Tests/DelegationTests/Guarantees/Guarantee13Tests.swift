@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 13: identity", .serialized, .inTurn)
+@Suite("Guarantee 13: identity", .inTurn)
 struct Guarantee13Tests {
   let stage = Stage()
 
@@ -75,7 +75,7 @@ struct Guarantee13Tests {
       hub.subscribe(probe, to: Listener.self, id: 1), hub.subscribe(probe, to: Bystander.self, id: 1),
       DelegateHub().subscribe(twins[0], to: Listener.self, id: 1),
     ]
-    #expect(tokens.prefix(2).allSatisfy(\.isActive))
+    #expect(tokens.prefix(2).allSatisfy({ $0.isActive }))
   }
 
   /// Small, so that its memory is given to the next one.

@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 14: drain", .serialized, .inTurn)
+@Suite("Guarantee 14: drain", .inTurn)
 struct Guarantee14Tests {
   let stage = Stage()
 

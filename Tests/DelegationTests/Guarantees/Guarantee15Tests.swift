@@ -7,7 +7,7 @@ enum Ambient {
   @TaskLocal static var user = 0
 }
 
-@Suite("Guarantee 15: context", .serialized, .inTurn)
+@Suite("Guarantee 15: context", .inTurn)
 struct Guarantee15Tests {
   static let telling: [Reach] = [.notify, .notifyAsynchronously, .notifyAndWait]
 
@@ -158,7 +158,7 @@ struct Guarantee15Tests {
     hub.cast(3)
     for priority in [TaskPriority.high, .medium] {
       await Task.detached(priority: priority) {
-        await hub.listeners.notifyAndWait { _ in seen.record(Task.currentPriority) }
+        _ = await hub.listeners.notifyAndWait { _ in seen.record(Task.currentPriority) }
       }.value
       #expect(seen.clear().allSatisfy { $0 >= priority })
       await hub.drain()

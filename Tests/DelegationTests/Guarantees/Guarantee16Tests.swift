@@ -1,7 +1,7 @@
 import Delegation
 import Testing
 
-@Suite("Guarantee 16: exact count", .serialized, .inTurn(.heavy))
+@Suite("Guarantee 16: exact count", .inTurn(.heavy))
 struct Guarantee16Tests {
   /// More threads than cores: one that is interrupted anywhere stands still for long.
   private static let pool = ThreadPool(threads: 6)
@@ -37,7 +37,7 @@ struct Guarantee16Tests {
     stage.run()
     var expected = [
       counts(handled: 6), counts(failed: 6), counts(waiting: 5, handling: 1),
-      counts(dropped: 3, waiting: 2, handling: 1), counts(waiting: 5, handling: 1), counts(waiting: 6),
+      counts(dropped: 4, waiting: 1, handling: 1), counts(waiting: 5, handling: 1), counts(waiting: 6),
       counts(passedOver: 6),
     ]
     func check(_ sourceLocation: SourceLocation = #_sourceLocation) {
@@ -45,12 +45,13 @@ struct Guarantee16Tests {
       let statistics = stage.hub.statistics()
       #expect(statistics.posted == 6 && statistics.addressed == 42, sourceLocation: sourceLocation)
       #expect(stage.counted == stage.listeners.statistics?.counts, sourceLocation: sourceLocation)
-      #expect(
-        [\.handled, \.failed, \.expired, \.dropped, \.cancelled, \.passedOver, \.waiting, \.handling].map { key in
-          expected.map { $0[keyPath: key] }.reduce(0, +)
-        } == [\.handled, \.failed, \.expired, \.dropped, \.cancelled, \.passedOver, \.waiting, \.handling].map {
-          stage.counted[keyPath: $0]
-        }, sourceLocation: sourceLocation)
+      let keys: [KeyPath<DelegateHub.Statistics.Counts, Int>] = [
+        \.handled, \.failed, \.expired, \.dropped, \.cancelled, \.passedOver, \.waiting, \.handling,
+      ]
+      for key in keys {
+        let sum = expected.reduce(0) { $0 + $1[keyPath: key] }
+        #expect(stage.counted[keyPath: key] == sum, "\(key)", sourceLocation: sourceLocation)
+      }
     }
     check()
     tokens[4].cancel()
@@ -62,7 +63,7 @@ struct Guarantee16Tests {
     expected[5] = counts(expired: 6)
     check()
     stage.open(gate)
-    (expected[2], expected[3]) = (counts(handled: 6), counts(handled: 3, dropped: 3))
+    (expected[2], expected[3]) = (counts(handled: 6), counts(handled: 2, dropped: 4))
     expected[4] = counts(handled: 1, cancelled: 5)
     check()
     _ = mortal
@@ -129,7 +130,7 @@ struct Guarantee16Tests {
     stage.advance(by: .seconds(1))
     let early = calls[0].result
     #expect(early.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 1, 1, 1])
-    #expect(early?.left.subscribers.count == 1 && early?.isHandled == false)
+    #expect(early?.left.subscribers.map(\.subscriber).count == 1 && early?.isHandled == false, "\(early as Any)")
     stage.hub.unsubscribe(id: "2")
     stage.open(gate)
     #expect(calls[1].result.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 2, 1, 1])

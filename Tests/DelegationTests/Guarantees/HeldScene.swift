@@ -45,19 +45,7 @@ enum HeldCall: CaseIterable {
     }
   }
 
-  /// Whether those who are late are an incident.
-  var tellsOfTheLate: Bool { isBounded && self != .notifyAndWaitInTime }
   var isInTurn: Bool { [.askInTurn, .pass].contains(self) }
-
-  /// Whether a caller of some kind may be through with it without leaving its executor: it need not wait
-  /// for what is over already.
-  func mayStay(with kind: VisitorKind) -> Bool {
-    switch self {
-    case .notify: true
-    case .notifyAndWait, .notifyAndWaitInTime: kind == .preferring || kind == .handler
-    default: false
-    }
-  }
 }
 
 /// A hub, of whose subscribers one may have an executor that is held up, and all who want to get on.
@@ -90,7 +78,6 @@ final class HeldScene: Sendable {
   let lane: Lane
   /// Those who were called by the call.
   let called = Recorder<String>()
-  let late = Recorder<String>()
   let gotOn = Recorder<Party>()
   private let gate = Gate()
   private let otherHub = DelegateHub()
@@ -108,11 +95,10 @@ final class HeldScene: Sendable {
       case .hub: hubs
       case .subscriber: own
       }
-    let late = late
     hub = DelegateHub(
       .init(
         executor: held.hubHasOne ? LaneTaskExecutor(hubs) : nil,
-        onIncident: { if $0.kind == .late { late.record($0.subscriber) } }))
+        onIncident: { _ in }))
     probes = ["before", "it", "apart", "after"].map { Probe($0) }
     for probe in probes {
       let executor: LaneTaskExecutor? =
@@ -206,7 +192,7 @@ final class HeldScene: Sendable {
     case .look:
       _ = hub[Listener.self].count
       _ = hub[Bystander.self].subscribers
-      _ = await hub.statistics()
+      _ = hub.statistics()
     case .drain: _ = await hub.drain(within: Self.within)
     case .otherHub:
       await otherHub[Bystander.self].notifyAndWait() { _ in }

@@ -67,7 +67,7 @@ enum Call: CaseIterable {
     case .collect: _ = await hub[Listener.self].collect() { $0.name }
     case .askInTurn: _ = await hub[Listener.self].askInTurn() { _ in nil as Int? }
     case .pass: _ = await hub[Listener.self].pass(1) { $1 }
-    case .statistics: _ = await hub.statistics()
+    case .statistics: _ = hub.statistics()
     case .vote: _ = await hub[Listener.self].vote() { _ in true }
     case .ask: _ = await hub[Listener.self].ask(combining: .all()) { $0.name }
     case .count: _ = hub[Listener.self].count
