@@ -21,7 +21,8 @@ struct ExplorerModelTests {
     model.open(0, .init())
     _ = model.openLine(9, in: 0)
     let operations: [Script.Operation] = [
-      .notify(isAsynchronous: true), .notifyAndWait(leaving: 0), .vote, .drain(ticks: nil), .post, .postAndWait,
+      .notify(isAsynchronous: true), .notifyAndWait(leaving: 0), .vote, .drain(ticks: nil), .post,
+      .postAndWait,
     ]
     for (number, operation) in operations.enumerated() {
       model.begin(.init(number: number + 1, operation: operation), in: 0, at: 0)
@@ -123,7 +124,9 @@ struct ExplorerModelTests {
     Breach(14, "a poster of an event returns too early") { $0.check(6, .nothing, at: 0) },
     Breach(14, "a drain returns too early") { $0.check(4, .rest(true), at: 0) },
     Breach(14, "a drain gives up") { $0.check(4, .rest(false), at: 0) },
-    Breach(16, "something waits when all is over") { account(&$0, handled: 0, failed: 0, waiting: 2) },
+    Breach(16, "something waits when all is over") {
+      account(&$0, handled: 0, failed: 0, waiting: 2)
+    },
     Breach(16, "more was handled than was") { account(&$0, handled: 2, failed: 0, waiting: 0) },
     Breach(16, "an outcome does not add up") {
       handle(&$0)
@@ -137,7 +140,9 @@ struct ExplorerModelTests {
     for breach in Self.breaches {
       var model = Self.model()
       breach.body(&model)
-      #expect(model.violation?.guarantee == breach.guarantee, "\(breach.what): \(model.violation?.text ?? "")")
+      #expect(
+        model.violation?.guarantee == breach.guarantee,
+        "\(breach.what): \(model.violation?.text ?? "")")
     }
   }
 }

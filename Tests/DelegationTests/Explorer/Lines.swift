@@ -26,7 +26,8 @@ struct Line {
   /// How many have certainly yet to be handled.
   var pending: Int {
     if isOver { return 0 }
-    return limit == nil || inHand != nil ? addressed.count - passed : min(1, addressed.count - passed)
+    return limit == nil || inHand != nil
+      ? addressed.count - passed : min(1, addressed.count - passed)
   }
 
   func hasPending(_ number: Int) -> Bool {
@@ -36,7 +37,8 @@ struct Line {
 }
 
 extension Model {
-  mutating func openLine(_ call: Int, in task: Int?, limit: Int? = nil, isOnce: Bool = false) -> Int {
+  mutating func openLine(_ call: Int, in task: Int?, limit: Int? = nil, isOnce: Bool = false) -> Int
+  {
     tick()
     lines.append(Line(call: call, task: task ?? -1, limit: limit, isOnce: isOnce))
     return lines.count - 1
@@ -56,7 +58,9 @@ extension Model {
     guard let event else {
       let isCancelled = cancelledTasks.contains(now.task)
       if now.isOpen, !isCancelled { violate(2, "\(who) ends, and nobody has ended it") }
-      if now.pending > 0, !isCancelled { violate(6, "\(who) ends before \(now.addressed[now.passed])") }
+      if now.pending > 0, !isCancelled {
+        violate(6, "\(who) ends before \(now.addressed[now.passed])")
+      }
       return
     }
     taken += 1

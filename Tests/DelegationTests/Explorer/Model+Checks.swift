@@ -65,10 +65,12 @@ extension Model {
       checkCompleteness(of: call, number)
     case (.notifyAndWait, .told(let addressed, let handled, let failed, let missed)):
       checkOutcome(addressed, handled, failed, missed, of: call, number)
-      guard let task = call.task, !cancelledTasks.contains(task), let awaited = certainlyAwaited(by: call, number)
+      guard let task = call.task, !cancelledTasks.contains(task),
+        let awaited = certainlyAwaited(by: call, number)
       else { return }
       for episode in episodes where episode.options.limit == nil && episode.hasPending(awaited) {
-        violate(14, "#\(number) returned before subscriber \(episode.player) had handled #\(awaited)")
+        violate(
+          14, "#\(number) returned before subscriber \(episode.player) had handled #\(awaited)")
       }
     case (.postAndWait, _):
       guard let task = call.task, !cancelledTasks.contains(task) else { return }
@@ -104,7 +106,9 @@ extension Model {
     if handled > call.handled || failed > call.failed || handled + failed + missed > addressed {
       violate(16, "#\(number) tells of \(handled) handled, \(failed) failed, \(missed) missed")
     }
-    guard let task = call.task, !cancelledTasks.contains(task), call.awaited == number else { return }
+    guard let task = call.task, !cancelledTasks.contains(task), call.awaited == number else {
+      return
+    }
     if handled != call.handled || failed != call.failed || handled + failed + missed != addressed {
       violate(16, "#\(number) is over with \(handled) handled, \(failed) failed, \(missed) missed")
     }

@@ -187,7 +187,8 @@ extension Scenario {
       }
     case .voteWithin(let ticks, let absenceDenies):
       return await .verdict(
-        hub[(any Subject).self].vote(within: .seconds(ticks),
+        hub[(any Subject).self].vote(
+          within: .seconds(ticks),
           absent: absenceDenies ? .counts(as: false) : .abstains
         ) { try await $0.answer(number, in: $0.begin(number)) })
     case .collect(let ticks):
@@ -240,7 +241,9 @@ extension Scenario {
       handled: counts.handled, failed: counts.failed, cancelled: counts.cancelled,
       expired: counts.expired, dropped: counts.dropped,
       waiting: counts.waiting + counts.handling)
-    if let events = events.statistics?.counts { model.checkLines(events.handled, events.waiting + events.handling) }
+    if let events = events.statistics?.counts {
+      model.checkLines(events.handled, events.waiting + events.handling)
+    }
   }
 }
 
@@ -248,8 +251,10 @@ extension Script.Operation {
   /// Whether it returns at once.
   var isSynchronous: Bool {
     switch self {
-    case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask, .post, .once,
-      .finish: true
+    case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask, .post,
+      .once,
+      .finish:
+      true
     default: false
     }
   }

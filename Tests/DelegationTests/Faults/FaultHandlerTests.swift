@@ -9,7 +9,9 @@ struct FaultHandlerTests {
   let told = Recorder<String>()
 
   /// A hub that writes down its incidents, with three subscribers, at places with their numbers.
-  private func makeHub(on executor: (any TaskExecutor)? = nil, slowAfter: Duration? = nil) -> DelegateHub {
+  private func makeHub(on executor: (any TaskExecutor)? = nil, slowAfter: Duration? = nil)
+    -> DelegateHub
+  {
     let hub = DelegateHub(
       .init(
         executor: executor, clock: clock,
@@ -34,14 +36,19 @@ struct FaultHandlerTests {
     await hub.listeners.notifyAndWait { $0.log.record(2) }
     #expect(hub.listeners.subscribers.allSatisfy { $0.log.history == [1, 2] })
     #expect(hub.counted == counts(handled: 5, failed: 1))
-    await #expect(throws: Refusal()) { try await hub.listeners.vote { p throws(Refusal) in try handle(p) } }
+    await #expect(throws: Refusal()) {
+      try await hub.listeners.vote { p throws(Refusal) in try handle(p) }
+    }
     #expect(throws: Refusal()) { try hub.listeners.forEach { _ = try handle($0) } }
     #expect(await !hub.listeners.vote(absent: .counts(as: false)) { try handle($0) })
     #expect(await hub.listeners.vote(absent: .abstains) { try handle($0) })
     let replies = await hub.listeners.collect { try handle($0) }
     #expect(replies.map { $0.error == nil } == [true, false, true])
     await hub.drain()
-    #expect(told.history == ["failed in notify at site:1", "failed in vote at site:1", "failed in vote at site:1"])
+    #expect(
+      told.history == [
+        "failed in notify at site:1", "failed in vote at site:1", "failed in vote at site:1",
+      ])
   }
 
   @Test("A handler hangs for ever")
@@ -55,7 +62,8 @@ struct FaultHandlerTests {
     let told = told
     #expect(await passingTime { await told.history(of: 1) } == ["slow in notify at site:1"])
     let answers = Task { [gate] in
-      await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")) { probe in
+      await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")) {
+        probe in
         if probe.name == "1" { await gate.pass() }
         return probe.name
       }
@@ -195,7 +203,8 @@ struct FaultHandlerTests {
   @Test("A subscriber is late")
   func subscriberIsLate() async {
     let hub = makeHub()
-    async let outcome = hub.listeners.vote(within: .seconds(1), absent: .counts(as: false)) { [gate] probe in
+    async let outcome = hub.listeners.vote(within: .seconds(1), absent: .counts(as: false)) {
+      [gate] probe in
       if probe.name != "1" { await gate.pass() }
       return true
     }

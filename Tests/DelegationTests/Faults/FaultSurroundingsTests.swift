@@ -119,7 +119,9 @@ struct FaultSurroundingsTests {
     gate.open()
     executor.run()
     #expect(probes.allSatisfy { $0.log.history == Array(0..<100) })
-    #expect(obituary.isDead && held.isDead && lifetimes.alive == 0 && !tokens.contains(where: { $0.isActive }))
+    #expect(
+      obituary.isDead && held.isDead && lifetimes.alive == 0
+        && !tokens.contains(where: { $0.isActive }))
   }
 
   private static let million = 1_000_000
@@ -148,7 +150,8 @@ struct FaultSurroundingsTests {
     #expect(lifetimes.alive <= 11)
     #expect(stage.counted == counts(dropped: Self.million - 10, waiting: 10, handling: 1))
     stage.open(gate)
-    #expect(stage.counted == counts(handled: 11, dropped: Self.million - 10) && lifetimes.alive == 0)
+    #expect(
+      stage.counted == counts(handled: 11, dropped: Self.million - 10) && lifetimes.alive == 0)
   }
 
   @Test("A million notifications flood a mailbox that has none")
@@ -163,7 +166,8 @@ struct FaultSurroundingsTests {
     #expect(stage.counted == counts(handled: 1, cancelled: Self.million))
   }
 
-  @Test("A handler calls the hub a thousand levels deep, and posts a thousand times", arguments: [1, 3])
+  @Test(
+    "A handler calls the hub a thousand levels deep, and posts a thousand times", arguments: [1, 3])
   func handlerRecurses(subscribers: Int) async {
     let (hub, left) = (DelegateHub(), Recorder<DelegateHub.Leftovers>())
     let probes = hub.cast(subscribers)
@@ -173,12 +177,15 @@ struct FaultSurroundingsTests {
         left.record(await hub.drain())
         return level
       }
-      let down: @Sendable (any Listener) async -> Int = { $0.name == "0" ? await depth(from: level + 1) : 0 }
+      let down: @Sendable (any Listener) async -> Int = {
+        $0.name == "0" ? await depth(from: level + 1) : 0
+      }
       switch level % 4 {
       case 0: return await hub.listeners.ask(combining: .max(), down) ?? 0
       case 1: return await hub.listeners.askInTurn { await down($0) as Int? } ?? 0
       case 2: return await hub.listeners.pass(0) { max($1, await down($0)) } ?? 0
-      default: return await hub.listeners.collect(down).compactMap { try? $0.result.get() }.max() ?? 0
+      default:
+        return await hub.listeners.collect(down).compactMap { try? $0.result.get() }.max() ?? 0
       }
     }
     #expect(await depth(from: 0) == 1_000)
@@ -252,7 +259,9 @@ struct FaultSurroundingsTests {
   private struct SleeplessClock: Clock {
     var now: ManualClock.Instant { .init() }
     var minimumResolution: Duration { .zero }
-    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws { throw Refusal() }
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+      throw Refusal()
+    }
   }
 
   @Test("The clock jumps, or cannot sleep", arguments: [false, true])
@@ -266,7 +275,8 @@ struct FaultSurroundingsTests {
     stage.hub.cast(3)
     func ask(_ gate: Gate) -> Stage.Act<[String]> {
       stage.start { hub in
-        await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")) { probe in
+        await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late"))
+        { probe in
           if probe.name == "1" { await gate.pass() }
           return probe.name
         }
@@ -319,7 +329,8 @@ struct FaultSurroundingsTests {
     hub.unsubscribe(probes[4])
     executor.run()
     #expect(answers.history == Array(repeating: probes.map(\.name), count: 20))
-    #expect(probes.map(\.log.history) == Array(repeating: Array(0...20), count: 4) + [Array(0..<20)])
+    #expect(
+      probes.map(\.log.history) == Array(repeating: Array(0...20), count: 4) + [Array(0..<20)])
     #expect(hub.counted == counts(handled: 104, cancelled: 1))
   }
 

@@ -15,12 +15,15 @@ struct Guarantee01Tests {
           hub.subscribe(Probe("late"), to: Listener.self, priority: 1, id: 1, hold: .strongly)
         }
         #expect(called.clear().sorted() == expected, "\(reach)")
-        if expected.count == 2 { #expect(hub.listeners.subscribers.map(\.name) == ["late", "0", "1"]) }
+        if expected.count == 2 {
+          #expect(hub.listeners.subscribers.map(\.name) == ["late", "0", "1"])
+        }
       }
     }
   }
 
-  @Test("forEach has called all of them when it returns, in order, and none that was subscribed since")
+  @Test(
+    "forEach has called all of them when it returns, in order, and none that was subscribed since")
   func forEach() async {
     let (hub, called) = (DelegateHub(), Recorder<String>())
     hub.cast(3)
@@ -37,7 +40,9 @@ struct Guarantee01Tests {
     #expect(called.history == ["late", "2", "1", "0"])
   }
 
-  @Test("a notification reaches those subscribed when it was posted; who comes back hears only what follows")
+  @Test(
+    "a notification reaches those subscribed when it was posted; who comes back hears only what follows"
+  )
   func notifications() {
     let stage = Stage()
     let (probes, other) = (Probe.many(4), Probe())
@@ -65,7 +70,8 @@ struct Guarantee01Tests {
     for (number, probe) in probes.enumerated() {
       hub.unsubscribe(probe)
       #expect(
-        await hub.listeners.ask(combining: .all()) { $0.name } == probes[(number + 1)...].map(\.name))
+        await hub.listeners.ask(combining: .all()) { $0.name }
+          == probes[(number + 1)...].map(\.name))
     }
   }
 

@@ -4,13 +4,19 @@ import Testing
 /// Waiting for the handlers of what has ended: from outside, from handlers, and from tasks that these leave behind.
 extension Guarantee02Tests {
   /// The calls of which several handlers may run on one subscriber.
-  static let calls: [Reach] = [.vote, .voteWithin, .collect, .askInTurn, .pass, .notifyAsynchronously]
+  static let calls: [Reach] = [
+    .vote, .voteWithin, .collect, .askInTurn, .pass, .notifyAsynchronously,
+  ]
 
-  @Test("cancelAndWait returns when every handler of the subscription has ended, and waits for no other")
+  @Test(
+    "cancelAndWait returns when every handler of the subscription has ended, and waits for no other"
+  )
   func outside() {
     let gates = [Gate(), Gate(), Gate()]
     let (probes, hub) = (Probe.many(2), stage.hub)
-    let (own, neighbour) = (hub.subscribe(probes[0], to: Listener.self), hub.subscribe(probes[1], to: Listener.self))
+    let (own, neighbour) = (
+      hub.subscribe(probes[0], to: Listener.self), hub.subscribe(probes[1], to: Listener.self)
+    )
     hub.subscribe(probes[0], to: Bystander.self)
     hub.bystanders.notify { _ in await gates[2].pass() }
     let votes = gates[..<2].map { gate in
@@ -32,7 +38,10 @@ extension Guarantee02Tests {
     waiting.cancel()
     stage.run()
     #expect(stage.perform { _ in await neighbour.cancelAndWait() } != nil)
-    #expect(stage.perform { _ in await own.cancelAndWait(within: .zero) }?.subscribers.map(\.running) == [3])
+    #expect(
+      stage.perform { _ in await own.cancelAndWait(within: .zero) }?.subscribers.map(\.running) == [
+        3
+      ])
     let atDeadline = stage.start { _ in await own.cancelAndWait(within: .seconds(1)) }
     stage.open(gates[0])
     #expect(waiting.result == nil && atDeadline.result == nil)
@@ -44,7 +53,9 @@ extension Guarantee02Tests {
     stage.open(gates[2])
   }
 
-  @Test("it waits for the handlers of an ended subscription of the same object, too, not of another one")
+  @Test(
+    "it waits for the handlers of an ended subscription of the same object, too, not of another one"
+  )
   func subscribedAgain() {
     for reach in Reach.allCases where reach.isAsynchronous {
       let (stage, gate, probe) = (Stage(), Gate(), Probe())
@@ -91,7 +102,9 @@ extension Guarantee02Tests {
     }
   }
 
-  @Test("nor for one that awaits the vote in which it is called, be the voter another hub's", arguments: [1, 2])
+  @Test(
+    "nor for one that awaits the vote in which it is called, be the voter another hub's",
+    arguments: [1, 2])
   func nested(hubs: Int) {
     let (outer, inner) = (Probe("outer"), Probe("inner"))
     let other = hubs == 1 ? stage.hub : DelegateHub(on: stage.executor)
@@ -111,7 +124,8 @@ extension Guarantee02Tests {
     #expect([outer, inner].map(\.log.history) == [[2], [1]])
   }
 
-  @Test("handlers that cancel each other in a ring, and wait, all go on", arguments: [2, 3, 10], [1, 2])
+  @Test(
+    "handlers that cancel each other in a ring, and wait, all go on", arguments: [2, 3, 10], [1, 2])
   func ring(length: Int, hubs: Int) async {
     for round in rounds(20) {
       let hubs = (0..<hubs).map { _ in DelegateHub() }
@@ -138,7 +152,9 @@ extension Guarantee02Tests {
     }
   }
 
-  @Test("a task that the handler starts counts as the handler, and a detached one does not", arguments: [false, true])
+  @Test(
+    "a task that the handler starts counts as the handler, and a detached one does not",
+    arguments: [false, true])
   func startedByTheHandler(isDetached: Bool) {
     let (events, probe) = (Recorder<String>(), Probe())
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
@@ -159,7 +175,9 @@ extension Guarantee02Tests {
     #expect(events.history == (isDetached ? ["ends", "waited"] : ["waited", "ends"]))
   }
 
-  @Test("a task left behind waits for the handlers of other calls, though its own has ended", arguments: calls)
+  @Test(
+    "a task left behind waits for the handlers of other calls, though its own has ended",
+    arguments: calls)
   func leftBehind(first: Reach) {
     // One subscriber's notifications come one at a time: the second one would not begin.
     for second in Self.calls where first != .notifyAsynchronously || second != first {

@@ -5,7 +5,8 @@ import Testing
 struct Guarantee02Tests {
   let stage = Stage()
 
-  @Test("a removed subscriber hears nothing of what waited, and what has started goes on, uncancelled")
+  @Test(
+    "a removed subscriber hears nothing of what waited, and what has started goes on, uncancelled")
   func waitingAndStarted() {
     for removal in Removal.allCases {
       let (stage, gate, probe) = (Stage(), Gate(), Probe("it"))
@@ -75,13 +76,16 @@ struct Guarantee02Tests {
         removal.remove(probe, subscription, from: hub)
         #expect(!subscription.isActive)
         #expect(
-          rest.map(\.isActive) == [!endsAllOfIt, removal != .unsubscribeAll, true, true], "\(removal)")
+          rest.map(\.isActive) == [!endsAllOfIt, removal != .unsubscribeAll, true, true],
+          "\(removal)")
       }
       await subscription.cancelAndWait()
     }
   }
 
-  @Test("an id ends the subscriptions that were made with it, and no others; the object finds them, too")
+  @Test(
+    "an id ends the subscriptions that were made with it, and no others; the object finds them, too"
+  )
   func identified() {
     let (hub, probes) = (DelegateHub(), Probe.many(2))
     let number = hub.subscribe(probes[0], to: Listener.self, id: 7)

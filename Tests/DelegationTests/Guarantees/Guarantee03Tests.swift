@@ -116,13 +116,17 @@ struct Guarantee03Tests {
     await occupant.value
   }
 
-  @Test("handlers that wait for each other, each for all of the others' calls, all go on", arguments: [1, 3])
+  @Test(
+    "handlers that wait for each other, each for all of the others' calls, all go on",
+    arguments: [1, 3])
   func waitingForEachOther(subscribers: Int) async {
     for _ in rounds(10) {
       let (hubs, gate) = ([DelegateHub(), DelegateHub()], Gate())
       let done = Recorder<Void>()
       for hub in hubs { hub.cast(subscribers) }
-      let subscriptions = hubs.flatMap { $0.statistics().protocols[0].subscribers.map(\.subscription) }
+      let subscriptions = hubs.flatMap {
+        $0.statistics().protocols[0].subscribers.map(\.subscription)
+      }
       for (hub, other) in zip(hubs, hubs.reversed()) {
         hub.listeners.notify { probe in
           await gate.pass()

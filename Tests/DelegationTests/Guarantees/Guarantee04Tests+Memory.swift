@@ -4,7 +4,9 @@ import Testing
 
 /// What the dead, the hung and the late cost.
 extension Guarantee04Tests {
-  @Test("of those that die without a word, and of the cancelled, a bounded number is kept", arguments: [false, true])
+  @Test(
+    "of those that die without a word, and of the cancelled, a bounded number is kept",
+    arguments: [false, true])
   func churn(isCancelled: Bool) async {
     let (hub, lifetimes, count) = (DelegateHub(), Lifetimes(), 10_000)
     var most = 0
@@ -119,7 +121,8 @@ extension Guarantee04Tests {
             await Task.yield()
             return leaveBehind(probe)
           }
-        case .taskInTurn: _ = await all.askInTurn { probe -> Int? in
+        case .taskInTurn:
+          _ = await all.askInTurn { probe -> Int? in
             await Task.yield()
             return leaveBehind(probe) ? nil : 1
           }
@@ -129,7 +132,9 @@ extension Guarantee04Tests {
     }
   }
 
-  @Test("one that is suspended keeps a subscription or two, however many there were", arguments: Suspended.allCases)
+  @Test(
+    "one that is suspended keeps a subscription or two, however many there were",
+    arguments: Suspended.allCases)
   func suspended(_ suspended: Suspended) {
     for place in [0, 25, 49] {
       let (stage, gate) = (Stage(), Gate())
@@ -141,7 +146,9 @@ extension Guarantee04Tests {
     }
   }
 
-  @Test("the last one asked in turn keeps none before it; nor does one that waits for its executor in vain")
+  @Test(
+    "the last one asked in turn keeps none before it; nor does one that waits for its executor in vain"
+  )
   func last() {
     let (gate, elsewhere) = (Gate(), ManualExecutor())
     let inTurn = subscribe(50, to: stage.hub)

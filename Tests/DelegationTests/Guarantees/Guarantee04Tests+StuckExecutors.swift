@@ -3,14 +3,16 @@ import Testing
 
 /// Subscribers that die or end while their own executor is busy, suspended or gone.
 extension Guarantee04Tests {
-  @Test("no call and no drain waits for the executor of a dead subscriber", arguments: Reach.allCases)
+  @Test(
+    "no call and no drain waits for the executor of a dead subscriber", arguments: Reach.allCases)
   func dead(reach: Reach) {
     // Alone, a voter is asked in the caller's task; beside others, in one of its own.
     for others in 0...2 {
       let (stage, stuck, called) = (Stage(), ManualExecutor(), Recorder<String>())
       stage.hub.cast(others)
       // Last: a newcomer at its address would end it.
-      let subscription = stage.hub.subscribe(Probe("dead"), to: Listener.self, priority: 1, on: stuck)
+      let subscription = stage.hub.subscribe(
+        Probe("dead"), to: Listener.self, priority: 1, on: stuck)
       let left = stage.perform { hub in
         await reach.call(hub) { called.record($0.name) }
         return await hub.drain()
@@ -84,7 +86,9 @@ extension Guarantee04Tests {
     #expect(call.result != nil && called.history == ["0"])
   }
 
-  @Test("the limit: a subscription cannot be moved away from an executor that does not run; a new one is served")
+  @Test(
+    "the limit: a subscription cannot be moved away from an executor that does not run; a new one is served"
+  )
   func moved() {
     let (stuck, probe) = (ManualExecutor(), Probe())
     let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
@@ -127,7 +131,9 @@ extension Guarantee04Tests {
       stage.run()
       gate.open()
       // Its worker goes on when the executor does.
-      if hasGivenWay { while first.statistics.counts.handled == 0 { #expect(stuck.run(atMost: 1) == 1) } }
+      if hasGivenWay {
+        while first.statistics.counts.handled == 0 { #expect(stuck.run(atMost: 1) == 1) }
+      }
       let begun = probe.log.history
       switch leaving {
       case .cancelled: first.cancel()

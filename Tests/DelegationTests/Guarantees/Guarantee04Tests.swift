@@ -38,7 +38,8 @@ struct Guarantee04Tests {
       // Last: a newcomer at its address would end it.
       do { stage.hub.subscribe(Probe("dead"), to: Listener.self) }
       let called = Recorder<String>()
-      #expect(stage.perform { await reach($0, suspending: false) { called.record($0.name) } } != nil)
+      #expect(
+        stage.perform { await reach($0, suspending: false) { called.record($0.name) } } != nil)
       #expect(called.history == ["0"], "\(reach)")
       #expect(stage.counted.expired == (Reach.asking.contains(reach) ? 0 : 1), "\(reach)")
       #expect(stage.listeners.count == 1 && stage.listeners.subscribers.map(\.name) == ["0"])
@@ -139,7 +140,9 @@ struct Guarantee04Tests {
     for obituary in obituaries { await obituary.death() }
   }
 
-  @Test("one that subscribes in its deinit has a subscription that has ended, takes no place, and is not kept")
+  @Test(
+    "one that subscribes in its deinit has a subscription that has ended, takes no place, and is not kept"
+  )
   func dying() {
     final class Late: Listener {
       let name = "late"

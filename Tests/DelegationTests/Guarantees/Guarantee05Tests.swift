@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Guarantee 5: order", .inTurn)
 struct Guarantee05Tests {
-  @Test("eight posters at once: one order for all subscribers, each poster's own, and one at a time")
+  @Test(
+    "eight posters at once: one order for all subscribers, each poster's own, and one at a time")
   func manyPosters() async {
     for _ in rounds(10) {
       let (hub, busy) = (DelegateHub(), Recorder<String>())
@@ -20,7 +21,11 @@ struct Guarantee05Tests {
               if number % 3 == 0 {
                 hub.listeners.notify { probe in
                   let own = inside[Int(probe.name)!]
-                  if own.withLock({ $0 += 1; return $0 }) > 1 { busy.record(probe.name) }
+                  if own.withLock({
+                    $0 += 1; return $0
+                  }) > 1 {
+                    busy.record(probe.name)
+                  }
                   // Each subscriber is held up elsewhere.
                   if event % 6 == Int(probe.name) { await Task.yield() }
                   probe.log.record(event)
@@ -66,7 +71,9 @@ struct Guarantee05Tests {
     #expect(probe.log.history == [0, 0, 1, -1, 2])
   }
 
-  @Test("what a handler posts comes after the present notification, in its order", arguments: [false, true])
+  @Test(
+    "what a handler posts comes after the present notification, in its order",
+    arguments: [false, true])
   func postedByHandler(suspends: Bool) async throws {
     let hub = DelegateHub()
     let probes = hub.cast(3)
@@ -87,7 +94,9 @@ struct Guarantee05Tests {
     #expect(order.filter { abs($0) < 10 } == [1, -1, 2, -2, 3, -3])
     for number in 1...3 {
       #expect(order.filter { $0 / 10 == number } == [number * 10, number * 10 + 1])
-      let (begin, end) = try (#require(order.firstIndex(of: number)), #require(order.firstIndex(of: -number)))
+      let (begin, end) = try (
+        #require(order.firstIndex(of: number)), #require(order.firstIndex(of: -number))
+      )
       #expect(begin + 1 == end && order.firstIndex(of: number * 10)! > end)
     }
   }
@@ -115,7 +124,8 @@ struct Guarantee05Tests {
     #expect(probes.map(\.log.history) == [Array(-3...1000), Array(-3...1000)])
   }
 
-  @Test("forEach goes event by event, by priority, then by subscription; reversed, the other way round")
+  @Test(
+    "forEach goes event by event, by priority, then by subscription; reversed, the other way round")
   func forEach() async {
     let (hub, events, probes) = (DelegateHub(), Recorder<String>(), Probe.many(4))
     for (probe, priority) in zip(probes, [0, 1, 0, 1]) {
@@ -129,7 +139,8 @@ struct Guarantee05Tests {
       }
     }
     #expect(
-      events.history == ["a", "b"].flatMap { event in [1, 3, 0, 2, 2, 0, 3, 1].map { "\(event)\($0)" } })
+      events.history
+        == ["a", "b"].flatMap { event in [1, 3, 0, 2, 2, 0, 3, 1].map { "\(event)\($0)" } })
   }
 
   @Test("one that subscribes again after cancelAndWait is never called by both at once")
@@ -144,7 +155,9 @@ struct Guarantee05Tests {
             let token = hub.subscribe(probe, to: Listener.self, id: number)
             hub.listeners.notify { probe in
               let own = inside[Int(probe.name)!]
-              let count = own.withLock { $0 += 1; return $0 }
+              let count = own.withLock {
+                $0 += 1; return $0
+              }
               if count > 1 { wrong.record(count) }
               await Task.yield()
               own.withLock { $0 -= 1 }

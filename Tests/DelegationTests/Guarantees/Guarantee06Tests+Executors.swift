@@ -4,13 +4,16 @@ import Testing
 
 /// What runs where, and what it costs on an executor of one's own.
 extension Guarantee06Tests {
-  @Test("the first job on a subscriber's executor runs the whole handler, and nobody waits for another one")
+  @Test(
+    "the first job on a subscriber's executor runs the whole handler, and nobody waits for another one"
+  )
   func oneJob() async {
     for isQueue in [false, true] {
       for reach in Reach.allCases {
         for count in [1, 3] {
           let (stage, lane, places) = (Stage(), Lane("subscriber's"), Recorder<String>())
-          let own: any TaskExecutor = isQueue ? DispatchQueueExecutor(lane.queue) : LaneTaskExecutor(lane)
+          let own: any TaskExecutor =
+            isQueue ? DispatchQueueExecutor(lane.queue) : LaneTaskExecutor(lane)
           for probe in Probe.many(count) {
             let executor = probe.name == "\(count / 2)" ? own : nil
             stage.hub.subscribe(probe, to: Listener.self, hold: .strongly, on: executor)
@@ -41,14 +44,20 @@ extension Guarantee06Tests {
     }
   }
 
-  @Test("many subscribers on one executor cost one job for many, not one each", arguments: [false, true])
+  @Test(
+    "many subscribers on one executor cost one job for many, not one each",
+    arguments: [false, true])
   func oneJobForMany(awaits: Bool) async {
     let (hub, lane) = (DelegateHub(), Lane("shared"))
     let executor = LaneTaskExecutor(lane)
     let probes = hub.cast(1_000, on: executor)
     lane.hold(.suspended)
     for number in 0..<3 {
-      if awaits { hub.listeners.notify { probe in await probe.note(number) } } else { hub.listeners.notify { $0.log.record(number) } }
+      if awaits {
+        hub.listeners.notify { probe in await probe.note(number) }
+      } else {
+        hub.listeners.notify { $0.log.record(number) }
+      }
     }
     // The hub's own worker has sent them all when it has come to the last one, who lives elsewhere.
     let last = Probe("last")
@@ -176,7 +185,8 @@ extension Guarantee06Tests {
           for role in call.roles {
             let places = Set(seen.history.compactMap { $0.0 == role ? $0.1 : nil })
             #expect(
-              !places.isEmpty && places.isSubset(of: executors.places(of: role, in: call, for: caller)),
+              !places.isEmpty
+                && places.isSubset(of: executors.places(of: role, in: call, for: caller)),
               "\(role) of \(call) among \(count) on \(places), \(executors)")
           }
         }

@@ -9,7 +9,9 @@ struct Guarantee06Tests {
     case suspends, throwsErrors, blocks
   }
 
-  @Test("one that is suspended, throws or blocks delays no other, nor the poster, wherever it stands", arguments: Conduct.allCases)
+  @Test(
+    "one that is suspended, throws or blocks delays no other, nor the poster, wherever it stands",
+    arguments: Conduct.allCases)
   func conduct(_ conduct: Conduct) async {
     for place in [0, 5, 9] {
       // One thread is taken by the one that blocks, the other one is enough for everybody else.
@@ -57,7 +59,8 @@ struct Guarantee06Tests {
         #expect(blockade.end(), "somebody waited for it at \(place)")
       }
       await hub.drain()
-      let own = conduct == .throwsErrors ? stride(from: 1, to: 100, by: 2).map { $0 } : Array(0..<100)
+      let own =
+        conduct == .throwsErrors ? stride(from: 1, to: 100, by: 2).map { $0 } : Array(0..<100)
       #expect(probes[place].log.history.filter { $0 >= 0 } == own, "\(place)")
     }
   }
@@ -88,7 +91,9 @@ struct Guarantee06Tests {
     #expect(probe.log.history == Array(0..<100))
   }
 
-  @Test("an executor that stands still holds up those who need it, and nobody else", arguments: HeldCase.all)
+  @Test(
+    "an executor that stands still holds up those who need it, and nobody else",
+    arguments: HeldCase.all)
   func held(case held: HeldCase) async {
     for call in HeldCall.allCases { await play(held, call, withinAHandler: false) }
     // So does one that stands still in the midst of a handler.
@@ -125,7 +130,8 @@ struct Guarantee06Tests {
     if !stuck.contains(.caller), held.owner != .caller { await task.value }
     let names = Self.reached[held.owner].map { call.isInTurn ? $0.inTurn : $0.sideBySide } ?? []
     // What runs in the caller's task does not get on.
-    let isInPlace = held.owner == .caller && !held.hubHasOne && [.preferring, .handler].contains(held.caller)
+    let isInPlace =
+      held.owner == .caller && !held.hubHasOne && [.preferring, .handler].contains(held.caller)
     if !call.isBounded, !isInPlace || call == .notify || call == .notifyAndWait {
       #expect(Set(await scene.called.history(of: names.count)) == names, "\(call)")
     }

@@ -22,7 +22,8 @@ struct Guarantee09Tests {
         case .veto: return "\(await all.vote { await !isDecider($0) })"
         case .consent: return "\(await all.vote(by: .anyone) { await isDecider($0) })"
         case .answer:
-          return await all.ask(combining: .first()) { await isDecider($0) ? $0.name : "late" } ?? "nil"
+          return await all.ask(combining: .first()) { await isDecider($0) ? $0.name : "late" }
+            ?? "nil"
         case .turn: return await all.askInTurn { await isDecider($0) ? $0.name : nil } ?? "nil"
         case .stop: return "\(await all.pass(1) { await isDecider($0) ? nil : $1 } == nil)"
         case .error:
@@ -111,7 +112,8 @@ struct Guarantee09Tests {
     }
   }
 
-  @Test("a cancellation handler that blocks does not hold up the decision, were there but one thread")
+  @Test(
+    "a cancellation handler that blocks does not hold up the decision, were there but one thread")
   func blockingCancellationHandler() async {
     let pool = ThreadPool(threads: 1)
     let (hub, gate, blockade) = (DelegateHub(on: pool), Gate(), Blockade())

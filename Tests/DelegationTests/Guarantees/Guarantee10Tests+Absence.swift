@@ -42,7 +42,9 @@ extension Guarantee10Tests {
   }
 
   /// Holds a vote of a mixture, to its deadline if need be.
-  private func outcome(of conducts: [Conduct], by rule: BooleanRule, counting substitute: Bool?) -> Bool? {
+  private func outcome(of conducts: [Conduct], by rule: BooleanRule, counting substitute: Bool?)
+    -> Bool?
+  {
     let (stage, gate) = (Stage(), Gate())
     stage.hub.cast(conducts.count)
     let absence = substitute.map { DelegateHub.Absence.counts(as: $0) } ?? .abstains
@@ -60,14 +62,17 @@ extension Guarantee10Tests {
     return vote.result
   }
 
-  @Test("a combiner of values leaves out who abstains, and takes what counts for the others in its place")
+  @Test(
+    "a combiner of values leaves out who abstains, and takes what counts for the others in its place"
+  )
   func values() {
     let gate = Gate()
     stage.hub.cast(3)
     func ask<C: Combiner>(_ combiner: C, _ absence: DelegateHub.Absence<Int>) -> C.Outcome?
     where C.Response == Int {
       let ask = stage.start { hub in
-        await hub.listeners.ask(combining: combiner, within: .seconds(1), absent: absence) { probe in
+        await hub.listeners.ask(combining: combiner, within: .seconds(1), absent: absence) {
+          probe in
           if probe.name == "1" { throw Refusal() }
           if probe.name == "2" { await gate.pass() }
           return 7
@@ -123,7 +128,9 @@ extension Guarantee10Tests {
 
   /// What keeps a subscriber from being asked, and what becomes of it.
   struct Hindrance: Sendable, CustomStringConvertible {
-    enum Fate: CaseIterable { case stays, isCancelled, isUnsubscribed, dies, hasDied, doesNotConform }
+    enum Fate: CaseIterable {
+      case stays, isCancelled, isUnsubscribed, dies, hasDied, doesNotConform
+    }
 
     let fate: Fate
     /// Whether it is the closure's actor that is busy, and not the subscriber's executor.
@@ -135,7 +142,9 @@ extension Guarantee10Tests {
     }
   }
 
-  @Test("who is removed, dies or does not conform before it could be asked is not late, but not there", arguments: Hindrance.all)
+  @Test(
+    "who is removed, dies or does not conform before it could be asked is not late, but not there",
+    arguments: Hindrance.all)
   func hindered(by hindrance: Hindrance) async {
     // On the clerk's lane, which is held up, no other test may wait.
     let lane = Clerk.lane
@@ -147,17 +156,23 @@ extension Guarantee10Tests {
       hindrance.fate == .hasDied
       ? hub.subscribe(Probe("dead"), to: Listener.self, on: executor)
       : hub.subscribe(there!, to: Listener.self, on: executor)
-    let all = hindrance.fate == .doesNotConform ? hub.listeners.conforming(to: Outsider.self).conforming(to: Listener.self) : hub.listeners
+    let all =
+      hindrance.fate == .doesNotConform
+      ? hub.listeners.conforming(to: Outsider.self).conforming(to: Listener.self) : hub.listeners
     lane.hold(.suspended)
     defer { lane.release() }
-    func ask<Result: Sendable>(_ body: @escaping @Sendable (Delegates<any Listener>) async -> Result) -> Task<Result, Never> {
+    func ask<Result: Sendable>(
+      _ body: @escaping @Sendable (Delegates<any Listener>) async -> Result
+    ) -> Task<Result, Never> {
       Task { await body(all) }
     }
     let second = Duration.seconds(1)
     let isActor = hindrance.isActor
     let vote = ask { all in
       isActor
-        ? await all.vote(by: .atLeast(1), within: second, absent: .counts(as: true)) { @Clerk _ in true }
+        ? await all.vote(by: .atLeast(1), within: second, absent: .counts(as: true)) { @Clerk _ in
+          true
+        }
         : await all.vote(by: .atLeast(1), within: second, absent: .counts(as: true)) { _ in true }
     }
     let replies = ask { all in
@@ -201,14 +216,19 @@ extension Guarantee10Tests {
       do { stage.hub.subscribe(Probe("dead"), to: Listener.self) }
       if !conforms { stage.hub.subscribe(first, to: Listener.self) }
       let count = stage.perform { hub in
-        let all = conforms ? hub.listeners : hub.listeners.conforming(to: Outsider.self).conforming(to: Listener.self)
+        let all =
+          conforms
+          ? hub.listeners
+          : hub.listeners.conforming(to: Outsider.self).conforming(to: Listener.self)
         return await all.collect(within: .zero) { $0.name }.count
       }
       #expect(count == (conforms ? 1 : 0))
     }
   }
 
-  @Test("a subscriber whose subscription has ended by the deadline is not there, even if its handler runs")
+  @Test(
+    "a subscriber whose subscription has ended by the deadline is not there, even if its handler runs"
+  )
   func endedWhileAsked() {
     let (gate, told) = (Gate(), Recorder<String>())
     let stage = Stage { $0.onIncident = { told.record("\($0.kind)") } }

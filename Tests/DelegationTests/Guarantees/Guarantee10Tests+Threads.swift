@@ -3,7 +3,9 @@ import Testing
 
 /// Deadlines where threads are blocked, and executors stand still.
 extension Guarantee10Tests {
-  @Test("the deadline holds against one that blocks its thread while the pool has another", arguments: Question.allCases)
+  @Test(
+    "the deadline holds against one that blocks its thread while the pool has another",
+    arguments: Question.allCases)
   func blocked(question: Question) async {
     // The caller runs where the handlers run, and is not blocked in their place.
     let (clock, pool) = (ManualClock(), ThreadPool(threads: 2))
@@ -25,7 +27,9 @@ extension Guarantee10Tests {
     }
   }
 
-  @Test("those who have not begun at the deadline are never called, and keep nothing that the question captured", arguments: Question.allCases)
+  @Test(
+    "those who have not begun at the deadline are never called, and keep nothing that the question captured",
+    arguments: Question.allCases)
   func notBegun(question: Question) {
     let (stuck, lifetimes, called) = (ManualExecutor(), Lifetimes(), Recorder<String>())
     let there = Probe("1")
@@ -53,14 +57,18 @@ extension Guarantee10Tests {
     let hub = DelegateHub(.init(executor: stuck, onIncident: { _ in }))
     hub.cast(2)
     func ask(_ captured: Lifetimes.Tracked) async -> String {
-      await question(hub.listeners, within: .milliseconds(1)) { _ in withExtendedLifetime(captured) {} }
+      await question(hub.listeners, within: .milliseconds(1)) { _ in
+        withExtendedLifetime(captured) {}
+      }
     }
     #expect(await ask(lifetimes.make()).contains("late"))
     #expect(lifetimes.alive == 0)
     stuck.run()
   }
 
-  @Test("a cancellation handler that blocks breaks no deadline, whoever cancels first", arguments: Question.allCases, [false, true])
+  @Test(
+    "a cancellation handler that blocks breaks no deadline, whoever cancels first",
+    arguments: Question.allCases, [false, true])
   func blockingCancellationHandler(question: Question, isCallerCancelled: Bool) async {
     let (clock, pool) = (ManualClock(), ThreadPool(threads: 8))
     let (hub, gate, blockade) = (DelegateHub(clock, on: pool), Gate(), Blockade())

@@ -20,20 +20,27 @@ struct Guarantee10Tests {
       }
       switch self {
       case .vote:
-        let isPassed = await all.vote(within: time, absent: .counts(as: false)) { await name($0) != "" }
+        let isPassed = await all.vote(within: time, absent: .counts(as: false)) {
+          await name($0) != ""
+        }
         return isPassed ? "all" : "late"
       case .ask:
-        return await all.ask(combining: .all(), within: time, absent: .counts(as: "late"), name).joined()
+        return await all.ask(combining: .all(), within: time, absent: .counts(as: "late"), name)
+          .joined()
       case .collect:
-        return await all.collect(within: time, name).map { (try? $0.result.get()) ?? "late" }.joined()
+        return await all.collect(within: time, name).map { (try? $0.result.get()) ?? "late" }
+          .joined()
       case .askInTurn:
-        let found = await all.askInTurn(within: time, absent: .counts(as: "late")) { probe -> String? in
+        let found = await all.askInTurn(within: time, absent: .counts(as: "late")) {
+          probe -> String? in
           _ = await name(probe)
           return nil
         }
         return found ?? "all"
       case .pass:
-        return await all.pass("", within: time, absent: .counts(as: "late")) { $1 + (await name($0)) }
+        return await all.pass("", within: time, absent: .counts(as: "late")) {
+          $1 + (await name($0))
+        }
           ?? "nil"
       }
     }
@@ -51,7 +58,9 @@ struct Guarantee10Tests {
     var isInTurn: Bool { self == .askInTurn || self == .pass }
   }
 
-  @Test("it returns at its deadline though one never returns and ignores its cancellation", arguments: Question.allCases)
+  @Test(
+    "it returns at its deadline though one never returns and ignores its cancellation",
+    arguments: Question.allCases)
   func hanging(question: Question) {
     for place in [0, 2, 3] {
       let (stage, gate, cancelled) = (Stage(), Gate(), Recorder<String>())
@@ -81,7 +90,8 @@ struct Guarantee10Tests {
     }
   }
 
-  @Test("calls at the same time have each their own deadline, and one that is decided leaves no alarm")
+  @Test(
+    "calls at the same time have each their own deadline, and one that is decided leaves no alarm")
   func ownDeadlines() {
     let gates = [Gate(), Gate()]
     stage.hub.cast(2)
@@ -118,24 +128,32 @@ struct Guarantee10Tests {
     #expect(patient.result == true)
   }
 
-  @Test("with a deadline of zero, or a past one, nobody is asked; all who are there count as absent")
+  @Test(
+    "with a deadline of zero, or a past one, nobody is asked; all who are there count as absent")
   func zero() {
     let (asked, names) = (Recorder<String>(), ["0", "1", "2"])
     stage.hub.cast(3)
     for time in [Duration.zero, .seconds(-60), .nanoseconds(-1)] {
       for question in Question.allCases {
-        let outcome = stage.perform { await question($0.listeners, within: time) { asked.record($0.name) } }
-        let expected = question == .ask || question == .collect ? names.map { _ in "late" }.joined() : "late"
+        let outcome = stage.perform {
+          await question($0.listeners, within: time) { asked.record($0.name) }
+        }
+        let expected =
+          question == .ask || question == .collect ? names.map { _ in "late" }.joined() : "late"
         #expect(outcome == expected, "\(question) within \(time)")
       }
       let votes = stage.perform { hub in
         [
-          await hub.listeners.vote(within: time, absent: .abstains) { asked.record($0.name); return false },
+          await hub.listeners.vote(within: time, absent: .abstains) {
+            asked.record($0.name); return false
+          },
           await hub.listeners.vote(by: .anyone, within: time, absent: .abstains) { _ in true },
         ]
       }
       #expect(votes == [true, false])
-      let errors = stage.perform { await $0.listeners.collect(within: time) { $0.name }.map(\.error) }
+      let errors = stage.perform {
+        await $0.listeners.collect(within: time) { $0.name }.map(\.error)
+      }
       #expect(errors?.map { $0 as? DelegateHub.ReplyError } == [.timedOut, .timedOut, .timedOut])
     }
     #expect(asked.history == [] && stage.alarms == 0)
@@ -171,7 +189,9 @@ struct Guarantee10Tests {
     #expect([questions.answered, questions.late, questions.answering] == [0, 6, 0])
   }
 
-  @Test("answers after the deadline change nothing, and no combiner hears of them", arguments: [false, true])
+  @Test(
+    "answers after the deadline change nothing, and no combiner hears of them",
+    arguments: [false, true])
   func combiner(abstains: Bool) {
     let (gate, heard) = (Gate(), Recorder<String>())
     stage.hub.cast(3)
@@ -195,7 +215,9 @@ struct Guarantee10Tests {
     #expect(heard.history == expected)
   }
 
-  @Test("a cancelled caller gets what the handlers answer, and the deadline stays", arguments: Question.allCases)
+  @Test(
+    "a cancelled caller gets what the handlers answer, and the deadline stays",
+    arguments: Question.allCases)
   func cancelledCaller(question: Question) {
     let (gate, seen) = (Gate(), Recorder<Bool>())
     stage.hub.cast(4)
@@ -220,7 +242,8 @@ struct Guarantee10Tests {
     hub.cast(3)
     // All hang: on a busy machine one that answers at once might be late as well.
     let elapsed = await ContinuousClock().measure {
-      let replies = await hub.listeners.collect(within: .milliseconds(300)) { _ in await gate.pass() }
+      let replies = await hub.listeners.collect(within: .milliseconds(300)) { _ in await gate.pass()
+      }
       #expect(replies.count { $0.error as? DelegateHub.ReplyError == .timedOut } == 3)
     }
     // No upper bound: on a busy machine it would measure that. If it did not hold, this would hang.
@@ -248,7 +271,8 @@ struct Guarantee10Tests {
           let drained = Task { await hub.drain(within: duration).isEmpty }
           let told = Task { await hub.listeners.notifyAndWait(within: duration) { _ in }.isHandled }
           for question in Question.allCases {
-            let outcome = await question(hub.listeners, within: duration) { _ in await Task.yield() }
+            let outcome = await question(hub.listeners, within: duration) { _ in await Task.yield()
+            }
             precondition(!outcome.contains("late"))
           }
           gate.open()

@@ -17,7 +17,9 @@ struct Guarantee11Tests {
       return true
     }
     // The compiler knows the type.
-    do { _ = try await all.vote { p async throws(Veto) in try check(p) } } catch { caught.record(error) }
+    do { _ = try await all.vote { p async throws(Veto) in try check(p) } } catch {
+      caught.record(error)
+    }
     do { _ = try await all.vote { p throws(Veto) in try check(p) } } catch { caught.record(error) }
     do {
       _ = try await all.ask(combining: .all()) { p async throws(Veto) in try check(p) }
@@ -37,7 +39,9 @@ struct Guarantee11Tests {
       }
     }
     // A question that throws nothing needs no `try`, and one that throws anything rethrows that.
-    let (isPassed, names): (Bool, [String]) = await (all.vote { _ in true }, all.ask(combining: .all()) { $0.name })
+    let (isPassed, names): (Bool, [String]) = await (
+      all.vote { _ in true }, all.ask(combining: .all()) { $0.name }
+    )
     #expect(isPassed && names == ["0", "1", "2"])
     await #expect(throws: Veto.by("1")) { try await all.vote { try check($0) as Bool } }
     let errors = await all.collect { try check($0) }.map { $0.error as? Veto }
@@ -91,13 +95,15 @@ struct Guarantee11Tests {
     #expect(asked.history == ["0", "1", "2"])
   }
 
-  @Test("errors that reach no caller are reported: who, subscribed where, in which call, and the error")
+  @Test(
+    "errors that reach no caller are reported: who, subscribed where, in which call, and the error")
   func reported() async {
     let reports = Recorder<DelegateHub.Incident>()
     let hub = DelegateHub(.init(onIncident: { reports.record($0) }))
     let probes = Probe.many(2)
     for probe in probes {
-      hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)", fileID: "site", line: UInt(probe.name)!)
+      hub.subscribe(
+        probe, to: Listener.self, id: "id \(probe.name)", fileID: "site", line: UInt(probe.name)!)
     }
     let fail: @Sendable (any Listener, String) throws -> Void = { probe, reason in
       probe.log.record(1)

@@ -7,17 +7,21 @@ struct Guarantee12Tests {
   /// For what blocks: it is taken from no other test.
   private static let pool = ThreadPool(threads: 16)
 
-  @Test("cancelling the caller cancels the handlers of its question, whose answers count, and no others'", arguments: Reach.asking)
+  @Test(
+    "cancelling the caller cancels the handlers of its question, whose answers count, and no others'",
+    arguments: Reach.asking)
   func suspended(reach: Reach) async {
     let (hub, gate) = (DelegateHub(), Gate())
     let (cancelled, seen) = (Recorder<String>(), Recorder<Bool>())
     hub.cast(5)
     // One that is asked in turn is alone.
     let count = reach == .askInTurn || reach == .pass ? 1 : 5
-    let other = Task { await hub.listeners.ask(combining: .all()) { _ in
-      await gate.pass()
-      return Task.isCancelled
-    } }
+    let other = Task {
+      await hub.listeners.ask(combining: .all()) { _ in
+        await gate.pass()
+        return Task.isCancelled
+      }
+    }
     let caller = Task {
       await reach.call(hub) { probe in
         await withTaskCancellationHandler {
@@ -39,7 +43,9 @@ struct Guarantee12Tests {
     #expect(await other.value == Array(repeating: false, count: 5))
   }
 
-  @Test("a caller that is cancelled beforehand has its question asked, in cancelled handlers", arguments: Reach.asking)
+  @Test(
+    "a caller that is cancelled beforehand has its question asked, in cancelled handlers",
+    arguments: Reach.asking)
   func beforehand(reach: Reach) async {
     let (hub, gate, seen) = (DelegateHub(), Gate(), Recorder<Bool>())
     hub.cast(10)
@@ -59,7 +65,9 @@ struct Guarantee12Tests {
     #expect(await hub.listeners.vote(by: .nobody) { _ in Task.isCancelled })
   }
 
-  @Test("one asked after the cancellation sees it, too, though nobody has come to cancel its task", arguments: [false, true])
+  @Test(
+    "one asked after the cancellation sees it, too, though nobody has come to cancel its task",
+    arguments: [false, true])
   func askedLater(hasDeadline: Bool) {
     let (stage, seen) = (Stage(), Recorder<Bool>())
     stage.hub.cast(5)
@@ -85,7 +93,9 @@ struct Guarantee12Tests {
     stage.advance(by: .seconds(3600))
   }
 
-  @Test("a handler that never suspends sees that its caller was cancelled, though it keeps its only thread busy", arguments: [1, 4])
+  @Test(
+    "a handler that never suspends sees that its caller was cancelled, though it keeps its only thread busy",
+    arguments: [1, 4])
   func spinning(count: Int) async {
     for isAlone in [false, true] {
       let hub = DelegateHub(on: isAlone ? ThreadPool(threads: 1) : Self.pool)
@@ -134,7 +144,9 @@ struct Guarantee12Tests {
     #expect(await caller.value)
   }
 
-  @Test("to cancel the caller of deeply nested questions takes little of the canceller's stack", arguments: [false, true])
+  @Test(
+    "to cancel the caller of deeply nested questions takes little of the canceller's stack",
+    arguments: [false, true])
   func deeplyNested(isInTurn: Bool) async {
     // In a process of its own: a stack that is used up ends the process.
     await #expect(processExitsWith: .success) { [isInTurn] in
@@ -169,10 +181,14 @@ struct Guarantee12Tests {
     case caller, decision, deadline
   }
 
-  @Test("if one cancellation handler blocks the others are cancelled as well, if need be after it", arguments: Cause.allCases)
+  @Test(
+    "if one cancellation handler blocks the others are cancelled as well, if need be after it",
+    arguments: Cause.allCases)
   func others(cause: Cause) async {
     let clock = ManualClock()
-    let (hub, gate, deciding, blockade) = (DelegateHub(clock, on: Self.pool), Gate(), Gate(), Blockade())
+    let (hub, gate, deciding, blockade) = (
+      DelegateHub(clock, on: Self.pool), Gate(), Gate(), Blockade()
+    )
     let cancelled = Recorder<String>()
     hub.cast(5)
     let ask: @Sendable (any Listener) async -> Bool = { probe in
@@ -206,13 +222,16 @@ struct Guarantee12Tests {
     // Who cancels the caller runs the handlers itself, and the caller waits for all answers.
     if cause != .caller { #expect(await vote.value == (cause != .decision)) }
     #expect(blockade.end(), "the vote waited for the cancellation handler")
-    #expect(await cancelled.history(of: cause == .decision ? 3 : 4).count == (cause == .decision ? 3 : 4))
+    #expect(
+      await cancelled.history(of: cause == .decision ? 3 : 4).count == (cause == .decision ? 3 : 4))
     gate.open()
     #expect(await vote.value == (cause != .decision))
     await hub.drain()
   }
 
-  @Test("a notification is nobody's work: a cancelled notifyAndWait returns, and its notification goes on")
+  @Test(
+    "a notification is nobody's work: a cancelled notifyAndWait returns, and its notification goes on"
+  )
   func notification() async {
     let (hub, gate, probe) = (DelegateHub(), Gate(), Probe())
     hub.subscribe(probe, to: Listener.self)

@@ -3,7 +3,8 @@ import Testing
 
 /// Another object with the same `id:`.
 extension Guarantee13Tests {
-  @Test("the newest of those with equal ids is subscribed, in the older one's place, with what waited")
+  @Test(
+    "the newest of those with equal ids is subscribed, in the older one's place, with what waited")
   func takesOver() {
     let (probes, newer) = (Probe.many(3), Probe("newer"))
     let tokens = probes.map { stage.hub.subscribe($0, to: Listener.self, id: $0.name) }
@@ -18,7 +19,9 @@ extension Guarantee13Tests {
     #expect(stage.counted == counts(handled: 6))
   }
 
-  @Test("one that is subscribed and takes an id keeps its mailbox: what waited for the other is cancelled")
+  @Test(
+    "one that is subscribed and takes an id keeps its mailbox: what waited for the other is cancelled"
+  )
   func displacing() {
     let probes = Probe.many(2)
     let displaced = stage.hub.subscribe(probes[0], to: Listener.self, id: "a")
@@ -32,7 +35,9 @@ extension Guarantee13Tests {
     #expect(stage.counted == counts(handled: 2, cancelled: 2))
   }
 
-  @Test("a take-over amid the handling loses nothing, and tells nothing twice, whatever the limit", arguments: [nil, 1000])
+  @Test(
+    "a take-over amid the handling loses nothing, and tells nothing twice, whatever the limit",
+    arguments: [nil, 1000])
   func amidTheHandling(limit: Int?) async {
     for round in rounds(50) {
       let (hub, probes) = (DelegateHub(), Probe.many(3))
@@ -61,12 +66,17 @@ extension Guarantee13Tests {
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      onJob(jobs.withLock { $0 += 1; return $0 })
+      onJob(
+        jobs.withLock {
+          $0 += 1; return $0
+        })
       pool.enqueue(ExecutorJob(job))
     }
   }
 
-  @Test("a notification that an object is about to handle is not lost, if it is replaced and released then", arguments: [false, true])
+  @Test(
+    "a notification that an object is about to handle is not lost, if it is replaced and released then",
+    arguments: [false, true])
   func aboutToHandle(awaits: Bool) async {
     // The job in whose `enqueue` it is replaced.
     for number in 1...6 {
@@ -81,7 +91,11 @@ extension Guarantee13Tests {
       let made = DelegateHub(.init(executor: executor, onIncident: { _ in }))
       hub.withLock { $0 = made }
       if let probe = probe.withLock({ $0 }) { made.subscribe(probe, to: Listener.self, id: "seat") }
-      if awaits { made.listeners.notify { _ in await Task.yield() } } else { made.listeners.notify { _ in } }
+      if awaits {
+        made.listeners.notify { _ in await Task.yield() }
+      } else {
+        made.listeners.notify { _ in }
+      }
       await made.drain()
       #expect(made.counted == counts(handled: 1), "replaced with job \(number)")
       // Otherwise the executor keeps it.

@@ -5,7 +5,9 @@ import Testing
 struct Guarantee13Tests {
   let stage = Stage()
 
-  @Test("to subscribe again is the same subscription: its place, what waits, and one call for each notification")
+  @Test(
+    "to subscribe again is the same subscription: its place, what waits, and one call for each notification"
+  )
   func again() async {
     let probes = Probe.many(4)
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
@@ -14,7 +16,8 @@ struct Guarantee13Tests {
     }
     stage.listeners.notify { $0.log.record(1) }
     for (number, priority, expected) in [
-      (1, -1, "0231"), (3, 5, "3021"), (2, 5, "2301"), (0, nil, "2301"), (3, 0, "2031"), (2, 0, "0231"),
+      (1, -1, "0231"), (3, 5, "3021"), (2, 5, "2301"), (0, nil, "2301"), (3, 0, "2031"),
+      (2, 0, "0231"),
       (1, 0, "0123"),
     ] {
       let again = stage.hub.subscribe(probes[number], to: Listener.self, priority: priority)
@@ -31,7 +34,9 @@ struct Guarantee13Tests {
     #expect(new != subscriptions[0] && new.isActive && order() == "1230")
   }
 
-  @Test("subscribed by many at once, again and again, amid a storm, it is one, called once for each notification")
+  @Test(
+    "subscribed by many at once, again and again, amid a storm, it is one, called once for each notification"
+  )
   func storm() async {
     for _ in rounds(20) {
       let (hub, probe, tokens) = (DelegateHub(), Probe(), Recorder<DelegateHub.Subscription>())
@@ -72,7 +77,8 @@ struct Guarantee13Tests {
     #expect(twins.map(\.log.history) == [[], [1]])
     let probe = Probe()
     let tokens = [
-      hub.subscribe(probe, to: Listener.self, id: 1), hub.subscribe(probe, to: Bystander.self, id: 1),
+      hub.subscribe(probe, to: Listener.self, id: 1),
+      hub.subscribe(probe, to: Bystander.self, id: 1),
       DelegateHub().subscribe(twins[0], to: Listener.self, id: 1),
     ]
     #expect(tokens.prefix(2).allSatisfy({ $0.isActive }))
@@ -103,7 +109,9 @@ struct Guarantee13Tests {
     throw Refusal(reason: "no such address")
   }
 
-  @Test("one at a dead one's address is not taken for it: not subscribed, not told, not found by its id")
+  @Test(
+    "one at a dead one's address is not taken for it: not subscribed, not told, not found by its id"
+  )
   func address() throws {
     for id in [nil, 1] {
       let (stage, neighbour) = (Stage(), Probe("neighbour"))
@@ -134,7 +142,11 @@ struct Guarantee13Tests {
         stage.listeners.notify { $0.log.record(1) }
         return token
       }
-      if isOfProtocol { stage.listeners.registry.unsubscribe(tenant) } else { stage.hub.unsubscribe(tenant) }
+      if isOfProtocol {
+        stage.listeners.registry.unsubscribe(tenant)
+      } else {
+        stage.hub.unsubscribe(tenant)
+      }
       #expect(!earlier.isActive && earlier.statistics.counts == counts(expired: 1))
       stage.run()
       #expect(tenant.log.history == [])

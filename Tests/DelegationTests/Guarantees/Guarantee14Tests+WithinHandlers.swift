@@ -8,7 +8,9 @@ extension Guarantee14Tests {
   enum Way: CaseIterable {
     case itself, childTask, grandchildTask, taskGroup, unstructuredTask
 
-    func callAsFunction(on executor: ManualExecutor, _ wait: @escaping @Sendable () async -> Void) async {
+    func callAsFunction(on executor: ManualExecutor, _ wait: @escaping @Sendable () async -> Void)
+      async
+    {
       switch self {
       case .itself: await wait()
       case .childTask:
@@ -20,7 +22,8 @@ extension Guarantee14Tests {
           await waited
         }()
         await waited
-      case .taskGroup: await withTaskGroup { group in for _ in 0..<3 { group.addTask { await wait() } } }
+      case .taskGroup:
+        await withTaskGroup { group in for _ in 0..<3 { group.addTask { await wait() } } }
       case .unstructuredTask: await Task(executorPreference: executor) { await wait() }.value
       }
     }
@@ -83,7 +86,9 @@ extension Guarantee14Tests {
     }
   }
 
-  @Test("handlers and voters that drain at the same time do not wait for each other", arguments: Way.allCases)
+  @Test(
+    "handlers and voters that drain at the same time do not wait for each other",
+    arguments: Way.allCases)
   func atOnce(way: Way) {
     let (gate, executor) = (Gate(), stage.executor)
     let probes = stage.hub.cast(4)
@@ -111,7 +116,9 @@ extension Guarantee14Tests {
     case drains, notifyAndWait, cancelsNext, drainsNextHub, mixed
   }
 
-  @Test("ten handlers that wait at the same time, for all or for each other, all go on", arguments: Wait.allCases)
+  @Test(
+    "ten handlers that wait at the same time, for all or for each other, all go on",
+    arguments: Wait.allCases)
   func many(wait: Wait) async {
     for isVote in [false, true] {
       let (gate, done) = (Gate(), Recorder<Void>())
@@ -146,7 +153,9 @@ extension Guarantee14Tests {
     }
   }
 
-  @Test("from outside it waits for a handler that drains; a task left behind by one that has returned waits for all")
+  @Test(
+    "from outside it waits for a handler that drains; a task left behind by one that has returned waits for all"
+  )
   func leftBehind() {
     let (leaving, handling, events) = (Gate(), Gate(), Recorder<String>())
     let (hub, executor) = (stage.hub, stage.executor)
@@ -203,7 +212,9 @@ extension Guarantee14Tests {
     #expect(events.history == ["asked", "drained"])
   }
 
-  @Test("from a voter it waits for those who are asked beside it", arguments: Guarantee08Tests.sideBySide)
+  @Test(
+    "from a voter it waits for those who are asked beside it",
+    arguments: Guarantee08Tests.sideBySide)
   func besideAVoter(reach: Reach) async {
     for count in [2, 3, 5] {
       for _ in rounds(10) {

@@ -5,7 +5,9 @@ import Testing
 struct Guarantee14Tests {
   let stage = Stage()
 
-  @Test("it returns when no notification waits and no handler runs, and not before", arguments: Reach.allCases)
+  @Test(
+    "it returns when no notification waits and no handler runs, and not before",
+    arguments: Reach.allCases)
   func waits(reach: Reach) {
     let (gates, handled) = ([Gate(), Gate()], Recorder<String>())
     #expect(stage.isDrained)
@@ -27,7 +29,9 @@ struct Guarantee14Tests {
     #expect(stage.isDrained)
   }
 
-  @Test("between two turns of a question in turn the hub is not at rest", arguments: [Reach.askInTurn, .pass])
+  @Test(
+    "between two turns of a question in turn the hub is not at rest",
+    arguments: [Reach.askInTurn, .pass])
   func betweenTurns(reach: Reach) {
     let (stage, elsewhere) = (Stage(), ManualExecutor())
     let answered = Recorder<String>()
@@ -42,13 +46,17 @@ struct Guarantee14Tests {
     let drain = stage.start { await $0.drain().isEmpty }
     while !call.isOver {
       #expect(drain.result == nil || answered.count == 3, "drained after \(answered.history)")
-      if callers.run(atMost: 1) + stage.executor.run(atMost: 1) + elsewhere.run(atMost: 1) == 0 { break }
+      if callers.run(atMost: 1) + stage.executor.run(atMost: 1) + elsewhere.run(atMost: 1) == 0 {
+        break
+      }
     }
     stage.run()
     #expect(call.isOver && drain.result == true && answered.history == ["0", "there", "last"])
   }
 
-  @Test("it waits for one that was removed or died, for closures that delay it, for onIncident; not for another hub")
+  @Test(
+    "it waits for one that was removed or died, for closures that delay it, for onIncident; not for another hub"
+  )
   func more() {
     let (gate, told) = (Gate(), Recorder<String>())
     let stage = Stage { $0.onIncident = { told.record($0.reason) } }
@@ -73,7 +81,9 @@ struct Guarantee14Tests {
     #expect(drain.result == true && told.history == ["at last"])
   }
 
-  @Test("what handlers post in turn is waited for, over protocols, votes and generations, by many at once")
+  @Test(
+    "what handlers post in turn is waited for, over protocols, votes and generations, by many at once"
+  )
   func generations() async {
     for _ in rounds(20) {
       let hub = DelegateHub()
@@ -101,7 +111,8 @@ struct Guarantee14Tests {
         for _ in 0..<6 {
           group.addTask {
             #expect(await hub.drain().isEmpty)
-            #expect(listeners.allSatisfy { $0.log.history.sorted() == Array(0..<5) + Array(10..<15) })
+            #expect(
+              listeners.allSatisfy { $0.log.history.sorted() == Array(0..<5) + Array(10..<15) })
           }
         }
       }
@@ -111,14 +122,17 @@ struct Guarantee14Tests {
   @Test("at its deadline, and if its caller is cancelled, it returns what is left, and who")
   func leftovers() throws {
     let (gate, probes) = (Gate(), Probe.many(3))
-    for probe in probes { stage.hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)", fileID: "site") }
+    for probe in probes {
+      stage.hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)", fileID: "site")
+    }
     stage.listeners.notify { if $0.name == "1" { await gate.pass() } }
     for number in 0..<2 { stage.listeners.notify { $0.log.record(number) } }
     stage.run()
     let drains = [nil, Duration.seconds(5), .seconds(9), .zero, .seconds(-1)].map { time in
       stage.start { await $0.drain(within: time) }
     }
-    #expect(stage.alarms == 2 && drains.map { $0.result == nil } == [true, true, true, false, false])
+    #expect(
+      stage.alarms == 2 && drains.map { $0.result == nil } == [true, true, true, false, false])
     stage.advance(by: .seconds(5))
     drains[0].cancel()
     stage.run()

@@ -20,11 +20,15 @@ struct Guarantee15Tests {
     return hub
   }
 
-  @Test("handlers of a question see its caller's task-locals, of a notification those that are propagated; nobody another's")
+  @Test(
+    "handlers of a question see its caller's task-locals, of a notification those that are propagated; nobody another's"
+  )
   func taskLocals() async {
     for reach in Reach.allCases {
       for isPropagating in [false, true] {
-        let (hub, wrong, seen) = (makeHub(propagating: isPropagating), Recorder<String>(), Recorder<Void>())
+        let (hub, wrong, seen) = (
+          makeHub(propagating: isPropagating), Recorder<String>(), Recorder<Void>()
+        )
         let isQuestion = Reach.asking.contains(reach)
         await withTaskGroup { group in
           for user in 1...8 {
@@ -79,18 +83,24 @@ struct Guarantee15Tests {
     #expect(seen.history == [1, 2, 10, 100, 20, 200, 5, 5])
   }
 
-  @Test("an incident has the values that are propagated, as at its call, and an error is reported all the same")
+  @Test(
+    "an incident has the values that are propagated, as at its call, and an error is reported all the same"
+  )
   func incidents() {
     let seen = Recorder<String>()
     let stage = Stage { configuration in
       configuration.propagating = [.taskLocal(Ambient.$user)]
-      configuration.onIncident = { seen.record("\($0.call) \($0.reason) \(Ambient.user) \(Ambient.request)") }
+      configuration.onIncident = {
+        seen.record("\($0.call) \($0.reason) \(Ambient.user) \(Ambient.request)")
+      }
     }
     stage.hub.cast(1)
     Ambient.$user.withValue(7) {
       Ambient.$request.withValue("r7") {
         stage.listeners.notify { _ in throw Refusal(reason: "no") }
-        _ = stage.start { await $0.listeners.vote(absent: .abstains) { _ in throw Refusal(reason: "never") } }
+        _ = stage.start {
+          await $0.listeners.vote(absent: .abstains) { _ in throw Refusal(reason: "never") }
+        }
       }
     }
     stage.run()
@@ -139,7 +149,9 @@ struct Guarantee15Tests {
     #expect(await call.value == false)
   }
 
-  @Test("handlers of a question have the priority that the caller had when it asked", arguments: Reach.asking)
+  @Test(
+    "handlers of a question have the priority that the caller had when it asked",
+    arguments: Reach.asking)
   func priority(reach: Reach) async {
     for priority in [TaskPriority.high, .medium, .low] {
       let (hub, seen) = (makeHub(), Recorder<TaskPriority>())

@@ -6,7 +6,8 @@ struct Guarantee16Tests {
   /// More threads than cores: one that is interrupted anywhere stands still for long.
   private static let pool = ThreadPool(threads: 6)
 
-  @Test("each notification is counted once for each subscriber, by what became of it, at every moment")
+  @Test(
+    "each notification is counted once for each subscriber, by what became of it, at every moment")
   func notifications() {
     let (gate, stuck) = (Gate(), ManualExecutor())
     let interceptor = Hook { call, next in
@@ -37,7 +38,8 @@ struct Guarantee16Tests {
     stage.run()
     var expected = [
       counts(handled: 6), counts(failed: 6), counts(waiting: 5, handling: 1),
-      counts(dropped: 4, waiting: 1, handling: 1), counts(waiting: 5, handling: 1), counts(waiting: 6),
+      counts(dropped: 4, waiting: 1, handling: 1), counts(waiting: 5, handling: 1),
+      counts(waiting: 6),
       counts(passedOver: 6),
     ]
     func check(_ sourceLocation: SourceLocation = #_sourceLocation) {
@@ -69,13 +71,17 @@ struct Guarantee16Tests {
     _ = mortal
   }
 
-  @Test("each question is counted once for each subscriber that it is put to, by how its handler ended")
+  @Test(
+    "each question is counted once for each subscriber that it is put to, by how its handler ended")
   func questions() {
     let (stage, gate) = (Stage { $0.onIncident = { _ in } }, Gate())
     stage.hub.cast(4)
     func counts() -> [Int] {
       let questions = stage.hub.statistics().questions
-      let each = [questions.answered, questions.failed, questions.late, questions.abandoned, questions.answering]
+      let each = [
+        questions.answered, questions.failed, questions.late, questions.abandoned,
+        questions.answering,
+      ]
       #expect(each.reduce(0, +) == questions.asked)
       return each
     }
@@ -112,10 +118,13 @@ struct Guarantee16Tests {
   @Test("an outcome has each subscriber once: handled, failed or missed, or yet to pass it")
   func outcomes() {
     let (stage, gate) = (Stage { $0.onIncident = { _ in } }, Gate())
-    #expect(stage.perform { await $0.listeners.notifyAndWait { _ in }.isHandled } == false, "nobody is there")
+    #expect(
+      stage.perform { await $0.listeners.notifyAndWait { _ in }.isHandled } == false,
+      "nobody is there")
     for name in ["0", "1", "2", "3"] {
       stage.hub.subscribe(
-        Probe(name), to: Listener.self, id: name, hold: .strongly, mailbox: name == "3" ? .latest : nil)
+        Probe(name), to: Listener.self, id: name, hold: .strongly,
+        mailbox: name == "3" ? .latest : nil)
     }
     #expect(stage.perform { await $0.listeners.notifyAndWait { _ in }.isHandled } == true)
     let handle: @Sendable (any Listener) async throws -> Void = { probe in
@@ -130,10 +139,13 @@ struct Guarantee16Tests {
     stage.advance(by: .seconds(1))
     let early = calls[0].result
     #expect(early.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 1, 1, 1])
-    #expect(early?.left.subscribers.map(\.subscriber).count == 1 && early?.isHandled == false, "\(early as Any)")
+    #expect(
+      early?.left.subscribers.map(\.subscriber).count == 1 && early?.isHandled == false,
+      "\(early as Any)")
     stage.hub.unsubscribe(id: "2")
     stage.open(gate)
-    #expect(calls[1].result.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 2, 1, 1])
+    #expect(
+      calls[1].result.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 2, 1, 1])
     #expect(calls[1].result?.left.isEmpty == true && calls[1].result?.isHandled == false)
   }
 
@@ -157,7 +169,9 @@ struct Guarantee16Tests {
     let statistics = storm.hub.statistics()
     #expect(statistics.protocols.map(\.name) == ["DelegationTests.Listener"])
     let counts = statistics.counts
-    #expect([statistics.posted, counts.handled, counts.failed] == storm.tallied([.posted, .handled, .failed]))
+    #expect(
+      [statistics.posted, counts.handled, counts.failed]
+        == storm.tallied([.posted, .handled, .failed]))
     #expect(counts.waiting + counts.handling == 0)
     let questions = statistics.questions
     #expect(questions.asked == storm.tallied([.asked])[0] && questions.answering == 0)

@@ -187,7 +187,8 @@ final class HeldScene: Sendable {
     case .vote: _ = await hub[Bystander.self].vote() { _ in true }
     case .notify: await hub[Bystander.self].notifyAndWait() { _ in }
     case .deadline:
-      _ = await hub[Listener.self].vote(by: .atLeast(5), within: Self.within, absent: .abstains
+      _ = await hub[Listener.self].vote(
+        by: .atLeast(5), within: Self.within, absent: .abstains
       ) { _ in true }
     case .look:
       _ = hub[Listener.self].count

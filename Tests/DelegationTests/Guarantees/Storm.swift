@@ -20,7 +20,9 @@ final class Storm: Sendable {
     hub.subscribe(witness, to: Listener.self)
   }
 
-  func tallied(_ events: [Event]) -> [Int] { tally.withLock { tally in events.map { tally[$0] ?? 0 } } }
+  func tallied(_ events: [Event]) -> [Int] {
+    tally.withLock { tally in events.map { tally[$0] ?? 0 } }
+  }
 
   private func count(_ event: Event) { tally.withLock { $0[event, default: 0] += 1 } }
 
@@ -99,9 +101,12 @@ final class Storm: Sendable {
   }
 
   private func subscribe(_ dice: inout Dice) {
-    let policies: [DelegateHub.MailboxPolicy] = [.unbounded, .unbounded, .dropOldest(limit: 2), .latest]
+    let policies: [DelegateHub.MailboxPolicy] = [
+      .unbounded, .unbounded, .dropOldest(limit: 2), .latest,
+    ]
     let subscription = hub.subscribe(
-      pick(&dice), to: Listener.self, priority: dice.roll(3), id: dice.roll(4) == 0 ? dice.roll(5) : nil,
+      pick(&dice), to: Listener.self, priority: dice.roll(3),
+      id: dice.roll(4) == 0 ? dice.roll(5) : nil,
       hold: dice.roll(10) == 0 ? .strongly : .weakly, mailbox: policies[dice.roll(4)])
     subscriptions.withLock { $0.append(subscription) }
   }
