@@ -3,7 +3,7 @@ internal import Synchronization
 /// What a hub's topics, deliveries and questions share.
 ///
 /// The hub keeps it, and so does each delivery and question as long as it lasts. A delivery keeps the hub as well: what
-/// was posted is delivered even if the hub is released. Topics refer to it weakly, so neither a subscription nor an
+/// was posted is delivered even if the hub is released. TopicTable refer to it weakly, so neither a subscription nor an
 /// incident keeps what the user gave; nor does a task that a handler leaves behind.
 ///
 /// `@unchecked Sendable`: `hub` is written once, before the hub is shared.
@@ -12,7 +12,7 @@ final class HubCore: @unchecked Sendable {
   /// The hub, as long as it exists.
   weak var hub: (any Actor)?
   /// Who is subscribed, by protocol, and what they are told.
-  let topics = Topics()
+  let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
   @usableFromInline
   let executor: (any TaskExecutor)?
@@ -29,7 +29,7 @@ final class HubCore: @unchecked Sendable {
   /// How many workers there are, including those that were requested and have not started.
   ///
   /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-  /// is counted from the moment it is requested. A subscription that waits in the lane of its own executor is
+  /// is counted from the moment it is requested. A subscription that waits in the delivery of its own executor is
   /// counted in place of a worker there: it may be ended while the executor stands still. A question that is sent
   /// there stays counted.
   let workers = AwaitedCount()

@@ -55,10 +55,10 @@ final class Interception: Sendable {
   /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
   nonisolated(nonsending) fileprivate func deliver(
     in call: CallKind, postedAt time: Duration,
-    _ handle: nonisolated(nonsending) () async throws -> Notification.Delivery
-  ) async throws -> Notification.Delivery {
+    _ handle: nonisolated(nonsending) () async throws -> Notification.Fate
+  ) async throws -> Notification.Fate {
     guard let node = HandlerContext.current?.node else { return try await handle() }
-    var result: Result<Notification.Delivery, any Error>?
+    var result: Result<Notification.Fate, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard node.mayHandle else { return .notCalled }
       do {

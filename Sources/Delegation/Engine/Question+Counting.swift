@@ -111,7 +111,7 @@ extension Question {
       swap(&held, &state.held)
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
-      return (state.cursor.release(), state.takeQueue(), state.waiting.take(), tasks)
+      return (state.work.release(), state.takeQueue(), state.waiting.take(), tasks)
     }
     for input in late { endUncounted(input) }
     // The caller does not go on before what the question has captured is released.
@@ -147,7 +147,7 @@ extension Question {
   func expire() {
     let rest = state.withLock { state in
       state.isExpired = true
-      return state.cursor.release()
+      return state.work.release()
     }
     withExtendedLifetime(rest) {}
   }

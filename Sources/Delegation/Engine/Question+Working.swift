@@ -7,7 +7,7 @@ extension Question {
   ///
   /// - Parameters:
   ///   - executor: where it runs.
-  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
+  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a spare worker.
   private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
     core.begin()
     let worker = Worker(for: core, caller: caller, only: sent != nil)
@@ -43,7 +43,7 @@ extension Question {
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
-  /// A worker that is not the first one requests the next standby, unless a claimed subscription was sent to it.
+  /// A worker that is not the first one requests the next spare worker, unless a claimed subscription was sent to it.
   ///
   /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
   /// one. It is bound in the worker's task: one that is inherited would have to be copied.

@@ -2,9 +2,9 @@ public import Synchronization
 
 /// One task that runs handlers one after another: which of its calls is running, and how that ends.
 ///
-/// It is a worker of a lane or a round, or a caller that asks in its own task.
+/// It is a worker of a delivery or a question, or a caller that asks in its own task.
 ///
-/// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the question, nor
 /// subscriptions, nor the hub.
 ///
 /// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
@@ -19,7 +19,7 @@ final class Worker: @unchecked Sendable {
   /// It is one word, so that a call is never taken for another one. Only the worker writes it.
   @usableFromInline
   let word = Atomic<UInt64>(0)
-  /// The identity of the subscription that a round's worker asks, as bits.
+  /// The identity of the subscription that a question's worker asks, as bits.
   ///
   /// Written before the call's number is.
   private let node = Atomic<UInt>(0)

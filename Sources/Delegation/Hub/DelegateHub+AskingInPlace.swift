@@ -1,7 +1,7 @@
 /// Questions that await nothing: they are asked in the caller's task, one after another, in a plain loop.
 ///
 /// Closures that belong to an actor, as those that say `@MainActor`, have forms of their own, with `P: Sendable`: by that
-/// the compiler tells them from the plain ones. They are asked by a round, on the actor.
+/// the compiler tells them from the plain ones. They are asked by a question, on the actor.
 extension DelegateHub {
   /// Asks in a loop, if that does all that the handlers need.
   @_alwaysEmitIntoClient
@@ -9,7 +9,7 @@ extension DelegateHub {
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {
-    let topic = heardTopic(of: asking.audience.key)
+    let topic = heardTopic(of: asking.recipients.key)
     let nodes = topic?.snapshot() ?? []
     // After the snapshot: one that has an executor has noted that before it is there.
     guard core.mayAskInPlace, asking.place == nil, topic?.usesExecutors != true else {
@@ -32,7 +32,7 @@ extension DelegateHub {
     by combiner: C, within deadline: Deadline? = nil
   ) async -> Result<C.Outcome, E> {
     await decide(
-      asking.audience, among: nodes, by: combiner, in: asking.call, within: deadline, asking.apart)
+      asking.recipients, among: nodes, by: combiner, in: asking.call, within: deadline, asking.apart)
   }
 
   /// Asks the subscriptions from one on whose place another one has, which may have an executor.
@@ -42,8 +42,8 @@ extension DelegateHub {
     by combiner: C
   ) async -> Result<C.Outcome, E> {
     await conduct(
-      asking.apart, in: asking.call, of: asking.audience, among: nodes, from: first,
-      counting: Ballot<C, E>(asking: nodes.count - first, combiner: combiner))
+      asking.apart, in: asking.call, of: asking.recipients, among: nodes, from: first,
+      counting: Tally<C, E>(asking: nodes.count - first, combiner: combiner))
   }
 
   /// Counts the current task as one that asks.
@@ -62,7 +62,7 @@ extension DelegateHub {
 @usableFromInline
 struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
   @usableFromInline
-  let audience: Audience<P>
+  let recipients: Recipients<P>
   @usableFromInline
   let call: CallKind
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
@@ -76,11 +76,11 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
 
   @inlinable
   init(
-    _ audience: Audience<P>, in call: CallKind,
+    _ recipients: Recipients<P>, in call: CallKind,
     absent absence: DelegateHub.Absence<Response>? = nil, on place: (any Actor)? = nil,
     _ body: @escaping @Sendable (P) throws(Failure) -> Response
   ) {
-    self.audience = audience
+    self.recipients = recipients
     self.call = call
     self.absence = absence
     self.place = place
@@ -90,11 +90,11 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
   /// Makes a question that is asked on the closure's actor, if it belongs to one.
   @inlinable
   init(
-    _ audience: Audience<P>, in call: CallKind,
+    _ recipients: Recipients<P>, in call: CallKind,
     absent absence: DelegateHub.Absence<Response>? = nil,
     isolated body: @escaping @isolated(any) @Sendable (P) throws(Failure) -> Response
   ) {
-    self.init(audience, in: call, absent: absence, on: body.isolation, unisolated(body))
+    self.init(recipients, in: call, absent: absence, on: body.isolation, unisolated(body))
   }
 
   /// The same question for what asks side by side.
@@ -119,7 +119,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
   }
 
   private func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
+    guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
@@ -143,7 +143,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Sendable {
       let node = nodes[position]
       let outcome: C.Outcome?
       do throws(Failure) {
-        if let response = try node.call(in: audience, for: call, body) {
+        if let response = try node.call(in: recipients, for: call, body) {
           outcome = count.receive(response, from: position)
         } else if node.heir != nil {
           return nil

@@ -1,22 +1,22 @@
 /// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
-  nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
-    snapshot(of: audience.key).count {
-      $0.isReached(by: audience.admits, endingIn: nil)
+  nonisolated func subscriberCount<P>(among recipients: Recipients<P>) -> Int {
+    snapshot(of: recipients.key).count {
+      $0.isReached(by: recipients.admits, endingIn: nil)
     }
   }
 
-  nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    guard let topic = heardTopic(of: audience.key) else { return false }
+  nonisolated func hasSubscribers<P>(among recipients: Recipients<P>) -> Bool {
+    guard let topic = heardTopic(of: recipients.key) else { return false }
     // Most are alive, so any one of them will do, and the list need not be merged.
     let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
-    if first?.isReached(by: audience.admits, endingIn: nil) == true { return true }
-    return topic.snapshot().contains { $0.isReached(by: audience.admits, endingIn: nil) }
+    if first?.isReached(by: recipients.admits, endingIn: nil) == true { return true }
+    return topic.snapshot().contains { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
-  nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
-    snapshot(of: audience.key).compactMap { node in
-      node.isOpen ? audience.load(node.reference) : nil
+  nonisolated func subscribers<P>(among recipients: Recipients<P>) -> [P] {
+    snapshot(of: recipients.key).compactMap { node in
+      node.isOpen ? recipients.load(node.reference) : nil
     }
   }
 

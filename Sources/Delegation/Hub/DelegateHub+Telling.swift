@@ -4,21 +4,21 @@ extension DelegateHub {
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func post<P>(
-    in audience: Audience<P>, _ handler: (Audience<P>) -> Notification.Handler
+    in recipients: Recipients<P>, _ handler: (Recipients<P>) -> Notification.Handler
   ) {
-    guard let topic = heardTopic(of: audience.key) else { return }
-    post(handler(audience), to: topic)
+    guard let topic = heardTopic(of: recipients.key) else { return }
+    post(handler(recipients), to: topic)
   }
 
   @usableFromInline
   nonisolated(nonsending) func postAndWait<P>(
-    in audience: Audience<P>, leaving window: Int, within duration: Duration?,
-    _ handler: (Audience<P>) -> Notification.Handler
+    in recipients: Recipients<P>, leaving window: Int, within duration: Duration?,
+    _ handler: (Recipients<P>) -> Notification.Handler
   ) async -> Outcome {
     let deadline = deadline(within: duration)
     let receipt = Receipt()
-    guard let topic = heardTopic(of: audience.key) else { return Outcome(receipt) }
-    post(handler(audience), to: topic, receipt: receipt)
+    guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
+    post(handler(recipients), to: topic, receipt: receipt)
     guard let awaited = receipt.before(window) else { return Outcome(receipt) }
     let isPassed = await WaitGoal.passing(of: awaited).wait(until: deadline)
     if isPassed || awaited.outstanding.value == 0 { return Outcome(receipt) }
@@ -40,8 +40,8 @@ extension DelegateHub {
       content.context = core.propagating.map { $0.capture() }
     }
     guard topic.post(content, for: core) else { return }
-    // Not lower than the default: others may wait for the same lane.
-    core.startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+    // Not lower than the default: others may wait for the same delivery.
+    core.startDelivery(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
   }
 }
 
@@ -49,11 +49,11 @@ extension Notification.Handler {
   /// Calls a closure that awaits nothing.
   @inlinable
   static func calling<P>(
-    _ body: @escaping @Sendable (P) throws -> Void, in audience: Audience<P>
+    _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
     .synchronous { reference in
-      guard let subscriber = audience.load(reference) else {
-        return audience.absence(of: reference)
+      guard let subscriber = recipients.load(reference) else {
+        return recipients.absence(of: reference)
       }
       try body(subscriber)
       return .handled
@@ -64,11 +64,11 @@ extension Notification.Handler {
   @inlinable
   static func awaiting<P>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void,
-    in audience: Audience<P>
+    in recipients: Recipients<P>
   ) -> Self {
     .asynchronous { reference in
-      guard let subscriber = audience.load(reference) else {
-        return audience.absence(of: reference)
+      guard let subscriber = recipients.load(reference) else {
+        return recipients.absence(of: reference)
       }
       try await body(subscriber)
       return .handled
@@ -79,19 +79,19 @@ extension Notification.Handler {
   /// actor is free is not called.
   @usableFromInline
   static func calling<P>(
-    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void, in audience: Audience<P>
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
     let plain = unisolated(body)
-    guard let place = body.isolation else { return calling(plain, in: audience) }
-    return .asynchronous { reference in try await call(plain, on: reference, in: audience, at: place) }
+    guard let place = body.isolation else { return calling(plain, in: recipients) }
+    return .asynchronous { reference in try await call(plain, on: reference, in: recipients, at: place) }
   }
 
   private static func call<P>(
     _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
-    in audience: Audience<P>, at place: isolated any Actor
-  ) throws -> Notification.Delivery {
+    in recipients: Recipients<P>, at place: isolated any Actor
+  ) throws -> Notification.Fate {
     guard HandlerContext.mayGoOn else { return .expired }
-    guard let subscriber = audience.load(reference) else { return audience.absence(of: reference) }
+    guard let subscriber = recipients.load(reference) else { return recipients.absence(of: reference) }
     try body(subscriber)
     return .handled
   }

@@ -49,7 +49,7 @@ extension DelegateRegistry {
     let source = StreamSource<Event>()
     let options = SubscriptionOptions(
       of: source, id: id.map(Identity.init), policy: mailbox, loop: source.loop)
-    source.open(add(source, options, priority: priority, at: Site(file: fileID, line: line)))
+    source.open(add(source, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line)))
     return EventStream(source: source)
   }
 

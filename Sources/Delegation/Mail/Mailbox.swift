@@ -15,7 +15,7 @@ enum Termination: Sendable {
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
-/// one (`recheck` is set, or its budget is not used up), by the lane that the posting requested, or, if
+/// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, or, if
 /// the mailbox is shut, by the worker that is requested when it is opened.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
@@ -37,7 +37,7 @@ struct Mailbox: Sendable {
       var last: Notification.Content?
       for index in 0..<max(0, min(count, most)) {
         last = first?.content
-        if index >= exempt { last?.receipt?.pass(as: .skipped) }
+        if index >= exempt { last?.receipt?.pass(as: .expired) }
         first = first?.next
       }
       return last
@@ -48,7 +48,7 @@ struct Mailbox: Sendable {
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// The mailbox waits in the lane of its subscription's executor.
+    /// The mailbox waits in the delivery of its subscription's executor.
     case elsewhere
     /// The mailbox is no longer attended, but another worker has to be requested for what is pending: others rely
     /// on that, or the subscription has another executor now.
@@ -73,7 +73,7 @@ struct Mailbox: Sendable {
     static let handling = Flags(rawValue: 4)
     /// The executor has changed since the attending worker began.
     static let relocated = Flags(rawValue: 8)
-    /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
+    /// It waits in the delivery of its subscription's executor, and is counted as a worker of the hub.
     static let queued = Flags(rawValue: 16)
     /// It has dropped something since nothing was pending.
     static let dropping = Flags(rawValue: 32)
@@ -141,7 +141,7 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// Begins to attend the mailbox, or to wait in a lane, if a notification is pending and nobody has begun.
+  /// Begins to attend the mailbox, or to wait in a delivery, if a notification is pending and nobody has begun.
   ///
   /// - Parameters:
   ///   - published: how many notifications had been posted while the subscription was open.
@@ -182,11 +182,11 @@ struct Mailbox: Sendable {
     case .handled: handled += 1
     case .failed: failed += 1
     case .passedOver, .notAddressed: passedOver += 1
-    case .skipped: break
+    case .expired: break
     }
     guard termination == nil, let published, hasMore(published) else { return leave() }
     if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
-    // If none is set, the lane for what was posted since has yet to look at this mailbox.
+    // If none is set, the delivery for what was posted since has yet to look at this mailbox.
     let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
     return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
   }

@@ -14,6 +14,7 @@ internal import Synchronization
 @usableFromInline
 final class Notification: @unchecked Sendable {
   /// What became of a notification that was taken.
+  @usableFromInline
   enum Fate: Sendable {
     /// The handler returned.
     case handled
@@ -23,21 +24,8 @@ final class Notification: @unchecked Sendable {
     case passedOver
     /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
     case notAddressed
-    /// The handler was not called: the subscriber had died or its subscription had been terminated.
-    case skipped
-  }
-
-  /// What came of a handler that did not throw.
-  @usableFromInline
-  enum Delivery: Sendable {
-    /// It was called.
-    case handled
-    /// It was not: the subscriber was found dead, or its subscription has ended.
+    /// The handler was not called: the subscriber was found dead, or its subscription has ended.
     case expired
-    /// It was not: it does not conform.
-    case notAddressed
-    /// It was not: an interceptor has kept it away.
-    case passedOver
   }
 
   /// The closure that is called with each subscriber.
@@ -48,12 +36,12 @@ final class Notification: @unchecked Sendable {
   }
 
   @usableFromInline
-  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Delivery
+  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Fate
 
   /// Runs in the worker's task without an executor hop.
   @usableFromInline
   typealias Asynchronous =
-    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Delivery
+    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Fate
 
   /// What a notification carries.
   struct Content: Sendable {
@@ -129,7 +117,7 @@ final class Receipt: Sendable {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
     case .failed: failed.wrappingAdd(1, ordering: .relaxed)
     case .notAddressed: addressed.wrappingSubtract(1, ordering: .relaxed)
-    case .passedOver, .skipped: missed.wrappingAdd(1, ordering: .relaxed)
+    case .passedOver, .expired: missed.wrappingAdd(1, ordering: .relaxed)
     }
     if outstanding.fall() == 0 { _ = previous.withLock { $0.take() } }
   }

@@ -201,4 +201,4 @@ func unisolated<P, V, R, E>(
 
 /// Whether an object conforms to further protocols; not to be called under a lock.
 @usableFromInline
-typealias Admission = @Sendable (AnyObject) -> Bool
+typealias RecipientFilter = @Sendable (AnyObject) -> Bool

@@ -24,7 +24,7 @@ protocol Asking<Response, Failure>: Sendable {
 @usableFromInline
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
-  let audience: Audience<P>
+  let recipients: Recipients<P>
   @usableFromInline
   let call: CallKind
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
@@ -35,11 +35,11 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   init(
-    _ audience: Audience<P>, in call: CallKind,
+    _ recipients: Recipients<P>, in call: CallKind,
     absent absence: DelegateHub.Absence<Response>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
   ) {
-    self.audience = audience
+    self.recipients = recipients
     self.call = call
     self.absence = absence
     self.body = body
@@ -48,7 +48,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
+    guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {

@@ -1,40 +1,5 @@
 public import Synchronization
 
-/// Where in the source a subscription was made.
-struct Site: Sendable, Equatable, CustomStringConvertible {
-  private let file: StaticString
-  private let line: UInt
-
-  init(file: StaticString, line: UInt) {
-    self.file = file
-    self.line = line
-  }
-
-  var description: String { "\(file):\(line)" }
-
-  static func == (one: Site, other: Site) -> Bool {
-    one.line == other.line && (one.place == other.place || "\(one.file)" == "\(other.file)")
-  }
-
-  /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
-  private var place: Int {
-    file.hasPointerRepresentation ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
-  }
-}
-
-/// The subscribers of one type that one line of the source subscribes to a protocol.
-final class Origin: Sendable {
-  let type: any AnyObject.Type
-  let site: Site
-  /// Whether one of them was called.
-  let isCalled = Atomic(false)
-
-  init(_ type: any AnyObject.Type, at site: Site) {
-    self.type = type
-    self.site = site
-  }
-}
-
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
@@ -90,7 +55,8 @@ final class SubscriptionNode: Ranked {
   let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
-  let origin: Origin
+  /// Where in the source it was made.
+  let site: SubscribeSite
   private let priority: Atomic<Int>
   /// The order of subscription, a running number of the topic.
   let serial: Int
@@ -108,21 +74,18 @@ final class SubscriptionNode: Ranked {
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    options: SubscriptionOptions?, origin: Origin, priority: Int, serial: Int
+    options: SubscriptionOptions?, site: SubscribeSite, priority: Int, serial: Int
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
     contents = Lock(Contents(mailbox: mailbox, options: options))
-    self.origin = origin
+    self.site = site
     self.priority = Atomic(priority)
     self.serial = serial
   }
 
   // MARK: Life
-
-  /// Where in the source it was made.
-  var site: Site { origin.site }
 
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }

@@ -126,7 +126,7 @@ extension SubscriptionNode {
   /// - Returns: whether it is.
   @usableFromInline
   func isLate(
-    admittedBy admits: Admission?, in call: CallKind, notingSince start: Duration?
+    admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?
   ) -> Bool {
     guard isOpen, let object = reference.living, admits?(object) ?? true else { return false }
     // One that waits for its executor has not been running.

@@ -18,23 +18,23 @@ struct TopicIndex: Sendable {
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
-  private(set) var open = Shards<SubscriptionNode>()
+  private(set) var open = ShardedDictionary<SubscriptionNode>()
   /// The same in order.
   var members = MemberList<SubscriptionNode>()
   /// Those that have ended and are not accounted for, by the subscriber's address.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
   /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
-  private(set) var ended = Shards<[SubscriptionNode]>()
+  private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
   /// The sums of what became of the notifications and questions of all others.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
-  private var named = Shards<[Named]>()
+  private var named = ShardedDictionary<[Named]>()
   /// Those that have another one's place, which is its serial number.
-  var heirs = Shards<SubscriptionNode>()
-  /// Where the subscriptions come from; at most ``mostOrigins``.
-  private var origins: [Origin] = []
+  var heirs = ShardedDictionary<SubscriptionNode>()
+  /// Where the subscriptions come from; at most ``mostSites``.
+  private var sites: [SubscribeSite] = []
   private var lastSerial = 0
   /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
   var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
@@ -44,14 +44,14 @@ struct TopicIndex: Sendable {
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
-  /// Whether a lane has been requested that will see what is posted now.
-  var isLaneDue = false
+  /// Whether a delivery has been requested that will see what is posted now.
+  var isDeliveryDue = false
 
   /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many origins are remembered; later ones are each subscription's own.
-  static let mostOrigins = 64
+  /// How many sites are remembered; later ones are each subscription's own.
+  static let mostSites = 64
 
   var population: Int { open.count }
 
@@ -106,12 +106,12 @@ struct TopicIndex: Sendable {
   /// - Returns: what is to be released after the lock.
   mutating func keepNone() -> Notification? { kept.take()?.first }
 
-  /// Notes that a lane is requested.
+  /// Notes that a delivery is requested.
   ///
   /// - Returns: whether none was due.
-  mutating func requestLane() -> Bool {
-    defer { isLaneDue = true }
-    return !isLaneDue
+  mutating func requestDelivery() -> Bool {
+    defer { isDeliveryDue = true }
+    return !isDeliveryDue
   }
 
   // MARK: Subscriptions
@@ -125,12 +125,12 @@ struct TopicIndex: Sendable {
     return mailbox
   }
 
-  /// The origin of a subscription of that type from that line of the source.
-  mutating func origin(of type: any AnyObject.Type, at site: Site) -> Origin {
-    if let known = origins.first(where: { $0.type == type && $0.site == site }) { return known }
-    let origin = Origin(type, at: site)
-    if origins.count < Self.mostOrigins { origins.append(origin) }
-    return origin
+  /// Where a subscription of that type from that line of the source is made.
+  mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
+    if let known = sites.first(where: { $0.type == type && $0.line == line }) { return known }
+    let site = SubscribeSite(type, at: line)
+    if sites.count < Self.mostSites { sites.append(site) }
+    return site
   }
 
   /// The place of a new subscription in the order.

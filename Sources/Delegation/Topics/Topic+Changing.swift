@@ -147,23 +147,23 @@ extension Topic {
 
   /// Appends a notification, if anybody is subscribed.
   ///
-  /// - Returns: whether the caller has to start a lane, which is counted.
+  /// - Returns: whether the caller has to start a delivery, which is counted.
   func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    let (isLaneDue, former) = state.withLock { index -> (Bool, Notification.Content?) in
+    let (isDeliveryDue, former) = state.withLock { index -> (Bool, Notification.Content?) in
       guard index.population > 0 || index.isKeeping, let placeholder = spare.take() else {
         return (false, nil)
       }
       let former = append(content, followedBy: placeholder, &index)
-      guard index.population > 0, index.requestLane() else { return (false, former) }
+      guard index.population > 0, index.requestDelivery() else { return (false, former) }
       owner.begin()
       return (true, former)
     }
     // What the user gave is not released under the lock.
     withExtendedLifetime((content, former)) {}
-    return isLaneDue
+    return isDeliveryDue
   }
 
   /// Appends a notification, and then tells of it those that take no lock.
@@ -180,10 +180,10 @@ extension Topic {
     return former
   }
 
-  /// The subscriptions that a lane which was requested serves: it sees all that was posted before.
-  func beginLane() -> [SubscriptionNode] {
+  /// The subscriptions that a delivery which was requested serves: it sees all that was posted before.
+  func beginDelivery() -> [SubscriptionNode] {
     state.withLock { index in
-      index.isLaneDue = false
+      index.isDeliveryDue = false
       return index.members.snapshot
     } ?? merge()
   }

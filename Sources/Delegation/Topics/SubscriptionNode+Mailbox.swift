@@ -16,7 +16,7 @@ extension SubscriptionNode {
   /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
-  /// Changes the contents, after they have what is the predecessor's and a mailbox with a limit has stored what
+  /// Changes the contents, after they have what is the older one's and a mailbox with a limit has stored what
   /// was posted.
   ///
   /// It reports and releases what was dropped, outside the lock.
@@ -55,7 +55,7 @@ extension SubscriptionNode {
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
   /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
-  /// executor is another one, the mailbox waits in its lane instead.
+  /// executor is another one, the mailbox waits in its delivery instead.
   ///
   /// - Parameter place: where the worker runs; `nil` if it has no executor of its own.
   /// - Returns: what the worker does next.
@@ -89,10 +89,10 @@ extension SubscriptionNode {
     return false
   }
 
-  /// Takes the mailbox out of its lane, for a worker there, which counts it off when it is done.
+  /// Takes the mailbox out of its delivery, for a worker there, which counts it off when it is done.
   ///
   /// - Returns: whether it was there: not if the subscription has ended.
-  func leaveLane() -> Bool {
+  func leaveDelivery() -> Bool {
     contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
 

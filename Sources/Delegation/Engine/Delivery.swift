@@ -1,18 +1,18 @@
 /// The delivery of pending notifications to subscriptions that have one executor.
 ///
-/// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run the handlers of each in
+/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run the handlers of each in
 /// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
-/// *standby*. A worker that starts with more than one subscription left requests the next before it
+/// *spare worker*. A worker that starts with more than one subscription left requests the next before it
 /// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
 /// tasks grows with suspensions, not with subscribers.
 ///
-/// The hub's lane begins with a snapshot. A worker that claims a subscription with another executor adds it to the
-/// lane of that one, whose workers run there. A subscription is in one lane at a time, and is attended by nobody
+/// The hub's delivery begins with a snapshot. A worker that claims a subscription with another executor adds it to the
+/// delivery of that one, whose workers run there. A subscription is in one delivery at a time, and is attended by nobody
 /// meanwhile, so an executor that stands still holds nothing else.
-final class Lane: Sendable {
+final class Delivery: Sendable {
   /// What workers share under the lock.
-  struct State: Claimable {
-    var cursor: Cursor
+  struct State: WorkSharing {
+    var work: WorkQueue
   }
 
   let core: HubCore
@@ -28,7 +28,7 @@ final class Lane: Sendable {
   private let priority: TaskPriority
   let state: Lock<State>
 
-  /// Makes the hub's lane.
+  /// Makes the hub's delivery.
   convenience init(delivering nodes: consuming [SubscriptionNode], for core: HubCore) {
     self.init(nodes, for: core, on: core.executor, isElsewhere: false, Task.currentPriority)
   }
@@ -43,7 +43,7 @@ final class Lane: Sendable {
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
     self.priority = priority
-    state = Lock(State(cursor: Cursor(nodes)))
+    state = Lock(State(work: WorkQueue(nodes)))
   }
 
   /// Requests one more worker.
@@ -57,23 +57,23 @@ final class Lane: Sendable {
     }
   }
 
-  /// Claims the next subscription that has not ended in its lane.
+  /// Claims the next subscription that has not ended in its delivery.
   ///
-  /// - Parameter isFirst: whether the worker begins, and requests the standby before.
+  /// - Parameter isFirst: whether the worker begins, and requests the spare worker before.
   /// - Returns: the subscription; `nil` if none is left.
   func claim(atBeginning isFirst: Bool = false) -> SubscriptionNode? {
     var next = isFirst ? state.begin { requestWorker() } : state.claim()
     while let node = next?.node {
-      if !isElsewhere || node.leaveLane() { return node }
+      if !isElsewhere || node.leaveDelivery() { return node }
       next = state.claim()
     }
     return nil
   }
 }
 
-/// How a lane's workers run handlers.
-extension Lane {
-  /// Runs one worker, after requesting the next standby.
+/// How a delivery's workers run handlers.
+extension Delivery {
+  /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
@@ -87,17 +87,17 @@ extension Lane {
     send(&batches)
   }
 
-  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a lane.
+  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.
   private typealias Batch = (executor: any TaskExecutor, nodes: [SubscriptionNode])
 
   private func send(_ batches: inout [ObjectIdentifier: Batch]) {
     for (executor, nodes) in batches.values {
-      Lane(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
+      Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
     }
     batches = [:]
   }
 
-  /// Runs the handlers of a subscription, or adds it to another lane.
+  /// Runs the handlers of a subscription, or adds it to another delivery.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
     sending batches: inout [ObjectIdentifier: Batch]
@@ -113,7 +113,7 @@ extension Lane {
         if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate = Notification.Fate.skipped
+        var fate = Notification.Fate.expired
         if content.context.isEmpty {
           fate = await run((consume content).handler, on: node, in: call, as: &worker)
         } else {
@@ -154,7 +154,7 @@ extension Lane {
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Notification.Fate {
-    guard node.mayHandle else { return .skipped }
+    guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
     do {
       return try node.fate(of: handle(node.reference), in: call)
@@ -169,15 +169,15 @@ extension Lane {
   ) async -> Notification.Fate {
     let worker = present ?? Worker(for: core, caller: nil)
     present = worker
-    guard node.mayHandle else { return .skipped }
+    guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
-      let delivery = try await HandlerContext.binding.withValue(context) {
+      let fate = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return node.fate(of: delivery, in: call)
+      return node.fate(of: fate, in: call)
     } catch {
       return fail(error, on: node, in: call)
     }
@@ -195,30 +195,24 @@ extension Lane {
 }
 
 extension SubscriptionNode {
-  /// The fate of a notification whose handler has not thrown.
-  func fate(of delivery: Notification.Delivery, in call: CallKind) -> Notification.Fate {
-    switch delivery {
-    case .handled: return .handled
-    case .passedOver: return .passedOver
-    case .notAddressed: return .notAddressed
-    case .expired:
-      terminate(as: .expired, in: call)
-      return .skipped
-    }
+  /// Takes the fate of a notification whose handler has not thrown: a subscriber that was found dead is terminated.
+  func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
+    if fate == .expired { terminate(as: .expired, in: call) }
+    return fate
   }
 }
 
 extension HubCore: TopicOwner {
-  /// Starts the lane that a post has requested.
-  func startLane(of topic: Topic, priority: TaskPriority? = nil) {
+  /// Starts the delivery that a post has requested.
+  func startDelivery(of topic: Topic, priority: TaskPriority? = nil) {
     Task.startDetached(on: executor, priority: priority) { [hub] in
-      await Lane(delivering: topic.beginLane(), for: self).work()
+      await Delivery(delivering: topic.beginDelivery(), for: self).work()
       withExtendedLifetime(hub) { self.end() }
     }
   }
 
   func requestWorker(for node: SubscriptionNode) {
-    Lane(delivering: [node], for: self).requestWorker()
+    Delivery(delivering: [node], for: self).requestWorker()
   }
 
   func sweep(_ topic: Topic) {

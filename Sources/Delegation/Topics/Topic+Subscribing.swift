@@ -4,7 +4,7 @@ struct SubscriptionRequest {
   let type: any AnyObject.Type
   let options: SubscriptionOptions?
   let priority: Int?
-  let site: Site
+  let line: SubscribeSite.Line
 }
 
 extension Topic {
@@ -75,11 +75,11 @@ extension Topic {
   /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
-    inPlaceOf predecessor: SubscriptionNode?, _ index: inout TopicIndex,
+    inPlaceOf older: SubscriptionNode?, _ index: inout TopicIndex,
     _ effects: inout [Effect]
   ) -> SubscriptionNode {
     var mailbox = index.makeMailbox(request.options?.policy ?? .unbounded)
-    let former = predecessor?.isOpen == true ? predecessor : nil
+    let former = older?.isOpen == true ? older : nil
     if let former {
       Self.terminate(former, as: .cancelled, isSucceeded: true, &index, &effects)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
@@ -88,14 +88,14 @@ extension Topic {
         return mailbox
       }
     }
-    let origin = index.origin(of: request.type, at: request.site)
+    let site = index.site(of: request.type, at: request.line)
     let serial = former?.serial ?? index.nextSerial()
     guard let reference = reference.take() else {
       fatalError("Delegation: a subscription was added twice")
     }
     let node = SubscriptionNode(
       reference: reference, topic: self,
-      mailbox: mailbox, options: request.options, origin: origin, priority: request.priority ?? 0,
+      mailbox: mailbox, options: request.options, site: site, priority: request.priority ?? 0,
       serial: serial)
     let replayed = former == nil ? mailbox.joined - mailbox.position : 0
     if former != nil || replayed > 0 {
@@ -118,7 +118,7 @@ extension Topic {
   ) -> SubscriptionNode {
     let node = SubscriptionNode(
       reference: reference, topic: self, mailbox: Mailbox(at: Notification(), number: 0),
-      options: nil, origin: Origin(request.type, at: request.site), priority: 0, serial: 0)
+      options: nil, site: SubscribeSite(request.type, at: request.line), priority: 0, serial: 0)
     node.beginTermination()
     node.finishTermination(at: 0, as: .expired)
     return node
