@@ -1,0 +1,158 @@
+import Testing
+
+@testable import Delegation
+
+/// What a call returned must show in the caller's next one, whatever others do meanwhile.
+@Suite("Storm: subscribers that come, go and change", .inTurn(.heavy))
+struct SubscriberStormTests {
+  private static let pool = ThreadPool(threads: 4)
+  /// More than there are cores, so that one may have to wait in the middle of something.
+  private static let members = 6
+
+  @Test(
+    "each is asked from when `subscribe` has returned until `cancel` has, in its present place",
+    arguments: [false, true])
+  func present(hasExecutor: Bool) async {
+    let hub = hasExecutor ? DelegateHub(on: Self.pool) : DelegateHub()
+    let (wrong, ended) = (Recorder<String>(), Count())
+    await withTaskGroup { group in
+      for number in 0..<Self.members {
+        group.addTask {
+          let member = Member(number: number, hub: hub, wrong: wrong)
+          for round in races(1_500) where wrong.history.isEmpty { await member.play(round) }
+          ended.add(1)
+        }
+      }
+      group.addTask {
+        // What asks first after a change merges the list; and what looks on races with nobody.
+        while ended.value < Self.members {
+          _ = await hub[Listener.self].vote { _ in true }
+          let statistics = hub.statistics()
+          if statistics.counts.addressed != statistics.addressed { wrong.record("\(statistics)") }
+          _ = await hub.drain(within: .zero)
+          await Task.yield()
+        }
+      }
+      group.addTask {
+        // Many come to another protocol, and leave it.
+        let probes = Probe.many(100)
+        while ended.value < Self.members {
+          for probe in probes { hub.subscribe(probe, to: Bystander.self) }
+          hub[Bystander.self].notify { _ in }
+          for probe in probes { hub.unsubscribe(probe, from: Bystander.self) }
+          await Task.yield()
+        }
+      }
+    }
+    await hub.drain()
+    #expect(wrong.history.isEmpty, "\(wrong.history.prefix(3))")
+    #expect(await hub.accounts().waiting == 0)
+  }
+
+  /// Subscribes objects of its own, and looks whether they are asked.
+  private struct Member {
+    let number: Int
+    let hub: DelegateHub
+    /// What was not as it should be.
+    let wrong: Recorder<String>
+
+    func play(_ round: Int) async {
+      let (first, second) = (Probe("\(number) first"), Probe("\(number) second"))
+      let seat: String? = (round + number) % 2 == 0 ? "seat \(number)" : nil
+      let subscription = hub.subscribe(first, to: Listener.self, id: seat)
+      await expect([first], "after subscribing")
+      if seat != nil {
+        let heir = hub.subscribe(second, to: Listener.self, id: seat)
+        await expect([second], "after a take-over")
+        heir.cancel()
+      } else {
+        hub.subscribe(second, to: Listener.self, priority: 1)
+        await expect([second, first], "after one with a higher priority")
+        hub.subscribe(first, to: Listener.self, priority: 2)
+        await expect([first, second], "after a change of priority")
+        hub.unsubscribe(first, from: Listener.self)
+        await expect([second], "after one was unsubscribed")
+        hub.unsubscribe(second)
+      }
+      await expect([], "after all were cancelled")
+      if subscription.isActive { wrong.record("active") }
+    }
+
+    /// Expects those of its own to be asked, in this order.
+    private func expect(_ probes: [Probe], _ occasion: String) async {
+      let (own, names) = ("\(number) ", probes.map(\.name))
+      let asked = await hub[Listener.self].ask(combining: .all()) { $0.name }
+      let seen = asked.filter { $0.hasPrefix(own) }
+      if seen != names { wrong.record("\(occasion): \(seen), not \(names)") }
+      let listed = hub[Listener.self].subscribers.map(\.name).filter { $0.hasPrefix(own) }
+      if listed != names { wrong.record("\(occasion): \(listed), not \(names)") }
+    }
+  }
+
+  /// All of them have one hash.
+  private struct ID: Hashable, Sendable {
+    let number: Int
+
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  @Test("none is ended by an id that it has given up, nor by another id of the same hash")
+  func ids() async {
+    let hub = DelegateHub()
+    let members = Probe.many(3)
+    func id(of member: Int, _ variant: Int) -> ID { ID(number: 2 * member + variant) }
+    for index in 0..<3 { hub.subscribe(members[index], to: Listener.self, id: id(of: index, 0)) }
+    let (number, meeting, missing) = (rounds(3_000), Meeting(of: 3), Count())
+    Threads.run(3) { index in
+      for round in number {
+        guard meeting.await(2 * round) else { return }
+        let (former, next) = (round % 2, (round + 1) % 2)
+        if index == 1 {
+          hub.unsubscribe(id: ID(number: former))
+        } else {
+          hub.subscribe(members[index], to: Listener.self, id: ID(number: 2 * index + next))
+        }
+        guard meeting.await(2 * round + 1) else { return }
+        // Before the next round begins, as the others wait for this one. The first one may have been ended by its id.
+        if index == 0, hub[Listener.self].count < 2 { missing.add(1) }
+        if index == 0 { hub.subscribe(members[0], to: Listener.self, id: ID(number: next)) }
+      }
+    }
+    #expect(missing.value == 0)
+    hub.unsubscribe(id: id(of: 1, 0))
+    #expect(hub[Listener.self].subscribers.map(\.name).contains("2"))
+    withExtendedLifetime(members) {}
+  }
+
+  @Test("statistics of one that keeps the latest never show more than one that waits, while others post")
+  func latest() async {
+    let hub = DelegateHub(on: Self.pool)
+    let (probe, gate) = (Probe(), Gate())
+    let subscription = hub.subscribe(probe, to: Listener.self, mailbox: .latest)
+    hub[Listener.self].notify { _ in await gate.pass() }
+    await gate.arrivals()
+    let (looks, ended, tooMany) = (Count(), Count(), Count())
+    Threads.run(2) { index in
+      if index == 0 {
+        for _ in races(20_000) {
+          if subscription.statistics.counts.waiting > 1 { tooMany.add(1) }
+          looks.add(1)
+        }
+        ended.add(1)
+      } else {
+        var posts = 0
+        while ended.value == 0 {
+          // Some at each look: more would be looked through for as long as they are posted.
+          guard posts < 4 * looks.value else { continue }
+          posts += 1
+          hub[Listener.self].notify { _ in }
+        }
+      }
+    }
+    #expect(tooMany.value == 0)
+    gate.open()
+    await hub.drain()
+    #expect(await hub.accounts().handled == 2)
+    withExtendedLifetime(probe) {}
+  }
+}
