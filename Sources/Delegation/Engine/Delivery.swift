@@ -84,7 +84,7 @@ extension Delivery {
       if isElsewhere { core.end() }
       next = claim()
     }
-    send(&batches)
+    if !batches.isEmpty { send(&batches) }
   }
 
   /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.
@@ -113,15 +113,7 @@ extension Delivery {
         if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate = Notification.Fate.expired
-        if content.context.isEmpty {
-          fate = await run((consume content).handler, on: node, in: call, as: &worker)
-        } else {
-          // Incidents are found within these task-locals, too.
-          await content.context.bind {
-            fate = await run(content.handler, on: node, in: call, as: &worker)
-          }
-        }
+        let fate = await run((consume content).handler, on: node, in: call, as: &worker)
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
@@ -144,9 +136,25 @@ extension Delivery {
     as worker: inout Worker?
   ) async -> Notification.Fate {
     switch consume handler {
-    case .synchronous(let handle): run(handle, on: node, in: call)
-    case .asynchronous(let handle): await run(handle, on: node, in: call, as: &worker)
+    case .synchronous(let handle): return run(handle, on: node, in: call)
+    case .asynchronous(let handle): return await run(handle, on: node, in: call, as: &worker)
+    case .bound(let bound): return await run(bound, on: node, in: call, as: &worker)
     }
+  }
+
+  /// Incidents are found within the poster's task-locals, too.
+  nonisolated(nonsending) private func run(
+    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
+  ) async -> Notification.Fate {
+    var fate = Notification.Fate.expired
+    await bound.context.bind {
+      switch bound.handler {
+      case .synchronous(let handle): fate = run(handle, on: node, in: call)
+      case .asynchronous(let handle): fate = await run(handle, on: node, in: call, as: &worker)
+      case .bound(let inner): fate = await run(inner, on: node, in: call, as: &worker)
+      }
+    }
+    return fate
   }
 
   /// Not inlined: as a part of an asynchronous function each delivery is dearer.

@@ -22,6 +22,8 @@ final class HubCore: @unchecked Sendable {
   /// Whether a loop does all that handlers need, if they have no executors of their own.
   @usableFromInline
   let mayAskInPlace: Bool
+  /// Whether the handlers of notifications are within interceptors or task-locals.
+  let wraps: Bool
   /// The task-locals that notifications and incidents carry.
   let propagating: [TaskLocalPropagation]
   /// Sets the deadlines of calls.
@@ -50,6 +52,7 @@ final class HubCore: @unchecked Sendable {
     self.executor = executor
     interception = Interception(interceptors, now: deadlines.now)
     mayAskInPlace = executor == nil && interception == nil
+    wraps = interception != nil || !propagating.isEmpty
     self.propagating = propagating
     self.deadlines = deadlines
     self.onIncident = onIncident

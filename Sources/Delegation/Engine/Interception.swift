@@ -80,10 +80,7 @@ extension Notification.Handler {
     let time = interception.now()
     return .asynchronous { subscriber in
       try await interception.deliver(in: call, postedAt: time) {
-        switch self {
-        case .synchronous(let handle): try handle(subscriber)
-        case .asynchronous(let handle): try await handle(subscriber)
-        }
+        try await self(subscriber)
       }
     }
   }

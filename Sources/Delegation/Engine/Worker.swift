@@ -38,6 +38,7 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   @usableFromInline
   var hasHeir = false
+
   /// What its handler threw, until that is told.
   @exclusivity(unchecked)
   private var failure: CallFailure?
@@ -87,6 +88,13 @@ final class Worker: @unchecked Sendable {
   @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Whether it has left a place so since this was last asked.
+  @usableFromInline
+  func takeHeir() -> Bool {
+    defer { hasHeir = false }
+    return hasHeir
   }
 
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.

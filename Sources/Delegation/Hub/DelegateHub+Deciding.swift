@@ -77,14 +77,14 @@ extension DelegateHub {
         }
       }
     ) { question, worker, first in
-      let tallied = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
+      let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
+      if let interception = question.core.interception {
+        return await question.run(from: first, as: worker, within: interception, asking)
+      }
       return await question.run(from: first, as: worker) { answer, claim in
-        tallied.take(answer, from: claim, by: worker)
+        question.take(answer, from: claim, by: worker)
       } asking: { node in
-        guard let interception = question.core.interception else {
-          return await asking.answer(of: node, in: question)
-        }
-        return await interception.answer(to: asking, of: node, as: worker, in: question)
+        await asking.answer(of: node, in: question)
       }
     }
     if !question.begin() { await question.finish() }

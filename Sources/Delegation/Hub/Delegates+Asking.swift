@@ -6,8 +6,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    let asking = AskingForResponse(recipients, in: .vote, body)
-    return try await hub.decide(recipients, by: rule, in: .vote, asking).get()
+    try await hub.decide(recipients, by: rule, in: .vote, AskingForVote(recipients, body)).get()
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
@@ -17,7 +16,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await hub.decide(recipients, by: rule, in: .vote, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: rule, in: .vote, within: duration,
+      AskingForVote(recipients, absent: absence, body))
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
@@ -37,7 +38,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(recipients, by: combiner, in: .ask, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: combiner, in: .ask, within: duration,
+      AskingForResponse(recipients, in: .ask, absent: absence, body))
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
@@ -46,7 +49,7 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(recipients, within: duration, body)
+    await hub.collect(recipients, within: duration, AskingForResponse(recipients, in: .collect, body))
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.
@@ -130,9 +133,9 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
   ) async -> Bool {
-    await hub.decide(
-      by: rule, within: duration,
-      AskingInPlace(recipients, in: .vote, absent: absence, isolated: body))
+    await hub.askApart(
+      AskingInPlace(recipients, in: .vote, absent: absence, isolated: body), by: rule, within: duration
+    ).outcome
   }
 
   /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
@@ -143,9 +146,10 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(
-      by: combiner, within: duration,
-      AskingInPlace(recipients, in: .ask, absent: absence, isolated: body))
+    await hub.askApart(
+      AskingInPlace(recipients, in: .ask, absent: absence, isolated: body), by: combiner,
+      within: duration
+    ).outcome
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
@@ -154,7 +158,7 @@ extension Delegates where P: Sendable {
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(recipients, within: duration, isolated: body)
+    await hub.collectApart(AskingInPlace(recipients, in: .collect, isolated: body), within: duration)
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.

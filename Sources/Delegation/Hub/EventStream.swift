@@ -110,12 +110,7 @@ final class StreamTurn<Event: Sendable> {
         let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
         var fate = Notification.Fate.failed
         do {
-          let delivery =
-            switch content.handler {
-            case .synchronous(let handle): try handle(node.reference)
-            case .asynchronous(let handle): try await handle(node.reference)
-            }
-          fate = node.fate(of: delivery, in: call)
+          fate = try await node.fate(of: content.handler(node.reference), in: call)
         } catch {
           node.report(.failed, in: call, error: error)
         }

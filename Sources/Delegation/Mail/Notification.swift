@@ -33,6 +33,22 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
+    /// With task-locals of the poster.
+    case bound(Bound)
+  }
+
+  /// A handler and the task-locals of the poster that are bound around it.
+  ///
+  /// It is an object, for few notifications have any.
+  @usableFromInline
+  final class Bound: Sendable {
+    let handler: Handler
+    let context: TaskLocalPropagation.Context
+
+    init(_ handler: Handler, in context: TaskLocalPropagation.Context) {
+      self.handler = handler
+      self.context = context
+    }
   }
 
   @usableFromInline
@@ -46,10 +62,13 @@ final class Notification: @unchecked Sendable {
   /// What a notification carries.
   struct Content: Sendable {
     var handler: Handler
-    /// The task-locals of the poster that are bound around the handler.
-    var context: TaskLocalPropagation.Context = []
     /// Counts the subscriptions that have yet to pass the notification; `nil` if no caller waits for that.
     var receipt: Receipt?
+
+    /// The task-locals of the poster that are bound around the handler.
+    var context: TaskLocalPropagation.Context {
+      if case .bound(let bound) = handler { bound.context } else { [] }
+    }
   }
 
   private(set) var content: Content?
@@ -73,6 +92,24 @@ final class Notification: @unchecked Sendable {
       let following = rest?.next
       rest?.next = nil
       rest = following
+    }
+  }
+}
+
+extension Notification.Handler {
+  /// Calls a subscriber.
+  nonisolated(nonsending) func callAsFunction(
+    _ reference: borrowing WeakReference
+  ) async throws -> Notification.Fate {
+    switch self {
+    case .synchronous(let handle): return try handle(reference)
+    case .asynchronous(let handle): return try await handle(reference)
+    case .bound(let bound):
+      var result: Result<Notification.Fate, any Error>?
+      await bound.context.bind {
+        do { result = .success(try await bound.handler(reference)) } catch { result = .failure(error) }
+      }
+      return try result?.get() ?? .expired
     }
   }
 }

@@ -152,14 +152,15 @@ extension Topic {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    let (isDeliveryDue, former) = state.withLock { index -> (Bool, Notification.Content?) in
-      guard index.population > 0 || index.isKeeping, let placeholder = spare.take() else {
-        return (false, nil)
-      }
-      let former = append(content, followedBy: placeholder, &index)
-      guard index.population > 0, index.requestDelivery() else { return (false, former) }
+    var former: [Notification.Content] = []
+    let isDeliveryDue = state.withLock { index in
+      let isHeard = index.population > 0
+      guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
+      append(content, followedBy: placeholder, &index)
+      if index.isKeeping { former = index.moveKept() }
+      guard isHeard, index.requestDelivery() else { return false }
       owner.begin()
-      return (true, former)
+      return true
     }
     // What the user gave is not released under the lock.
     withExtendedLifetime((content, former)) {}
@@ -169,15 +170,12 @@ extension Topic {
   /// Appends a notification, and then tells of it those that take no lock.
   ///
   /// Called under the lock.
-  ///
-  /// - Returns: what is not kept any more.
   func append(
     _ content: Notification.Content, followedBy placeholder: Notification, _ index: inout TopicIndex
-  ) -> Notification.Content? {
-    let (_, former) = index.post(content, to: number, followedBy: placeholder)
+  ) {
+    index.post(content, to: number, followedBy: placeholder)
     if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
     published.wrappingAdd(1, ordering: .releasing)
-    return former
   }
 
   /// The subscriptions that a delivery which was requested serves: it sees all that was posted before.

@@ -17,7 +17,6 @@ extension Topic {
     guard reference.refers(to: request.object) else {
       return makeEnded(request, reference: reference)
     }
-    if request.options?.executor != nil { noteExecutor() }
     let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {

@@ -48,7 +48,6 @@ final class Topic: Sendable {
   ///
   /// Written under the lock.
   let isHeard = Atomic<Bool>(false)
-  private let hasExecutors = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   let state = Lock(TopicIndex())
 
@@ -68,13 +67,6 @@ final class Topic: Sendable {
     key = ObjectIdentifier(type)
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
-
-  /// Whether a subscriber has ever had an executor of its own.
-  @usableFromInline
-  var usesExecutors: Bool { hasExecutors.load(ordering: .relaxed) }
-
-  /// Notes that one is about to have.
-  func noteExecutor() { hasExecutors.store(true, ordering: .relaxed) }
 
   /// The protocol's name.
   var name: String { Self.name(of: type) }

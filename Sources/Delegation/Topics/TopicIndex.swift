@@ -61,13 +61,10 @@ struct TopicIndex: Sendable {
   ///
   /// The caller keeps the content until after the lock: nobody else may keep it that long.
   ///
-  /// - Returns: the notification, which refers to all that is posted after it, and what is not kept any more, for the
-  ///   caller to release after the lock.
   mutating func post(
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
-  ) -> (notification: Notification, former: Notification.Content?) {
-    let notification = placeholder
-    notification.fill(with: content, followedBy: next)
+  ) {
+    placeholder.fill(with: content, followedBy: next)
     if let receipt = content.receipt {
       receipt.open(number: posted, to: topic, addressees: population, after: population > 0 ? latestReceipt : nil)
       latestReceipt = receipt
@@ -75,21 +72,20 @@ struct TopicIndex: Sendable {
     placeholder = next
     posted += 1
     addressed += population
-    return (notification, kept == nil ? nil : moveKept())
   }
 
   /// Counts the notification that was posted as kept.
   ///
-  /// - Returns: what is not kept any more.
-  private mutating func moveKept() -> Notification.Content? {
-    guard var range = kept.take() else { return nil }
+  /// - Returns: what is not kept any more, if anything, for the caller to release after the lock.
+  mutating func moveKept() -> [Notification.Content] {
+    guard var range = kept.take() else { return [] }
     defer { kept = range }
     if range.count < range.limit {
       range.count += 1
-      return nil
+      return []
     }
     defer { if let next = range.first.next { range.first = next } }
-    return range.first.content
+    return [range.first.content].compactMap(\.self)
   }
 
   /// Whether notifications are kept for new subscriptions.
