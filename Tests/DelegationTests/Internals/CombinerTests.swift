@@ -18,7 +18,9 @@ struct CombinerTests {
     for quorum in 0...7 { check(.atLeast(quorum), votes) { $0.inOrder().count { $0 } >= quorum } }
   }
 
-  @Test("of yes and no that need a number of answers, which what absent: counts is not", arguments: 0...5)
+  @Test(
+    "of yes and no that need a number of answers, which what absent: counts is not",
+    arguments: 0...5)
   func quorums(quorum: Int) {
     let votes = { (_: Int) in [true, false] }
     check(.unanimous(ofAtLeast: quorum), votes, substituting: true) {
@@ -45,7 +47,9 @@ struct CombinerTests {
 
   @Test("the least and the greatest; of equals, the first in the order of the subscriptions")
   func extremes() {
-    let ranked = { (position: Int) in [Ranked(rank: 1, owner: position), Ranked(rank: 2, owner: position)] }
+    let ranked = { (position: Int) in
+      [Ranked(rank: 1, owner: position), Ranked(rank: 2, owner: position)]
+    }
     check(.min(), ranked, unforeseen: Ranked(rank: 0, owner: -1)) { arrivals in
       arrivals.inOrder().first { $0.rank == arrivals.inOrder().map(\.rank).min() }
     }
@@ -81,7 +85,8 @@ struct CombinerTests {
     #expect(count.finish() == 2)
   }
 
-  @Test("a quorum that cannot be met is false before anybody is asked; one below 0 stops the program")
+  @Test(
+    "a quorum that cannot be met is false before anybody is asked; one below 0 stops the program")
   func badQuorums() async {
     for rule in [BooleanRule.atLeast(.max), .unanimous(ofAtLeast: .max), .nobody(ofAtLeast: 4)] {
       var rule = rule
@@ -250,15 +255,9 @@ private enum Verdict<Outcome: Equatable>: Equatable {
   static func && (left: Verdict, right: Verdict) -> Verdict { left == right ? left : .open }
 }
 
-/// Compares a rule with a model for 0 to 5 voters, or 0 to 4 if substitutes come as well.
-///
-/// - Parameters:
-///   - combiner: the rule.
-///   - answers: what the voter at a position may answer, beside being missing.
-///   - unforeseen: an answer that none of those outdoes, so that the model does not think an extreme fixed only
-///     because the search knows just two answers.
-///   - substituting: whether the same answers may also come in place of absentees.
-///   - model: the outcome of all arrivals, given in the order in which they came.
+// Compares a rule with a model for 0 to 5 voters, or 0 to 4 if answers may also come in place of absentees
+// (`substituting`). An answer that none of those outdoes is `unforeseen`, so that the model does not think an extreme
+// fixed only because the search knows just two answers. The model gets the arrivals in the order in which they came.
 private func check<C: Combiner>(
   _ combiner: C, _ answers: @escaping (Int) -> [C.Response], unforeseen: C.Response? = nil,
   substituting: Bool = false, at location: SourceLocation = #_sourceLocation,

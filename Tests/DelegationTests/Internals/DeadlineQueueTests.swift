@@ -40,7 +40,8 @@ struct DeadlineQueueTests {
     var set: [(number: Int, at: Int)] = []
     for _ in 0..<500 {
       let second = dice.roll(1_000)
-      set.append((alarms.add({ [done] in done.record(second) }, at: .seconds(second)).number, second))
+      set.append(
+        (alarms.add({ [done] in done.record(second) }, at: .seconds(second)).number, second))
       if dice.roll(3) > 0 { continue }
       let (number, _) = set.remove(at: dice.roll(set.count))
       let isThere = [alarms.cancel(number).action, alarms.cancel(number).action].map { $0 != nil }
@@ -56,7 +57,8 @@ struct DeadlineQueueTests {
     #expect(alarms.pending == 0 && alarms.size == 0)
   }
 
-  @Test("a deadline counts from when it was set; none is so far away that clocks cannot say when it is")
+  @Test(
+    "a deadline counts from when it was set; none is so far away that clocks cannot say when it is")
   func deadlines() throws {
     #expect(queue.deadline(after: .zero)?.isPast == true)
     #expect(queue.deadline(after: .nanoseconds(-1))?.isPast == true)
@@ -79,18 +81,6 @@ struct DeadlineQueueTests {
     _ = past.schedule { [done] in done.record(0) }
     executor.run()
     #expect(done.history == [5, 0])
-  }
-
-  @Test("one sleeper serves those that come later, and none is done twice or too early")
-  func sharedSleepers() {
-    for seconds in [9, 3, 6, 12] { schedule(seconds) }
-    executor.run()
-    #expect(clock.sleepers == 2)
-    for (seconds, expected) in [(2, []), (1, [3]), (2, [3]), (1, [3, 6]), (3, [3, 6, 9])] {
-      advance(by: .seconds(seconds))
-      #expect(done.history == expected)
-    }
-    #expect(clock.sleepers == 1)
   }
 
   @Test("if they are not shared, each deadline has a sleeper, which ends when it is cancelled")

@@ -19,7 +19,9 @@ struct MailboxRaceTests {
       if thread == posters {
         // Keeps the mailbox busy, so that what the others do to it overlaps.
         while finished.value < posters {
-          node.contents.withLock { for number in 0..<300 { _ = $0.mailbox.account(published: number) } }
+          node.contents.withLock {
+            for number in 0..<300 { _ = $0.mailbox.account(published: number) }
+          }
         }
         return
       }

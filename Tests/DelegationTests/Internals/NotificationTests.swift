@@ -20,29 +20,9 @@ struct NotificationTests {
     }
   }
 
-  @Test("what one captured is released when the last mailbox has passed it, or has ended")
-  func captures() {
-    let board = Board()
-    defer { board.clear() }
-    let (subscribers, lifetimes) = ((0..<2).map { _ in Nobody() }, Lifetimes())
-    let nodes = subscribers.map { board.subscribe($0) }
-    for _ in 0..<4 {
-      let cargo = lifetimes.make()
-      board.post { withExtendedLifetime(cargo) {} }
-    }
-    nodes[0].visit()
-    #expect(lifetimes.alive == 4)
-    _ = nodes[1].begin()
-    _ = nodes[1].advance(after: .handled)
-    // The second one is in hand.
-    #expect(lifetimes.alive == 2)
-    nodes[1].terminate(as: .expired)
-    _ = nodes[1].advance(after: .expired)
-    #expect(lifetimes.alive == 0)
-    #expect(nodes[1].account == Account(handled: 1, expired: 3))
-  }
-
-  @Test("each that it was addressed to passes a receipt once, as it ends, and none of another protocol", arguments: seeds(1))
+  @Test(
+    "each that it was addressed to passes a receipt once, as it ends, and none of another protocol",
+    arguments: seeds(1))
   func receipts(seed: UInt64) {
     for round in 0..<200 { play(seed: seed &* 1_000 &+ UInt64(round)) }
   }
@@ -52,7 +32,9 @@ struct NotificationTests {
     defer { board.clear() }
     var dice = Dice(seed: seed)
     let subscribers = (0..<3).map { _ in Nobody() }
-    var nodes = subscribers.map { board.subscribe($0, id: 1, mailbox: dice.roll(2) == 0 ? .latest : nil) }
+    var nodes = subscribers.map {
+      board.subscribe($0, id: 1, mailbox: dice.roll(2) == 0 ? .latest : nil)
+    }
     nodes = [nodes[2], board.subscribe(subscribers[0]), board.subscribe(subscribers[1])]
     var receipts: [(receipt: Receipt, addressed: Int)] = []
     for _ in 0..<12 {

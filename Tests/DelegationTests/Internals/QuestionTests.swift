@@ -75,7 +75,9 @@ struct QuestionTests {
     here.clear()
   }
 
-  @Test("what is queued is counted before the worker stops, and after the decision nothing is counted or kept")
+  @Test(
+    "what is queued is counted before the worker stops, and after the decision nothing is counted or kept"
+  )
   func queued() {
     defer { board.clear() }
     let counted = Recorder<Int>()
@@ -194,7 +196,10 @@ struct QuestionTests {
     // There it goes on before the one that resumes it does anything else.
     let caller = Task(executorPreference: PromptExecutor()) {
       await question.finish()
-      return [question.isDecided, question.tally.combiner == nil, question.state.withLock { $0.held.ask == nil }]
+      return [
+        question.isDecided, question.tally.combiner == nil,
+        question.state.withLock { $0.held.ask == nil },
+      ]
     }
     while question.state.withLock({ $0.waiting == nil }) { await Task.yield() }
     question.take(5, from: claim?.position ?? 1, of: nodes, isCounted: true)
@@ -226,7 +231,9 @@ struct QuestionTests {
     var work: WorkQueue
   }
 
-  @Test("each position is claimed once and in order; a spare worker is requested while more than one is left", arguments: 0...4)
+  @Test(
+    "each position is claimed once and in order; a spare worker is requested while more than one is left",
+    arguments: 0...4)
   func workQueue(count: Int) {
     defer { board.clear() }
     let shared = Lock(Work(work: WorkQueue(Array(nodes.prefix(count)))))
@@ -270,7 +277,8 @@ extension TalliedQuestion<Tally<QuestionTests.Script, Never>> {
   /// Leaves an answer to the worker that counts.
   ///
   /// - Returns: whether this one counts now.
-  fileprivate func leave(_ response: Int, from position: Int, of nodes: [SubscriptionNode]) -> Bool {
+  fileprivate func leave(_ response: Int, from position: Int, of nodes: [SubscriptionNode]) -> Bool
+  {
     _ = nodes[position].countCall()
     return enqueue(ending: nodes[position]) {
       self.keep(self.tally.count(.response(response), from: position))

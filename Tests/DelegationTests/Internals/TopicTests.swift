@@ -11,7 +11,8 @@ struct TopicTests {
     case post, handleOne, otherDies, beginDelivery
   }
 
-  @Test("after every history of four steps the subscriptions, their places and accounts are a list's")
+  @Test(
+    "after every history of four steps the subscriptions, their places and accounts are a list's")
   func agreesWithList() {
     for history in some(of: words(of: Step.allCases, length: 4), oneIn: 5) {
       var run = TopicRun()
@@ -25,7 +26,8 @@ struct TopicTests {
     }
   }
 
-  @Test("one that is given another id while its former one is compared neither ends nor is replaced")
+  @Test(
+    "one that is given another id while its former one is compared neither ends nor is replaced")
   func idsThatChange() {
     for isNewcomer in [false, true] {
       let board = Board()
@@ -47,26 +49,6 @@ struct TopicTests {
       board.topic.terminate(identifiedBy: Identity(Name("b")))
       #expect(!node.isOpen)
     }
-  }
-
-  @Test("ids of one hash are told apart, equal values of several types are one, and a remote actor's is its own")
-  func ids() {
-    let ones: [any Hashable & Sendable] = [1, UInt8(1), 1.0, Optional(1), "1", Substring("1"), true]
-    for one in ones {
-      for other in ones {
-        #expect(Identity(one).matches(Identity(other)) == (AnyHashable(one) == AnyHashable(other)))
-      }
-    }
-    #expect(Identity(Name("a")).hash == Identity(Name("b")).hash)
-    #expect(!Identity(Name("a")).matches(Identity(Name("b"))))
-    let systems = [ObjectIdentifier(Name.self), ObjectIdentifier(Nobody.self)]
-    let remote = systems.map { Identity(RemoteID("a", in: $0)) }
-    let again = Identity(RemoteID("a", in: systems[0]))
-    #expect(remote.map { $0.matches(again) } == [true, false])
-    #expect(remote.map { $0.matches(Identity("a")) } == [false, false])
-    // To unsubscribe an id means those of all systems.
-    #expect(remote.map { $0.isMeant(by: Identity("a")) } == [true, true])
-    #expect(remote.map { $0.isMeant(by: again) } == [true, false])
   }
 
   @Test("the dead are looked for at 512 subscribers, once, and then at twice as many as are alive")
@@ -94,7 +76,9 @@ struct TopicTests {
     #expect(due == [512, 2_000, 512])
   }
 
-  @Test("those that have ended are released by the next look, or when they are many, or when none is left")
+  @Test(
+    "those that have ended are released by the next look, or when they are many, or when none is left"
+  )
   func released() {
     let board = Board()
     defer { board.clear() }
@@ -140,7 +124,7 @@ struct TopicTests {
     #expect(node.isOpen && node.runningCalls == 0)
   }
 
-  @Test("each of many protocols has one topic, which all threads find, and the tree is not deep")
+  @Test("each of many protocols has one topic, which all threads find")
   func table() {
     let types = Self.types(2_500)
     let board = Board()
@@ -160,18 +144,11 @@ struct TopicTests {
     #expect(found.count == 4)
     #expect(Set(found.history).count == 1)
     #expect(table.topics.find(ObjectIdentifier(String.self)) == nil)
-    let all = table.topics.all
-    #expect(all.count == types.count)
-    #expect(zip(all, all.dropFirst()).allSatisfy { $0.number < $1.number })
-    var (level, depth) = ([table.topics.find(all[0].key)!], 0)
-    while !level.isEmpty {
-      level = level.flatMap { [$0.next(0), $0.next(.max)].compactMap(\.self) }
-      depth += 1
-    }
-    #expect(depth <= 40)
+    #expect(table.topics.all.map { ObjectIdentifier($0) }.count == types.count)
   }
 
-  @Test("after any random history a sharded dictionary is what a dictionary is", arguments: seeds(4))
+  @Test(
+    "after any random history a sharded dictionary is what a dictionary is", arguments: seeds(4))
   func shardedDictionary(seed: UInt64) {
     var dice = Dice(seed: seed)
     var (shards, dictionary) = (ShardedDictionary<Int>(), [Int: Int]())

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Waiting: counts, and those that wait for them to fall", .inTurn(.heavy))
 struct WaitingTests {
-  @Test("after every history of steps the waiters go on that may, and it is known whether one waits")
+  @Test(
+    "after every history of steps the waiters go on that may, and it is known whether one waits")
   func agreesWithModel() {
     let exploration = CountWorld().explore(upTo: CountWorld.length)
     #expect(exploration.fault == nil)
@@ -29,7 +30,9 @@ struct WaitingTests {
     #expect(waiters.allSatisfy { $0.outcome == true })
   }
 
-  @Test("none waits for ever, however falls, excuses and those that come to wait meet", arguments: [0, 1, 2])
+  @Test(
+    "none waits for ever, however falls, excuses and those that come to wait meet",
+    arguments: [0, 1, 2])
   func race(excused: Int) {
     for round in races(2_000) {
       let (shared, now) = (SharedCount(2), Count())
@@ -75,38 +78,6 @@ struct WaitingTests {
     }
     #expect(waiter.outcome == true)
     #expect(!shared.isAwaited)
-  }
-
-  @Test("a list of waiters is an array, whatever is added, removed, taken out and excused less")
-  func list() {
-    for seed in 1...200 {
-      var dice = Dice(seed: UInt64(seed))
-      var list = WaitList()
-      var waiting: [(waiter: Waiter, excused: Count)] = []
-      for _ in 0..<60 {
-        switch dice.roll(4) {
-        case 0, 1:
-          let excused = Count()
-          excused.add(dice.roll(6))
-          waiting.append((Waiter { excused.value }, excused))
-          list.add(waiting.last!.waiter)
-        case 2 where !waiting.isEmpty:
-          list.remove(waiting.remove(at: dice.roll(waiting.count)).waiter)
-        default:
-          if let one = waiting.randomElement(using: &dice) {
-            one.excused.add(-dice.roll(one.excused.value + 1))
-          }
-          let count = dice.roll(6)
-          let fulfilled = Set(list.takeFulfilled(at: count).map(ObjectIdentifier.init))
-          let expected = waiting.filter { count <= $0.excused.value }.map(\.waiter)
-          waiting.removeAll { count <= $0.excused.value }
-          #expect(fulfilled == Set(expected.map(ObjectIdentifier.init)), "seed \(seed)")
-          #expect(list.limit < count)
-        }
-        #expect(list.isEmpty == waiting.isEmpty)
-        #expect(list.limit >= waiting.map(\.excused.value).max() ?? -1)
-      }
-    }
   }
 
   @Test("a waiter is resumed once, with the first outcome, which may come before it waits")

@@ -34,7 +34,9 @@ struct WeakReferenceTests {
     examine((any Actor).self, 2, Person.init) { bare($0) == "person" }
     examine((any Sendable).self, 4, Plain.init) { bare($0 as AnyObject) == "plain" }
     examine(Any.self, 4, Plain.init) { bare($0 as AnyObject) == "plain" }
-    examine((any Error).self, 1, Trouble.init, rebuilds: false) { ($0 as? Trouble)?.free() == "trouble" }
+    examine((any Error).self, 1, Trouble.init, rebuilds: false) {
+      ($0 as? Trouble)?.free() == "trouble"
+    }
   }
 
   /// Puts a reference to a subscriber through everything.

@@ -82,7 +82,9 @@ struct EndStormTests {
     #expect(released.value == made)
   }
 
-  @Test("each question ends once, whatever cancels, takes over or throws, and the counts only grow", arguments: seeds(4))
+  @Test(
+    "each question ends once, whatever cancels, takes over or throws, and the counts only grow",
+    arguments: seeds(4))
   func questions(seed: UInt64) async {
     let hub = DelegateHub { $0.onIncident = { _ in } }
     let (subscriptions, kept) = (Recorder<DelegateHub.Subscription>(), Recorder<Probe>())
@@ -106,10 +108,14 @@ struct EndStormTests {
               let probe = Probe()
               if dice.roll(4) > 0 { kept.record(probe) }
               subscriptions.record(
-                hub.subscribe(probe, to: Listener.self, id: dice.roll(5), on: dice.roll(4) == 0 ? Self.pool : nil))
+                hub.subscribe(
+                  probe, to: Listener.self, id: dice.roll(5),
+                  on: dice.roll(4) == 0 ? Self.pool : nil))
             case 2: subscriptions.history.randomElement(using: &dice)?.cancel()
             case 3: await subscriptions.history.randomElement(using: &dice)?.cancelAndWait()
-            case 4: _ = await hub[Listener.self].vote(within: milliseconds, absent: .counts(as: false), ask)
+            case 4:
+              _ = await hub[Listener.self].vote(
+                within: milliseconds, absent: .counts(as: false), ask)
             case 5: _ = await hub[Listener.self].collect(within: milliseconds, ask)
             case 6:
               _ = await hub[Listener.self].askInTurn(eachWithin: milliseconds, absent: .abstains) {

@@ -72,7 +72,8 @@ struct StreamStormTests {
     #expect(ahead.value == 0)
   }
 
-  @Test("one that subscribes while others post gets the last of what was posted, and then all, once")
+  @Test(
+    "one that subscribes while others post gets the last of what was posted, and then all, once")
   func replay() async {
     let events = Events<Int>(replaying: 2)
     let isOver = Count()
