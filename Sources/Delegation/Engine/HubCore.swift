@@ -28,6 +28,12 @@ final class HubCore: @unchecked Sendable {
   let propagating: [TaskLocalPropagation]
   /// Sets the deadlines of calls.
   let deadlines: DeadlineQueue
+  /// A number that no other hub ever has.
+  @usableFromInline
+  let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+
+  private static let numbers = Atomic<Int>(0)
+
   /// How many workers there are, including those that were requested and have not started.
   ///
   /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker

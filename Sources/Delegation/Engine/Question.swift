@@ -147,7 +147,7 @@ class Question: @unchecked Sendable {
     }
     core.begin()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
-    let worker = Worker(for: core, caller: caller)
+    let worker = Worker(for: core.number, caller: caller)
     keep(startInPlace(worker), of: worker)
     return isDecided
   }

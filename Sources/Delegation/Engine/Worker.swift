@@ -10,8 +10,8 @@ public import Synchronization
 /// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
-  /// Its hub, which it does not keep.
-  let hub: ObjectIdentifier
+  /// The number of its hub, which it does not keep.
+  let hub: Int
   /// The caller that awaits the question, or the handler that a loop over a stream is in; `nil` for a delivery.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
@@ -47,10 +47,10 @@ final class Worker: @unchecked Sendable {
   let isAttending: Bool
 
   init(
-    for hub: AnyObject, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
+    for hub: Int, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
   ) {
     self.isAttending = isAttending ?? (caller == nil)
-    self.hub = ObjectIdentifier(hub)
+    self.hub = hub
     self.caller = caller
     self.isSingle = isSingle
   }
@@ -111,6 +111,13 @@ final class Worker: @unchecked Sendable {
       failure = nil
     }
     return (callEnd, callEnd == .failed && failure?.isTold == true ? failure : nil)
+  }
+
+  /// The fate of a notification whose handler has returned, unless the handler has told that it called nobody.
+  func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
+    if hasAnswered { return fate }
+    callEnd = .answered
+    return .expired
   }
 
   /// Notes what its handler threw.
@@ -187,11 +194,16 @@ final class Worker: @unchecked Sendable {
   }
 }
 
+extension HandlerContext {
+  /// Notes that the handler has called nobody, in the task of its worker.
+  static func noteUnasked() { binding.wrappedValue?.worker.note(.unasked) }
+}
+
 /// What the handler of a question tells of its call, in the task of its worker.
 extension SubscriptionNode {
   /// Notes that the subscriber is gone, or does not conform: it is not asked.
   @usableFromInline
-  func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
+  func noteUnasked() { HandlerContext.noteUnasked() }
 
   /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline

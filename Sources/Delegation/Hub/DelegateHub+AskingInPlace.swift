@@ -11,7 +11,10 @@ extension DelegateHub {
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.key)
     var combiner = combiner
-    if let outcome = combiner.begin(asking: nodes.count) { return outcome }
+    if let outcome = combiner.begin(asking: nodes.count) {
+      noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
+      return outcome
+    }
     // Counted until it is decided: a drain has to see what is between the loop and the rest as well.
     beginLoop()
     defer { endLoop() }

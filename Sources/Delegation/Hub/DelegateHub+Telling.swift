@@ -16,12 +16,13 @@ extension DelegateHub {
     _ handler: (Recipients<P>) -> Notification.Handler
   ) async -> Outcome {
     let deadline = deadline(within: duration)
-    let receipt = Receipt()
+    let receipt = Receipt(admitting: recipients.admits)
     guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
     post(handler(recipients), to: topic, receipt: receipt)
-    guard let awaited = receipt.before(window) else { return Outcome(receipt) }
-    let isPassed = await WaitGoal.passing(of: awaited).wait(until: deadline)
-    if isPassed || awaited.outstanding.value == 0 { return Outcome(receipt) }
+    guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
+    let goal: WaitGoal =
+      window > 0 ? .room(after: awaited, in: topic) : .passing(of: awaited)
+    if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
       receipt, left: topic.overview().nodes.filter { $0.hasPending(awaited) }
         .compactMap { Leftovers.Subscriber($0) })

@@ -35,6 +35,9 @@ extension Topic {
       let wasEmpty = index.population == 0
       let result = section(&index)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
+      if !index.shortages.isEmpty {
+        index.shortages = index.shortages.filter { $0 > index.population }
+      }
       let hasChanged = wasEmpty != (index.population == 0)
       return (result, index.isHeavy, hasChanged ? index.watchers : nil)
     }
@@ -75,11 +78,15 @@ extension Topic {
     update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
   }
 
-  /// Cancels an object's subscription; that of a dead object that had the same address has expired.
+  /// Cancels an object's subscription, and those that it owns; that of a dead object that had the same address has
+  /// expired.
   ///
   /// - Parameter object: the object, which may be dying.
   func terminate(_ object: AnyObject) {
     update { index, effects in
+      for node in index.takeOwned(by: ObjectIdentifier(object)) {
+        Self.terminate(node, as: .cancelled, &index, &effects)
+      }
       guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
       // No weak reference refers to an object that is dying, and none to another has its address.
       let isSame =
@@ -140,7 +147,7 @@ extension Topic {
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
     return state.withLock { $0.ended[address] ?? [] }
-      .filter { $0.reference.refers(to: object) }
+      .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
 
   // MARK: Telling
