@@ -41,7 +41,7 @@ struct NotificationTests {
       let node = nodes[dice.roll(3)]
       switch dice.roll(5) {
       case 0, 1:
-        let receipt = Receipt()
+        let receipt = Receipt(admitting: nil)
         #expect(!nodes.contains { $0.hasPending(receipt) })
         receipts.append((receipt, nodes.count(where: \.isOpen)))
         board.post(receipt: receipt)

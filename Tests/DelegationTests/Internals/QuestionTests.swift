@@ -215,13 +215,15 @@ struct QuestionTests {
       let (executor, stuck) = (ManualExecutor(), ManualExecutor())
       let question = question(asking: asked, on: executor, Script(decisive: 1))
       let straggler = Task<Void, any Error>(executorPreference: stuck) {}
-      question.keep(straggler, of: Worker(for: question.core, caller: nil))
+      let worker = Worker(for: question.core.number, caller: nil)
+      question.keep(straggler, of: worker)
       question.take(1, from: 0, of: nodes)
       #expect(outcome(question) == 1)
       #expect(!straggler.isCancelled && question.isCancelled == (asked == 2))
       executor.run()
       #expect(straggler.isCancelled == (asked == 2))
       stuck.run()
+      withExtendedLifetime(worker) {}
     }
   }
 
@@ -266,7 +268,7 @@ extension TalliedQuestion<Tally<QuestionTests.Script, Never>> {
   fileprivate func take(
     _ response: Int, from position: Int, of nodes: [SubscriptionNode], isCounted: Bool = false
   ) {
-    let worker = Worker(for: core, caller: nil, only: true)
+    let worker = Worker(for: core.number, caller: nil, only: true)
     worker.begin(nodes[position])
     if !isCounted { _ = nodes[position].countCall() }
     let claim = WorkQueue.Claim(

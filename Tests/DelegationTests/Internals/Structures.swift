@@ -22,6 +22,7 @@ final class Board: Sendable {
 
     init(_ core: HubCore) { self.core = core }
 
+    var number: Int { core.number }
     var deadlines: DeadlineQueue { core.deadlines }
     func begin() { core.begin() }
     func end() { core.end() }

@@ -99,7 +99,7 @@ struct WaitingTests {
 
   @Test("a worker's calls are told apart, also after more than a word of 32 bits can count")
   func calls() {
-    let worker = Worker(for: Nobody(), caller: nil)
+    let worker = Worker(for: 0, caller: nil)
     let first = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     #expect(first.isRunning && first.call == 1)
     worker.end()

@@ -15,12 +15,12 @@ struct WeakReferenceTests {
     examine((any Bound).self, 2, Person.init) { $0.bound() == "person" }
     examine((any Free).self, 5, Plain.init) { $0.free() == "plain" }
     examine((any Free).self, 5, Person.init) { $0.free() == "person" }
-    examine((any Free).self, 5, Trouble.init) { $0.free() == "trouble" }
+    examine((any Free).self, 5, Boxed.init) { $0.free() == "boxed" }
     examine((any One & Free).self, 6, Derived.init) { $0.one() + $0.free() == "1derived" }
     examine((any One & Bound & Free).self, 4, Derived.init) {
       $0.bound() + $0.one() + $0.free() == "derived1derived"
     }
-    examine((any Error & Free).self, 6, Trouble.init) { $0.free() == "trouble" }
+    examine((any Error & Free).self, 6, Boxed.init) { $0.free() == "boxed" }
     examine((any Base & Bound).self, 2, Derived.init) { $0.name + $0.bound() == "derivedderived" }
     examine((any Base & Bound & Free).self, 3, Derived.init) { $0.free() == "derived" }
     examine((any Source<Int>).self, 5, Plain.init) { $0.next() == 7 }
@@ -34,8 +34,8 @@ struct WeakReferenceTests {
     examine((any Actor).self, 2, Person.init) { bare($0) == "person" }
     examine((any Sendable).self, 4, Plain.init) { bare($0 as AnyObject) == "plain" }
     examine(Any.self, 4, Plain.init) { bare($0 as AnyObject) == "plain" }
-    examine((any Error).self, 1, Trouble.init, rebuilds: false) {
-      ($0 as? Trouble)?.free() == "trouble"
+    examine((any Error).self, 1, Boxed.init, rebuilds: false) {
+      ($0 as? Boxed)?.free() == "boxed"
     }
   }
 
@@ -212,8 +212,8 @@ private actor Person: Bound, Free {
 }
 
 /// A class that is an error: `any Error` keeps it in a box.
-private final class Trouble: Error, Free {
+private final class Boxed: Error, Free {
   private let life: Lifetimes.Tracked
   init(_ lifetimes: Lifetimes) { life = lifetimes.make() }
-  func free() -> String { "trouble" }
+  func free() -> String { "boxed" }
 }
