@@ -75,12 +75,6 @@ struct DeadlineQueueTests {
     advance(by: .milliseconds(1))
     #expect(done.history == [5])
     #expect(clock.sleepers == 0)
-    // One that is past is done at once, though the clock goes backwards.
-    let past = try #require(queue.deadline(after: .zero))
-    clock.advance(by: .seconds(-5))
-    _ = past.schedule { [done] in done.record(0) }
-    executor.run()
-    #expect(done.history == [5, 0])
   }
 
   @Test("if they are not shared, each deadline has a sleeper, which ends when it is cancelled")

@@ -92,13 +92,6 @@ final class Board: Sendable {
   /// How many searches for dead subscribers have been asked for since the last call.
   func takeSweeps() -> Int { owner.sweeps.exchange(0, ordering: .relaxed) }
 
-  /// Begins the termination of a subscription, and leaves it to the test to finish it.
-  ///
-  /// - Returns: how many notifications had been posted by then; `nil` if it was terminated before.
-  func beginTermination(of node: SubscriptionNode) -> Int? {
-    topic.state.withLock { $0.terminate(node) }
-  }
-
   /// Does what a hub does that is released: subscriptions refer to their topic, and it to them.
   func clear() {
     topic.terminateAll()

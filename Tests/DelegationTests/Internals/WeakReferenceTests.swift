@@ -25,11 +25,9 @@ struct WeakReferenceTests {
     examine((any Base & Bound & Free).self, 3, Derived.init) { $0.free() == "derived" }
     examine((any Source<Int>).self, 5, Plain.init) { $0.next() == 7 }
     examine((any Source<Int>).self, 5, Derived.init) { $0.next() == 42 }
-    examine((any Source<String>).self, 5, { Generic("s", $0) }) { $0.next() == "s" }
     examine(Plain.self, 1, Plain.init) { $0.free() == "plain" }
     examine(Base.self, 1, Derived.init) { $0.name == "derived" }
     examine(Person.self, 1, Person.init) { $0.free() == "person" }
-    examine(Generic<Int>.self, 1, { Generic(9, $0) }) { $0.next() == 9 }
     examine(AnyObject.self, 1, Plain.init) { bare($0) == "plain" }
     examine((any Actor).self, 2, Person.init) { bare($0) == "person" }
     examine((any Sendable).self, 4, Plain.init) { bare($0 as AnyObject) == "plain" }
@@ -192,16 +190,6 @@ private final class Plain: Bound, Free, Source {
   func bound() -> String { "plain" }
   func free() -> String { "plain" }
   func next() -> Int { 7 }
-}
-
-private final class Generic<Value: Sendable>: Source {
-  private let value: Value
-  private let life: Lifetimes.Tracked
-  init(_ value: Value, _ lifetimes: Lifetimes) {
-    self.value = value
-    life = lifetimes.make()
-  }
-  func next() -> Value { value }
 }
 
 private actor Person: Bound, Free {
