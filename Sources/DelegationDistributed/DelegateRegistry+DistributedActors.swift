@@ -4,7 +4,7 @@ public import Distributed
 extension DelegateRegistry {
   /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
+  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a

@@ -28,7 +28,7 @@ struct AskingForReply<Inner: Asking>: Asking {
 }
 
 extension DelegateHub {
-  /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
+  /// One subscriber's own result of `collect`.
   public struct Reply<Value: Sendable>: Sendable {
     private let id: Identity?
     /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.

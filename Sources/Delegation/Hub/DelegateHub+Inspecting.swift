@@ -100,10 +100,6 @@ extension DelegateHub {
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
   }
 
-  nonisolated func statistics(of key: ObjectIdentifier) -> Statistics.ProtocolStatistics? {
-    core.topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
-  }
-
   /// The deadline of a call; `nil` for none.
   @usableFromInline
   nonisolated func deadline(within duration: Duration?) -> Deadline? {
@@ -135,7 +131,7 @@ extension DelegateHub {
   /// ```swift
   /// try await hub.delayingDrain {
   ///   let response = try await answer(request)
-  ///   hub.notify(RequestObserver.self) { $0.server(server, didAnswer: request) }
+  ///   hub[RequestObserver.self].notify { $0.server(server, didAnswer: request) }
   ///   try await connection.send(response)
   /// }
   /// ```
@@ -174,7 +170,7 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// The work that was left when ``drain(within:)``, ``notifyAndWait(_:within:_:)-4l7hx``,
+  /// The work that was left when ``drain(within:)``, `notifyAndWait`,
   /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.

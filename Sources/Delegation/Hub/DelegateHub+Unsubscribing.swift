@@ -108,7 +108,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
   /// on the caller's thread, under no lock.
   ///
-  /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
     let identity = Identity(id)

@@ -1,7 +1,7 @@
 /// Something that receives events: what ``Events`` calls.
 ///
 /// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
-/// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)-35yi1`` and
+/// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)`` and
 /// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)``.
 public protocol EventReceiver<Event>: AnyObject, Sendable {
   /// What it receives.
@@ -31,7 +31,7 @@ public typealias Events<Event: Sendable> = Delegates<any EventReceiver<Event>>
 extension Delegates {
   /// Posts an event to everybody who observes, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)-2z5cx``: each observer receives one event at a time, in the order of posting. There
+  /// As `notify`: each observer receives one event at a time, in the order of posting. There
   /// is no order across observers.
   ///
   /// - Parameter event: the event.
@@ -64,7 +64,7 @@ extension DelegateRegistry {
   ///   - line: the line that observes.
   ///   - body: what to do with each event.
   /// - Returns: the subscription, which ends if it is cancelled, not if it is released.
-  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public func observe<Event: Sendable>(
     priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
@@ -81,11 +81,11 @@ extension DelegateRegistry {
 
   /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
   ///
-  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``, but the subscription ends as that of a subscriber does:
+  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
   /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
   /// which it is given. Several closures can observe with the same object.
   ///
-  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
+  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// ```swift
   /// events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
@@ -101,7 +101,7 @@ extension DelegateRegistry {
   ///   - line: the line that observes.
   ///   - body: what to do with the object and each event.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public func observe<Owner: AnyObject & Sendable, Event: Sendable>(
     with owner: Owner, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,

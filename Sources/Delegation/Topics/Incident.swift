@@ -143,15 +143,15 @@ extension DelegateHub.Incident {
     public static let notify = Call(code: .notify)
     /// `notifyAndWait`.
     public static let notifyAndWait = Call(code: .notifyAndWait)
-    /// ``DelegateHub/vote(_:by:_:)-2k4ay``, with `absent:` as well.
+    /// `vote`, with `absent:` as well.
     public static let vote = Call(code: .vote)
-    /// ``DelegateHub/ask(_:combining:_:)-8kxs4``, with `absent:` as well.
+    /// `ask`, with `absent:` as well.
     public static let ask = Call(code: .ask)
-    /// ``DelegateHub/collect(_:within:_:)``.
+    /// `collect`.
     public static let collect = Call(code: .collect)
-    /// ``DelegateHub/askInTurn(_:_:)``.
+    /// `askInTurn`.
     public static let askInTurn = Call(code: .askInTurn)
-    /// ``DelegateHub/pass(_:through:_:)``.
+    /// `pass`.
     public static let pass = Call(code: .pass)
 
     /// The call's name.
