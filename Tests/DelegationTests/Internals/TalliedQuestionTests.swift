@@ -6,7 +6,7 @@ import Testing
 @testable import Delegation
 
 @Suite("Question: one tally, many workers, one caller", .inTurn(.heavy))
-struct QuestionTests {
+struct TalliedQuestionTests {
   private typealias Sums = TalliedQuestion<Tally<Script, Never>>
 
   /// Adds up, and does something with each response before it is counted.
@@ -263,7 +263,7 @@ extension TalliedQuestion {
   }
 }
 
-extension TalliedQuestion<Tally<QuestionTests.Script, Never>> {
+extension TalliedQuestion<Tally<TalliedQuestionTests.Script, Never>> {
   /// Counts an answer, as a worker does that has asked; what a worker claims is counted as asked.
   fileprivate func take(
     _ response: Int, from position: Int, of nodes: [SubscriptionNode], isCounted: Bool = false
