@@ -5,39 +5,102 @@ import Synchronization
 /// A subscriber for tests of the pieces that need one and never call it.
 final class Nobody: Sendable {}
 
-/// What the pieces inside are built of in tests that have no hub.
-enum Structures {
-  /// The key of the type that stands for a protocol.
-  static var key: ObjectIdentifier { ObjectIdentifier(Nobody.self) }
+/// One topic without a hub.
+///
+/// Nobody serves it: what is posted waits until the test has it handled, and the delivery that was requested for it
+/// stays counted until the test begins it.
+final class Board: Sendable {
+  private let core: HubCore
+  private let owner: Owner
+  let topic: Topic
 
-  /// An open subscription that no topicIndex knows of.
-  static func node(
-    of subscriber: Nobody, in topic: Topic = Topic(Nobody.self),
-    mailbox: Mailbox? = nil, priority: Int = 0, serial: Int = 0, identity: Identity? = nil,
-    inPlaceOf predecessor: SubscriptionNode? = nil
-  ) -> SubscriptionNode {
-    SubscriptionNode(
-      reference: WeakReference(subscriber, object: subscriber), topic: topic,
-      mailbox: mailbox ?? Mailbox(at: Notification(), number: 0),
-      options: SubscriptionOptions(id: identity),
-      origin: Origin(Nobody.self, at: Site(file: #fileID, line: #line)), priority: priority,
-      serial: serial, inPlaceOf: predecessor)
+  /// Notes what a topic asks of its owner.
+  private final class Owner: TopicOwner {
+    let core: HubCore
+    let requested = Lock<[SubscriptionNode]>([])
+    let sweeps = Atomic<Int>(0)
+
+    init(_ core: HubCore) { self.core = core }
+
+    var number: Int { core.number }
+    var deadlines: DeadlineQueue { core.deadlines }
+    func begin() { core.begin() }
+    func end() { core.end() }
+    func report(_ incident: DelegateHub.Incident) {}
+    func requestWorker(for node: SubscriptionNode) {
+      core.begin()
+      requested.withLock { $0.append(node) }
+    }
+    func sweep(_ topic: Topic) { sweeps.add(1, ordering: .relaxed) }
   }
 
-  /// A subscription made through a switchboard.
-  static func subscribe(
-    _ subscriber: Nobody, to type: Any.Type = Nobody.self, in board: Switchboard,
-    identity: Identity? = nil, priority: Int = 0, policy: DelegateHub.MailboxPolicy = .unbounded,
-    on executor: (any TaskExecutor)? = nil
+  init(_ type: Any.Type = Nobody.self) {
+    core = Board.core()
+    owner = Owner(core)
+    topic = Topic(type, owner: owner)
+  }
+
+  /// What the topics and questions of one hub share, without a hub.
+  static func core(on executor: (any TaskExecutor)? = nil) -> HubCore {
+    HubCore(
+      on: executor, within: [], propagating: [],
+      by: DeadlineQueue(clock: ContinuousClock(), executor: nil), telling: { _ in })
+  }
+
+  /// How many workers are counted.
+  var workers: Int { core.workers.value }
+
+  func subscribe(
+    _ subscriber: AnyObject & Sendable, id: (any Hashable & Sendable)? = nil, priority: Int? = nil,
+    mailbox: DelegateHub.MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil
   ) -> SubscriptionNode {
-    board.topic(of: type).subscribe(
+    topic.subscribe(
       SubscriptionRequest(
         object: subscriber, type: Nobody.self,
-        options: SubscriptionOptions(of: 0, id: identity, policy: policy, executor: executor),
-        priority: priority, site: Site(file: #fileID, line: #line)),
+        options: SubscriptionOptions(
+          of: 0, id: id.map(Identity.init), policy: mailbox, executor: executor),
+        priority: priority, line: SubscribeSite.Line(file: #fileID, line: #line)),
       reference: WeakReference(subscriber, object: subscriber))
   }
 
+  /// - Returns: whether a delivery was requested.
+  @discardableResult
+  func post(_ body: @escaping @Sendable () -> Void = {}, receipt: Receipt? = nil) -> Bool {
+    var content = Structures.content(body)
+    content.receipt = receipt
+    return topic.post(content, for: owner)
+  }
+
+  /// Begins the delivery that was requested, and counts it off.
+  @discardableResult
+  func beginDelivery() -> [SubscriptionNode] {
+    defer { core.end() }
+    return topic.beginDelivery()
+  }
+
+  /// Takes those that a worker was requested for, and counts the workers off.
+  @discardableResult
+  func takeRequested() -> [SubscriptionNode] {
+    let nodes = owner.requested.withLock { nodes in
+      defer { nodes = [] }
+      return nodes
+    }
+    for _ in nodes { core.end() }
+    return nodes
+  }
+
+  /// How many searches for dead subscribers have been asked for since the last call.
+  func takeSweeps() -> Int { owner.sweeps.exchange(0, ordering: .relaxed) }
+
+  /// Does what a hub does that is released: subscriptions refer to their topic, and it to them.
+  func clear() {
+    topic.terminateAll()
+    takeRequested()
+  }
+}
+
+/// What the pieces inside are built of in tests that have no hub.
+enum Structures {
   /// A notification's content that does something when it is handled.
   static func content(_ body: @escaping @Sendable () -> Void = {}) -> Notification.Content {
     Notification.Content(
@@ -47,13 +110,11 @@ enum Structures {
       })
   }
 
-  /// A chain of notifications that do something with their numbers when they are handled, and a
-  /// placeholder.
+  /// A chain of notifications that do something with their numbers when they are handled, and a placeholder.
   static func chain(
-    of count: Int, before end: Notification = Notification(),
-    handling body: @escaping @Sendable (Int) -> Void = { _ in }
+    of count: Int, handling body: @escaping @Sendable (Int) -> Void = { _ in }
   ) -> Notification {
-    var next = end
+    var next = Notification()
     for number in (0..<count).reversed() {
       let notification = Notification()
       notification.fill(with: content { body(number) }, followedBy: next)
@@ -63,156 +124,36 @@ enum Structures {
   }
 }
 
-extension TopicIndex {
-  /// All subscriptions.
-  var all: [SubscriptionNode] { Array(open.values) }
-
-  /// For how many hashes of ids something is kept; `nil` if that cannot be seen.
-  var buckets: Int? {
-    let stored = Mirror(reflecting: self).children.first { $0.label == "named" }?.value
-    return (stored as? Shards<[Named]>)?.count
-  }
-
-  /// Adds a subscription with an id.
-  mutating func insert(_ node: SubscriptionNode, as identity: Identity?) {
-    insert(node, with: SubscriptionOptions(id: identity))
-  }
-
-  /// Appends a notification, as a topic does.
-  @discardableResult
-  mutating func post(
-    _ content: Notification.Content, to topic: Topic, followedBy end: Notification
-  ) -> Notification {
-    topic.append(content, followedBy: end, &self)
-  }
-
-  /// Brings the list of members up to date.
-  mutating func merge() {
-    var draft = members.take()
-    draft.merge()
-    _ = members.put(&draft)
-  }
-
-  /// Ends all subscriptions.
-  mutating func terminateAll() {
-    for node in all { _ = terminate(node) }
-  }
-}
-
-extension Topic {
-  /// One of a hub that does not exist.
-  convenience init(_ type: Any.Type) {
-    self.init(type, owner: Dispatcher())
-  }
-}
-
 extension Notification.Content {
-  /// A subscription for handlers that do not care.
-  private static let node = Structures.node(of: Nobody())
+  private static let subscriber = Nobody()
 
   /// Runs a synchronous handler.
-  func run() throws -> Bool {
-    guard case .synchronous(let handle) = handler else { return false }
-    return try handle(Self.node.reference) == .handled
-  }
-}
-
-/// Takes the numbers of notifications until it is emptied.
-final class Drawer: Sendable {
-  private let numbers = Lock<[Int]>([])
-
-  func put(_ number: Int) {
-    numbers.withLock { $0.append(number) }
-  }
-
-  func empty() -> [Int] {
-    numbers.withLock { numbers in
-      defer { numbers = [] }
-      return numbers
-    }
+  func run() {
+    guard case .synchronous(let handle) = handler else { return }
+    _ = try? handle(WeakReference(Self.subscriber, object: Self.subscriber))
   }
 }
 
 extension SubscriptionNode {
-  /// Begins to attend the mailbox, as a worker of a lane does.
-  func attend() -> Bool {
-    isOpen && touch { contents, published in attend(&contents.mailbox, published) }
-  }
-
-  /// Does what a worker of a lane does with a subscription.
-  func visit() {
-    if attend() { serve() }
-  }
-
-  /// Takes the first notification, as who attends does.
-  func proceed() -> Mailbox.Step {
-    let step = contents.withLock { $0.mailbox.proceed(published: publishedWhileOpen) }
-    if case .done = step {
-      state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent)
-      if !isOpen { finish() }
-    }
-    return step
-  }
-
-  /// Does what a worker does that attends.
-  func serve() {
-    var step = proceed()
-    while true {
-      switch step {
-      case .handle(let content):
-        let isOpen = isOpen
-        if isOpen { _ = try? content.run() }
-        step = advance(after: isOpen ? .handled : .skipped)
-        content.receipt?.pass()
-      case .elsewhere, .more, .done: return
-      }
-    }
-  }
-
-  /// Attends, if nobody does, and takes the first notification.
+  /// Attends, if no other worker does, and takes the first notification, as a worker of a delivery does.
   func begin() -> Notification.Content? {
-    guard attend(), case .handle(let content) = proceed() else { return nil }
-    return content
+    if case .handle(let content) = attend(at: nil) { content } else { nil }
   }
 
-  /// Whether none of its handlers runs and its account is final, once it is terminated.
-  var isIdle: Bool { !isBusy && contents.withLock { $0.mailbox.isAccountedFor } }
-}
-
-extension Mailbox.Step {
-  /// Whether nothing is left to do.
-  var isDone: Bool {
-    if case .done = self { true } else { false }
-  }
-}
-
-extension Mailbox {
-  /// Whether the account will not change any more.
-  var isFinal: Bool { isAccountedFor && !flags.contains(.attended) }
-
-  /// Ends, and passes the receipts of what waited, of which any may have one.
-  mutating func end(at number: Int, as reason: Termination) {
-    terminate(at: number, as: reason)?.passReceipts(upTo: .max, before: number)
+  /// Does what a worker of a delivery does with a subscription.
+  func visit() {
+    if let content = begin() { serve(content) }
   }
 
-  /// Hands what is pending over to a successor, which begins with what is posted next.
-  mutating func handOver(policy: DelegateHub.MailboxPolicy, published: Int) -> Mailbox? {
-    guard var end = next else { return nil }
-    for _ in position..<published { end = end.next ?? end }
-    var successor = Mailbox(at: end, number: published, policy: policy, flags: .awaitingHandOver)
-    successor.takeOver(from: &self)
-    return successor
+  /// Handles what was taken, and what follows.
+  func serve(_ content: Notification.Content) {
+    var step = Mailbox.Step.handle(content)
+    while case .handle(let content) = step {
+      let isOpen = isOpen
+      if isOpen { content.run() }
+      let fate = isOpen ? Notification.Fate.handled : .expired
+      step = advance(after: fate)
+      content.receipt?.pass(as: fate)
+    }
   }
-
-  /// The same for a mailbox by itself.
-  mutating func begin(published: Int) -> Notification.Content? {
-    guard attend(published: published), case .handle(let content) = proceed(published: published)
-    else { return nil }
-    return content
-  }
-}
-
-extension Round {
-  /// Claims the next subscription, as a worker does.
-  func claim() -> Claim? { state.claim() }
 }

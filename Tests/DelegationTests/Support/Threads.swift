@@ -84,7 +84,9 @@ final class Meeting: Sendable {
   /// - Returns: whether it takes place. If not, then for nobody, and no other one does.
   @discardableResult
   func await(_ round: Int) -> Bool {
-    if round > 1, ContinuousClock.now >= end { closing.min(round, ordering: .sequentiallyConsistent) }
+    if round > 1, ContinuousClock.now >= end {
+      closing.min(round, ordering: .sequentiallyConsistent)
+    }
     arrivals.add(1, ordering: .sequentiallyConsistent)
     var looks = 0
     while arrivals.load(ordering: .sequentiallyConsistent) < (round + 1) * size {
