@@ -77,7 +77,7 @@ extension Delivery {
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var batches: [ObjectIdentifier: Batch] = [:]
+    var batches = Batches()
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker, sending: &batches)
@@ -88,19 +88,33 @@ extension Delivery {
   }
 
   /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.
-  private typealias Batch = (executor: any TaskExecutor, nodes: [SubscriptionNode])
+  ///
+  /// In the order in which they were found, so that a schedule with the same seed is the same.
+  private struct Batches {
+    var indices: [ObjectIdentifier: Int] = [:]
+    var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
 
-  private func send(_ batches: inout [ObjectIdentifier: Batch]) {
-    for (executor, nodes) in batches.values {
+    mutating func add(_ node: SubscriptionNode, on executor: any TaskExecutor) {
+      let index = indices[Delegation.place(of: executor), default: all.count]
+      if index == all.count {
+        indices[Delegation.place(of: executor)] = index
+        all.append((executor, []))
+      }
+      all[index].nodes.append(node)
+    }
+  }
+
+  private func send(_ batches: inout Batches) {
+    for (executor, nodes) in batches.all {
       Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
     }
-    batches = [:]
+    batches = Batches()
   }
 
   /// Runs the handlers of a subscription, or adds it to another delivery.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
-    sending batches: inout [ObjectIdentifier: Batch]
+    sending batches: inout Batches
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
@@ -110,7 +124,7 @@ extension Delivery {
       // contended.
       switch consume step {
       case .handle(let content):
-        if !batches.isEmpty { send(&batches) }
+        if !batches.all.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         var fate = Notification.Fate.expired
@@ -125,9 +139,7 @@ extension Delivery {
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
-        if let executor = node.executor {
-          batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)
-        }
+        if let executor = node.executor { batches.add(node, on: executor) }
         return
       case .wake(let waiter):
         waiter?.resume(true)
