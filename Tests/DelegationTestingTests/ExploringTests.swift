@@ -156,8 +156,8 @@ struct ExploringTests {
         await gate.pass()
         return true
       }
-      hub[Listener.self].notify() { $0.hear(2) }
-      hub[Listener.self].notify() { $0.hear(3) }
+      hub[Listener.self].notify { $0.hear(2) }
+      hub[Listener.self].notify { $0.hear(3) }
       let isLate = await !late
       try #require(isLate)
       try #require(executor.clock.now.offset == .seconds(1))

@@ -46,6 +46,13 @@ struct ManualClockTests {
     sleep(1, until: 5)
     sleep(2, until: 0)
     #expect(woken.events == [1, 2])
+    let (early, late) = (
+      ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
+    )
+    #expect(early < late)
+    #expect(early.duration(to: late) == .seconds(2))
+    #expect("\(early.advanced(by: .seconds(2)))" == "3.0 seconds")
+    #expect(clock.minimumResolution == .zero)
   }
 
   @Test("it can be put back, which wakes nobody")
@@ -146,8 +153,8 @@ struct ManualClockTests {
   @Test("the longest durations do not trap")
   func longest() {
     let vote = executor.start { [executor, clock] in
-      await DelegateHub(on: executor, clock: clock).vote(
-        Listener.self, within: .seconds(1_000_000_000_000), absent: .abstains
+      await DelegateHub(on: executor, clock: clock)[Listener.self].vote(
+        within: .seconds(1_000_000_000_000), absent: .abstains
       ) { await $0.answer(1) }
     }
     #expect(vote.value == true)
@@ -156,17 +163,5 @@ struct ManualClockTests {
     sleep.cancel()
     executor.run()
     #expect(sleep.isOver)
-  }
-
-  @Test("instants are points on a line")
-  func instants() {
-    let (early, late) = (
-      ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
-    )
-    #expect(early < late)
-    #expect(early.duration(to: late) == .seconds(2))
-    #expect(early.advanced(by: .seconds(2)) == late)
-    #expect("\(late)" == "3.0 seconds")
-    #expect(clock.minimumResolution == .zero)
   }
 }

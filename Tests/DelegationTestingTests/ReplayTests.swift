@@ -39,9 +39,9 @@ struct ReplayTests {
     await withTaskGroup { group in
       for number in 0..<2 {
         group.addTask {
-          hub[Listener.self].notify() { $0.hear(number) }
-          let isAllowed = await hub[Listener.self].vote(within: .seconds(number), absent: .abstains
-          ) { await $0.answer(number) }
+          hub[Listener.self].notify { $0.hear(number) }
+          let isAllowed = await hub[Listener.self].vote(within: .seconds(number), absent: .abstains)
+          { await $0.answer(number) }
           history.record("\(number): \(isAllowed)")
           await account.withdraw(60, by: "\(number)")
         }
@@ -83,15 +83,16 @@ struct ReplayTests {
       }
     }
     @Sendable func call(_ number: Int) async {
-      hub[Listener.self].notify() { _ = await $0.answer(10 + number) }
+      hub[Listener.self].notify { _ = await $0.answer(10 + number) }
       let mortal = Mortal { history.record("\(number) is released") }
-      hub[Listener.self].notify() { probe in
+      hub[Listener.self].notify { probe in
         withExtendedLifetime(mortal) { probe.hear(number) }
       }
-      let answers = await hub[Listener.self].ask(combining: .all(), within: .seconds(1 + number), absent: .abstains
+      let answers = await hub[Listener.self].ask(
+        combining: .all(), within: .seconds(1 + number), absent: .abstains
       ) { await $0.answer(number) }
       history.record("\(number): \(answers.count) answer")
-      let left = await hub[Listener.self].notifyAndWait() { $0.hear(20 + number) }
+      let left = await hub[Listener.self].notifyAndWait { $0.hear(20 + number) }
       history.record("\(number): \(left)")
     }
     subscribe()
@@ -117,7 +118,7 @@ struct ReplayTests {
     }
     hub.unsubscribeAll(from: Listener.self)
     history.record("\(await hub.drain(within: .seconds(5)))")
-    history.record("\(await hub.statistics().counts)")
+    history.record("\(hub.statistics().counts)")
   }
 
   typealias Scenario = @Sendable (SeededExecutor, Recorder<String>) async throws -> Void
@@ -221,7 +222,7 @@ struct ReplayTests {
     let exploration = try exploreSchedules { executor in
       let hub = DelegateHub(on: executor)
       for _ in 0..<3 { hub.subscribe(Voter(), to: Listener.self, hold: .strongly) }
-      try #require(await hub[Listener.self].vote() { await $0.answer(1) })
+      try #require(await hub[Listener.self].vote { await $0.answer(1) })
     }
     #expect(exploration.schedules == 1000)
     #expect(exploration.distinctSchedules > 50)
