@@ -1,7 +1,7 @@
 import DelegationDistributed
 import DelegationTesting
 import Distributed
-import LoopbackCluster
+import PipeCluster
 import Testing
 
 /// In each of these systems the first actor has the same id as the first one of another.
@@ -30,7 +30,7 @@ struct EqualIDTests {
     let former = hub.subscribe(first, to: Gatekeeper.self)
     let latter = hub.subscribe(second, to: Gatekeeper.self)
     #expect([former.isActive, latter.isActive] == [false, true])
-    hub.notify(Gatekeeper.self) { try await $0.didEnter(1) }
+    hub[Gatekeeper.self].notify { try await $0.didEnter(1) }
     executor.run()
     #expect(heardByFirst.events == [])
     #expect(heardBySecond.events == ["second: 1"])
@@ -41,11 +41,11 @@ struct EqualIDTests {
   func afterDeath() {
     var (dead, heardByDead): (Concierge?, Recorder<String>) = concierge("dead")
     if let dead { hub.subscribe(dead, to: Gatekeeper.self) }
-    hub.notify(Gatekeeper.self) { try await $0.didEnter(1) }
+    hub[Gatekeeper.self].notify { try await $0.didEnter(1) }
     dead = nil
     let (living, heardByLiving) = concierge("living")
     hub.subscribe(living, to: Gatekeeper.self)
-    hub.notify(Gatekeeper.self) { try await $0.didEnter(2) }
+    hub[Gatekeeper.self].notify { try await $0.didEnter(2) }
     executor.run()
     #expect(heardByDead.events == [])
     #expect(heardByLiving.events == ["living: 1", "living: 2"])
