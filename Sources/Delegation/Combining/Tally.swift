@@ -18,8 +18,8 @@ extension DelegateHub {
   /// many must have answered, because what has died or was unsubscribed says nothing:
   ///
   /// ```swift
-  /// let isAllowed = await hub.vote(
-  ///   Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+  /// let isAllowed = await hub[Gatekeeper.self].vote(
+  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
   ///   absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```

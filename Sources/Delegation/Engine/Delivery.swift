@@ -16,7 +16,7 @@ final class Delivery: Sendable {
   }
 
   let core: HubCore
-  /// Kept until the last worker is done.
+  /// Kept until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
@@ -38,7 +38,8 @@ final class Delivery: Sendable {
     on executor: (any TaskExecutor)?, isElsewhere: Bool, _ priority: TaskPriority
   ) {
     self.core = core
-    hub = core.hub
+    // An executor may stand still for good: what waits there keeps only the subscriptions.
+    hub = isElsewhere ? nil : core.hub
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
@@ -73,42 +74,58 @@ final class Delivery: Sendable {
 
 /// How a delivery's workers run handlers.
 extension Delivery {
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
+
   /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
+    var served = 0
     var batches = Batches()
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker, sending: &batches)
-      if isElsewhere { core.end() }
+      if isElsewhere {
+        core.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      }
       next = claim()
     }
-    send(&batches)
+    if !batches.isEmpty { send(&batches) }
   }
 
-  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a delivery.
-  ///
-  /// In the order in which they were found, so that a schedule with the same seed is the same.
+  /// Subscriptions with executors, to which a worker has come while it ran no handler: those of one executor share a
+  /// delivery, which is one job for many.
   private struct Batches {
-    var indices: [ObjectIdentifier: Int] = [:]
-    var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
+    private var indices: [ObjectIdentifier: Int] = [:]
+    private var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
 
-    mutating func add(_ node: SubscriptionNode, on executor: any TaskExecutor) {
-      let index = indices[Delegation.place(of: executor), default: all.count]
+    var isEmpty: Bool { all.isEmpty }
+
+    mutating func add(_ node: SubscriptionNode, for executor: any TaskExecutor) {
+      let place = Delegation.place(of: executor)
+      let index = indices[place, default: all.count]
       if index == all.count {
-        indices[Delegation.place(of: executor)] = index
+        indices[place] = index
         all.append((executor, []))
       }
       all[index].nodes.append(node)
     }
+
+    /// Takes out all, in the order in which they came: a schedule is the same each time.
+    mutating func take() -> [(executor: any TaskExecutor, nodes: [SubscriptionNode])] {
+      defer { self = Batches() }
+      return all
+    }
   }
 
   private func send(_ batches: inout Batches) {
-    for (executor, nodes) in batches.all {
+    for (executor, nodes) in batches.take() {
       Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
     }
-    batches = Batches()
   }
 
   /// Runs the handlers of a subscription, or adds it to another delivery.
@@ -124,22 +141,14 @@ extension Delivery {
       // contended.
       switch consume step {
       case .handle(let content):
-        if !batches.all.isEmpty { send(&batches) }
+        if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate = Notification.Fate.expired
-        if content.context.isEmpty {
-          fate = await run((consume content).handler, on: node, in: call, as: &worker)
-        } else {
-          // Incidents are found within these task-locals, too.
-          await content.context.bind {
-            fate = await run(content.handler, on: node, in: call, as: &worker)
-          }
-        }
+        let fate = await run((consume content).handler, on: node, in: call, as: &worker)
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
-        if let executor = node.executor { batches.add(node, on: executor) }
+        if let executor = node.executor { batches.add(node, for: executor) }
         return
       case .wake(let waiter):
         waiter?.resume(true)
@@ -156,9 +165,25 @@ extension Delivery {
     as worker: inout Worker?
   ) async -> Notification.Fate {
     switch consume handler {
-    case .synchronous(let handle): run(handle, on: node, in: call)
-    case .asynchronous(let handle): await run(handle, on: node, in: call, as: &worker)
+    case .synchronous(let handle): return run(handle, on: node, in: call)
+    case .asynchronous(let handle): return await run(handle, on: node, in: call, as: &worker)
+    case .bound(let bound): return await run(bound, on: node, in: call, as: &worker)
     }
+  }
+
+  /// Incidents are found within the poster's task-locals, too.
+  nonisolated(nonsending) private func run(
+    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
+  ) async -> Notification.Fate {
+    var fate = Notification.Fate.expired
+    await bound.context.bind {
+      switch bound.handler {
+      case .synchronous(let handle): fate = run(handle, on: node, in: call)
+      case .asynchronous(let handle): fate = await run(handle, on: node, in: call, as: &worker)
+      case .bound(let inner): fate = await run(inner, on: node, in: call, as: &worker)
+      }
+    }
+    return fate
   }
 
   /// Not inlined: as a part of an asynchronous function each delivery is dearer.
@@ -179,7 +204,7 @@ extension Delivery {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
   ) async -> Notification.Fate {
-    let worker = present ?? Worker(for: core, caller: nil)
+    let worker = present ?? Worker(for: core.number, caller: nil)
     present = worker
     guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
@@ -189,7 +214,7 @@ extension Delivery {
       let fate = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return node.fate(of: fate, in: call)
+      return node.fate(of: worker.takeFate(fate), in: call)
     } catch {
       return fail(error, on: node, in: call)
     }

@@ -22,10 +22,18 @@ final class HubCore: @unchecked Sendable {
   /// Whether a loop does all that handlers need, if they have no executors of their own.
   @usableFromInline
   let mayAskInPlace: Bool
+  /// Whether the handlers of notifications are within interceptors or task-locals.
+  let wraps: Bool
   /// The task-locals that notifications and incidents carry.
   let propagating: [TaskLocalPropagation]
   /// Sets the deadlines of calls.
   let deadlines: DeadlineQueue
+  /// A number that no other hub ever has.
+  @usableFromInline
+  let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+
+  private static let numbers = Atomic<Int>(0)
+
   /// How many workers there are, including those that were requested and have not started.
   ///
   /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
@@ -50,6 +58,7 @@ final class HubCore: @unchecked Sendable {
     self.executor = executor
     interception = Interception(interceptors, now: deadlines.now)
     mayAskInPlace = executor == nil && interception == nil
+    wraps = interception != nil || !propagating.isEmpty
     self.propagating = propagating
     self.deadlines = deadlines
     self.onIncident = onIncident

@@ -62,9 +62,10 @@ final class Interception: Sendable {
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard node.mayHandle else { return .notCalled }
       do {
-        let delivery = try await handle()
-        result = .success(delivery)
-        return delivery == .handled ? .returned : .notCalled
+        var fate = try await handle()
+        if let worker = HandlerContext.binding.wrappedValue?.worker { fate = worker.takeFate(fate) }
+        result = .success(fate)
+        return fate == .handled ? .returned : .notCalled
       } catch {
         result = .failure(error)
         return .threw(error)
@@ -80,10 +81,7 @@ extension Notification.Handler {
     let time = interception.now()
     return .asynchronous { subscriber in
       try await interception.deliver(in: call, postedAt: time) {
-        switch self {
-        case .synchronous(let handle): try handle(subscriber)
-        case .asynchronous(let handle): try await handle(subscriber)
-        }
+        try await self(subscriber)
       }
     }
   }

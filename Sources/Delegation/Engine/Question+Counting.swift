@@ -138,7 +138,8 @@ extension Question {
   @discardableResult
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd) -> Bool {
     let isLate = state.withLock { $0.isExpired }
-    node.endCall(as: isLate ? .late : end)
+    // Who has not been called, for its actor was busy, has not been asked.
+    node.endCall(as: isLate && end != .unasked ? .late : end)
     return isLate
   }
 

@@ -147,7 +147,7 @@ class Question: @unchecked Sendable {
     }
     core.begin()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
-    let worker = Worker(for: core, caller: caller)
+    let worker = Worker(for: core.number, caller: caller)
     keep(startInPlace(worker), of: worker)
     return isDecided
   }
@@ -234,14 +234,17 @@ class Question: @unchecked Sendable {
       state.tasks[ObjectIdentifier(worker)] = task
       return isCancelled
     }
-    if mustCancel { task.cancel() }
+    if mustCancel { cancel([task]) }
   }
 
-  /// Cancels the handlers that run and those that will; in the place of who cancels the caller, if the stack is large
-  /// enough for what that cancels in turn.
-  private func cancel() {
-    let tasks = state.withLock { beginCancelling(&$0, except: nil) }
-    guard caller.isShallow else { return cancelApart(tasks) }
+  /// Cancels the handlers that run and those that will.
+  private func cancel() { cancel(state.withLock { beginCancelling(&$0, except: nil) }) }
+
+  /// Cancels tasks in the current one's place, if the stack is large enough for what that cancels in turn.
+  ///
+  /// With a deadline it does not: a cancellation handler that blocks must not keep the caller, nor who cancels it.
+  private func cancel(_ tasks: [Task<Void, any Error>]) {
+    guard caller.isShallow, !hasDeadline else { return cancelApart(tasks) }
     for task in tasks { task.cancel() }
   }
 

@@ -28,7 +28,10 @@ extension DelegateHub {
     let nodes = given ?? snapshot(of: recipients.key)
     var tally = Tally<C, E>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
-    if let decision = tally.begin() { return decision }
+    if let decision = tally.begin() {
+      noteShortage(of: tally.combiner, among: nodes.count, of: recipients.base, in: call)
+      return decision
+    }
     // After the combiner, which is the user's and may have given it an executor.
     if deadline == nil, let node = soleSubscription(of: nodes) {
       let worker = beginAsking()
@@ -77,18 +80,29 @@ extension DelegateHub {
         }
       }
     ) { question, worker, first in
-      let tallied = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
+      let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
+      if let interception = question.core.interception {
+        return await question.run(from: first, as: worker, within: interception, asking)
+      }
       return await question.run(from: first, as: worker) { answer, claim in
-        tallied.take(answer, from: claim, by: worker)
+        question.take(answer, from: claim, by: worker)
       } asking: { node in
-        guard let interception = question.core.interception else {
-          return await asking.answer(of: node, in: question)
-        }
-        return await interception.answer(to: asking, of: node, as: worker, in: question)
+        await asking.answer(of: node, in: question)
       }
     }
     if !question.begin() { await question.finish() }
     return TalliedQuestion.takeDecision(of: question)
+  }
+
+  /// Reports a rule that has decided before anybody is asked, if it needs more answers than there are subscribers.
+  @usableFromInline
+  nonisolated func noteShortage<C: Combiner>(
+    of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
+  ) {
+    let needed = (combiner as? BooleanRule)?.shortage(among: count) ?? 0
+    if needed > 0 {
+      core.topics.find(type, owner: core).reportShortage(of: needed, among: count, in: call)
+    }
   }
 
   /// Counts the current task as a worker that asks.
@@ -97,7 +111,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
     core.begin()
-    return Worker(for: core, caller: Caller.present)
+    return Worker(for: core.number, caller: Caller.present)
   }
 
   /// Counts off the current task, which asks nobody any more.

@@ -74,10 +74,12 @@ extension DelegateHub {
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
+    // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
+    let present = min(workers, core.workers.value)
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
-    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, workers - explained))
+    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, present - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
@@ -96,10 +98,6 @@ extension DelegateHub {
   public nonisolated func statistics() -> Statistics {
     let protocols = core.topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
-  }
-
-  nonisolated func statistics(of key: ObjectIdentifier) -> Statistics.ProtocolStatistics? {
-    core.topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
   }
 
   /// The deadline of a call; `nil` for none.
@@ -133,7 +131,7 @@ extension DelegateHub {
   /// ```swift
   /// try await hub.delayingDrain {
   ///   let response = try await answer(request)
-  ///   hub.notify(RequestObserver.self) { $0.server(server, didAnswer: request) }
+  ///   hub[RequestObserver.self].notify { $0.server(server, didAnswer: request) }
   ///   try await connection.send(response)
   /// }
   /// ```
@@ -172,7 +170,7 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// The work that was left when ``drain(within:)``, ``notifyAndWait(_:within:_:)-4l7hx``,
+  /// The work that was left when ``drain(within:)``, `notifyAndWait`,
   /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
@@ -217,13 +215,15 @@ extension DelegateHub {
 
 extension DelegateHub.Leftovers.Subscriber {
   /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode, named id: Identity? = nil) {
+  init?(_ node: SubscriptionNode) {
     let running = node.runningCalls
     // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
-    let waiting = node.contents.withLock { $0.mailbox.account(published: node.published).waiting }
+    let waiting = node.contents.withLock {
+      $0.mailbox.account(published: node.published, inHands: $0.hands).waiting
+    }
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.name(with: id ?? node.id), site: node.site.description, running: running,
+      subscriber: node.name(with: node.id), site: node.site.description, running: running,
       waiting: waiting, subscription: .init(node: node))
   }
 }

@@ -67,7 +67,7 @@ extension DelegateHub {
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
   /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for each of the subscriptions.
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions.
   ///
   /// **Order.** In each protocol it is served after those that subscribed before it.
   ///

@@ -71,7 +71,7 @@ extension DelegateHub {
     }
   }
 
-  /// Asks subscriptions one after another: each turn is a question to one.
+  /// Asks subscriptions one after another.
   ///
   /// - Parameters:
   ///   - recipients: who is asked.
@@ -90,30 +90,63 @@ extension DelegateHub {
   ) async -> Result<Value?, E> {
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
     var work = WorkQueue(snapshot(of: recipients.key))
+    // Counted between the turns as well: a drain has to see it.
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    let isApart = !core.mayAskInPlace || whole != nil || each != nil
     var value = value
     while let claim = work.claim() {
       if claim.isLast { _ = work.release() }
       let present = value
-      let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }) {
-        await ask($0, present, $1)
+      var answer = Answer<Value?, E>.absence
+      if !isApart, !claim.node.hasExecutor {
+        answer = await worker.ask(claim.node, in: call, absence: .absence) {
+          await ask($0, present, nil)
+        }
       }
-      let turn = await decide(
-        recipients, among: [claim.node], by: First<Value?, Value?>.first(), in: call,
-        within: deadline(by: whole, each: each), asking)
-      switch turn {
-      case .failure: return turn.map { $0 ?? nil }
-      case .success(.some(let next)):
+      if isApart || claim.node.hasExecutor || worker.takeHeir() {
+        answer = await takeTurn(
+          of: claim.node, among: recipients, as: worker, in: call,
+          within: deadline(by: whole, each: each), absent: absence
+        ) { await ask($0, present, $1) }
+      }
+      switch answer {
+      case .response(let next), .substitute(let next):
         if (next == nil) == (call == .pass) { return .success(next) }
         value = next
-      case .success(.none): break
+      case .absence: break
+      case .failure(let error): return .failure(error)
       }
     }
     return .success(value)
   }
 
+  /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
+  @usableFromInline
+  nonisolated func takeTurn<P, Value: Sendable, E>(
+    of node: SubscriptionNode, among recipients: Recipients<P>, as worker: Worker,
+    in call: CallKind, within deadline: Deadline?, absent absence: Absence<Value?>?,
+    _ ask: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Value?, E>
+  ) async -> Answer<Value?, E> {
+    let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }, ask)
+    // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
+    defer { worker.end() }
+    let turn = await HandlerContext.binding.withValue(context) {
+      await decide(
+        recipients, among: [node], by: First<Value?, Value?>.first(), in: call, within: deadline,
+        asking)
+    }
+    switch turn {
+    case .success(let value): return value.map(Answer.response) ?? .absence
+    case .failure(let error): return .failure(error)
+    }
+  }
+
   /// The deadline of a turn that begins now; past if the one of the whole question has come.
   @usableFromInline
   nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
+    if whole == nil, each == nil { return nil }
     let left = whole.map { $0.time - core.deadlines.now() } ?? Deadline.farthest
     return core.deadlines.deadline(after: min(left, each ?? left))
   }

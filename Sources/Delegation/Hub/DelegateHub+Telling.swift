@@ -16,12 +16,13 @@ extension DelegateHub {
     _ handler: (Recipients<P>) -> Notification.Handler
   ) async -> Outcome {
     let deadline = deadline(within: duration)
-    let receipt = Receipt()
+    let receipt = Receipt(admitting: recipients.admits)
     guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
     post(handler(recipients), to: topic, receipt: receipt)
-    guard let awaited = receipt.before(window) else { return Outcome(receipt) }
-    let isPassed = await WaitGoal.passing(of: awaited).wait(until: deadline)
-    if isPassed || awaited.outstanding.value == 0 { return Outcome(receipt) }
+    guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
+    let goal: WaitGoal =
+      window > 0 ? .room(after: awaited, in: topic) : .passing(of: awaited)
+    if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
       receipt, left: topic.overview().nodes.filter { $0.hasPending(awaited) }
         .compactMap { Leftovers.Subscriber($0) })
@@ -31,17 +32,23 @@ extension DelegateHub {
   nonisolated func post(
     _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
   ) {
-    var content = Notification.Content(handler: handler, receipt: receipt)
-    if core.interception != nil || !core.propagating.isEmpty {
-      let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-      if let interception = core.interception {
-        content.handler = handler.intercepted(by: interception, in: call)
-      }
-      content.context = core.propagating.map { $0.capture() }
-    }
+    let content = Notification.Content(
+      handler: core.wraps ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
+      receipt: receipt)
     guard topic.post(content, for: core) else { return }
     // Not lower than the default: others may wait for the same delivery.
     core.startDelivery(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+  }
+}
+
+extension DelegateHub {
+  /// The handler within the hub's interceptors, and these within the poster's task-locals.
+  private nonisolated func wrapped(
+    _ handler: Notification.Handler, in call: CallKind
+  ) -> Notification.Handler {
+    let handler = core.interception.map { handler.intercepted(by: $0, in: call) } ?? handler
+    if core.propagating.isEmpty { return handler }
+    return .bound(.init(handler, in: core.propagating.map { $0.capture() }))
   }
 }
 
@@ -51,7 +58,15 @@ extension Notification.Handler {
   static func calling<P>(
     _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
-    .synchronous { reference in
+    // Made without the recipients where they are all: what it captures would be stored for each notification.
+    if recipients.admits == nil {
+      return .synchronous { reference in
+        guard let subscriber = reference.load(as: P.self) else { return .expired }
+        try body(subscriber)
+        return .handled
+      }
+    }
+    return .synchronous { reference in
       guard let subscriber = recipients.load(reference) else {
         return recipients.absence(of: reference)
       }
@@ -66,7 +81,14 @@ extension Notification.Handler {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void,
     in recipients: Recipients<P>
   ) -> Self {
-    .asynchronous { reference in
+    if recipients.admits == nil {
+      return .asynchronous { reference in
+        guard let subscriber = reference.load(as: P.self) else { return .expired }
+        try await body(subscriber)
+        return .handled
+      }
+    }
+    return .asynchronous { reference in
       guard let subscriber = recipients.load(reference) else {
         return recipients.absence(of: reference)
       }

@@ -13,7 +13,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
 
   /// Subscribes an object.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
   /// if the object does not conform to that one.
   ///

@@ -45,8 +45,15 @@ extension Recipients {
   @inlinable
   @inline(__always)
   func load(_ reference: borrowing WeakReference) -> P? {
-    guard let admits else { return reference.load(as: P.self) }
-    return reference.living.flatMap { admits($0) ? $0 as? P : nil }
+    if admits == nil { return reference.load(as: P.self) }
+    return loadIfAdmitted(reference)
+  }
+
+  /// Not inlined: it would make each voter of the others dearer.
+  @inlinable
+  @inline(never)
+  func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
+    reference.living.flatMap { admits?($0) == true ? $0 as? P : nil }
   }
 
   /// What became of a notification whose subscriber was not loaded.

@@ -1,27 +1,24 @@
-internal import Synchronization
-
-/// What a stream's loops share: who waits for the next event, and who waits for the one that is in hand.
+/// What the loops of one stream share.
 ///
 /// `@unchecked Sendable`: used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
-  private(set) var waiters: [Waiter] = []
-  /// The number of the notification in hand; that which the mailbox would say is not, once its limit has dropped others.
-  var number: Int?
-  /// That of the notification in hand.
-  var receipt: Receipt?
-  /// What has become of it.
-  var fate = Notification.Fate.handled
-  /// Whether a loop brings the event of the notification in hand; written under that lock.
-  private let taking = Atomic(false)
-  var isTaking: Bool {
-    get { taking.load(ordering: .sequentiallyConsistent) }
-    set { taking.store(newValue, ordering: .sequentiallyConsistent) }
+  /// One notification that a loop has taken, and not yet handled.
+  struct Hand: Sendable {
+    let number: Int
+    let receipt: Receipt?
+    /// What became of it.
+    var fate = Notification.Fate.failed
   }
 
-  /// Notes that nothing is in hand any more.
-  func putDown() -> (receipt: Receipt?, fate: Notification.Fate) {
-    defer { (fate, number) = (.handled, nil) }
-    return (receipt.take(), fate)
+  /// The loops that wait for the next event.
+  private(set) var waiters: [Waiter] = []
+  /// The numbers of the notifications that loops have in hand.
+  private(set) var hands: [Int] = []
+
+  func take(_ number: Int) { hands.append(number) }
+
+  func putDown(_ number: Int) {
+    if let index = hands.firstIndex(of: number) { hands.remove(at: index) }
   }
 
   func makeWaiter() -> Waiter {
@@ -31,6 +28,14 @@ final class StreamLoop: @unchecked Sendable {
   }
 
   func nextWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
+
+  /// Resumes all that wait: their subscription has ended.
+  ///
+  /// Must not be called under a lock.
+  func end(of node: SubscriptionNode) {
+    let waiters = node.contents.withLock { _ in self.waiters }
+    for waiter in waiters { waiter.resume(true) }
+  }
 
   /// - Returns: whether it was there.
   func remove(_ waiter: Waiter) -> Bool {

@@ -27,7 +27,7 @@ extension SubscriptionNode {
       return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
     }
     if let overflow {
-      let last = overflow.passReceipts()
+      let last = overflow.passReceipts(by: reference)
       if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
     }
     return result
@@ -35,7 +35,9 @@ extension SubscriptionNode {
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
-    contents.withLock { $0.mailbox.hasPending(number) }
+    contents.withLock {
+      $0.mailbox.hasPending(number) || $0.options?.loop?.hands.contains(number) == true
+    }
   }
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
@@ -48,7 +50,7 @@ extension SubscriptionNode {
   var account: Account {
     // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
     // a mailbox with a limit has stored.
-    touch { contents, _ in contents.mailbox.account(published: published) }
+    touch { contents, _ in contents.mailbox.account(published: published, inHands: contents.hands) }
   }
 }
 
@@ -62,15 +64,10 @@ extension SubscriptionNode {
   func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
-      if let loop = contents.options?.loop {
+      if let options = contents.options, !options.isServed(at: place) {
         guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner?.begin()
-        return (.wake(loop.nextWaiter()), 0)
-      }
-      if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
-        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner?.begin()
-        return (.elsewhere, 0)
+        if contents.hands == 0 { topic.owner?.begin() }
+        return (options.loop.map { .wake($0.nextWaiter()) } ?? .elsewhere, 0)
       }
       guard attend(&contents.mailbox, published) else { return (.done, 0) }
       let step = contents.mailbox.proceed(published: published)

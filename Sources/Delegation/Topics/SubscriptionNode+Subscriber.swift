@@ -39,11 +39,16 @@ extension SubscriptionNode {
   }
 }
 
+/// A subscriber of the library's own, with the name that statistics and incidents have for it.
+protocol NamedSubscriber: AnyObject {
+  static var name: String { get }
+}
+
 /// What a subscription reports of its subscriber.
 extension SubscriptionNode {
   /// The subscriber's name, for people: its type and its id, if one was given.
   func name(with id: Identity?) -> String {
-    let type = Topic.name(of: site.type)
+    let type = (site.type as? any NamedSubscriber.Type)?.name ?? Topic.name(of: site.type)
     return id.map { "\(type) (\($0))" } ?? type
   }
 

@@ -17,7 +17,6 @@ extension Topic {
     guard reference.refers(to: request.object) else {
       return makeEnded(request, reference: reference)
     }
-    if request.options?.executor != nil { noteExecutor() }
     let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {
@@ -110,6 +109,20 @@ extension Topic {
       effects.append(.sweep)
     }
     return node
+  }
+
+  /// Reports that a rule needs more answers than there are subscribers, unless that was done since there were as many.
+  func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
+    guard state.withLock({ $0.shortages.insert(needed).inserted }) else { return }
+    let nobody = BoundSubscriber(to: self)
+    let request = SubscriptionRequest(
+      object: nobody, type: BoundSubscriber.self, options: nil, priority: nil,
+      line: .init(file: #fileID, line: #line))
+    let node = makeEnded(request, reference: WeakReference(nobody, object: nobody))
+    var incident = DelegateHub.Incident(
+      kind: .tooFew, call: .init(code: call), subscription: .init(node: node), id: nil)
+    (incident.needed, incident.present) = (needed, present)
+    owner?.report(incident)
   }
 
   /// Makes a terminated subscription, for an object that is dying; nobody else keeps it.
