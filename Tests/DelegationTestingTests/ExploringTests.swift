@@ -58,19 +58,6 @@ struct ExploringTests {
     }
   }
 
-  @Test("each order of a few tasks comes up")
-  func orders() throws {
-    let orders = Recorder<String>()
-    try exploreSchedules(seeds: 0..<2000) { _ in
-      let order = Recorder<Int>()
-      await withTaskGroup { group in
-        for number in 0..<4 { group.addTask { order.record(number) } }
-      }
-      orders.record(order.events.map(String.init).joined())
-    }
-    #expect(Set(orders.events).count == 24)
-  }
-
   private actor Log {
     private(set) var entries = ""
     func add(_ entry: String) { entries += entry }

@@ -134,22 +134,6 @@ struct ManualClockTests {
     }
   }
 
-  @Test("those who wait for sleepers go on when so many sleep, or when they are cancelled")
-  func waiting() {
-    let two = executor.start { [clock] in await clock.waitForSleepers(2) }
-    let three = executor.start { [clock] in await clock.waitForSleepers(3) }
-    sleep(1, until: 1)
-    #expect(!two.isOver)
-    sleep(2, until: 1)
-    #expect(two.isOver)
-    #expect(!three.isOver)
-    three.cancel()
-    executor.run()
-    #expect(three.isOver)
-    clock.advance(by: .seconds(1))
-    executor.run()
-  }
-
   @Test("the longest durations do not trap")
   func longest() {
     let vote = executor.start { [executor, clock] in

@@ -48,23 +48,6 @@ struct AcrossProcessesTests {
     }
   }
 
-  @Test("an actor with two equal proxies is asked once")
-  func equalProxies() async throws {
-    try await Cluster.run { cluster in
-      let (_, remote) = try await cluster.startOne()
-      let hub = DelegateHub()
-      hub.subscribe(remote, to: Gatekeeper.self)
-      let twin = try Stub.resolve(id: remote.id, using: cluster.system)
-      hub.subscribe(twin, to: Gatekeeper.self)
-      #expect(hub[Gatekeeper.self].count == 1)
-      let answers = try await hub[Gatekeeper.self].ask(combining: .all()) {
-        try await $0.mayEnter(Guest.welcome)
-      }
-      #expect(answers == [true])
-      #expect(try await remote.guests(atLeast: 0) == [Guest.welcome])
-    }
-  }
-
   @Test("notifications come to each in one order, here and there, from several posters")
   func order() async throws {
     try await Cluster.run { cluster in

@@ -1,5 +1,6 @@
 import Delegation
 import DelegationDistributed
+import DelegationTesting
 import Dispatch
 import Distributed
 import PipeCluster
@@ -79,21 +80,6 @@ struct DistributedSubscribingTests {
     hub.unsubscribe(id: doorman.id)
     #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [false, false, false])
     withExtendedLifetime(porter) {}
-  }
-
-  @Test("unsubscribed by its id, its proxy is let go")
-  func byID() async throws {
-    let doorman = Doorman(actorSystem: there)
-    weak var proxy: Stub?
-    do {
-      let stub = try stub(of: doorman)
-      hub.subscribe(stub, to: Gatekeeper.self)
-      proxy = stub
-    }
-    #expect(proxy != nil)
-    hub.unsubscribe(id: doorman.id)
-    #expect(proxy == nil)
-    #expect(hub[Gatekeeper.self].count == 0)
   }
 
   @Test("behind the protocol each is held by where it lives: remote, local, no distributed actor")
@@ -179,17 +165,26 @@ struct DistributedSubscribingTests {
     #expect(hub[Gatekeeper.self].count == 1)
   }
 
-  @Test("a local one on an executor, to several protocols or by a registry is not kept")
-  func otherWaysLocally() async throws {
-    do {
-      let doormen = (0..<3).map { _ in Doorman(actorSystem: here) }
-      hub.subscribe(doormen[0], to: Gatekeeper.self, on: Self.queue)
-      hub.subscribe(doormen[1], toEachOf: Gatekeeper.self, Unheard.self)
-      hub[Gatekeeper.self].registry.subscribe(doormen[2])
-      #expect(hub[Gatekeeper.self].count == 3)
-      withExtendedLifetime(doormen) {}
+  /// In each of these systems the first actor has the same id as the first one of another.
+  @Test(
+    "local actors with equal ids are one subscriber: the new one gets what waited for the dead one")
+  func equalLocalIDs() {
+    let (executor, entered) = (ManualExecutor(), Recorder<String>())
+    let hub = DelegateHub(on: executor)
+    func concierge(_ name: String) -> Concierge {
+      Concierge(name, entered: entered, actorSystem: LocalTestingDistributedActorSystem())
     }
-    #expect(hub[Gatekeeper.self].count == 0)
+    var first: Concierge? = concierge("first")
+    let former = first.map { hub.subscribe($0, to: Gatekeeper.self) }
+    hub[Gatekeeper.self].notify { try await $0.didEnter(1) }
+    first = nil
+    let second = concierge("second")
+    let latter = hub.subscribe(second, to: Gatekeeper.self)
+    #expect([former?.isActive, latter.isActive] == [false, true])
+    hub[Gatekeeper.self].notify { try await $0.didEnter(2) }
+    executor.run()
+    #expect(entered.events == ["second: 1", "second: 2"])
+    withExtendedLifetime(second) {}
   }
 
   @Test("one who does not conform stops the program with a message that names both types")
@@ -211,4 +206,22 @@ private protocol Unheard: AnyObject, Sendable {}
 /// Somebody with nothing to say about guests.
 private distributed actor Stranger {
   typealias ActorSystem = PipeSystem
+}
+
+/// Writes down what it is told.
+private distributed actor Concierge: Gatekeeper {
+  typealias ActorSystem = LocalTestingDistributedActorSystem
+
+  private let name: String
+  private let entered: Recorder<String>
+
+  init(_ name: String, entered: Recorder<String>, actorSystem: ActorSystem) {
+    self.name = name
+    self.entered = entered
+    self.actorSystem = actorSystem
+  }
+
+  distributed func mayEnter(_ guest: String) async throws -> Bool { true }
+
+  distributed func didEnter(_ number: Int) async throws { entered.record("\(name): \(number)") }
 }

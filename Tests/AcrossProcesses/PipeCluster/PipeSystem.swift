@@ -75,7 +75,9 @@ package final class PipeSystem: DistributedActorSystem {
   /// Answers calls until the other side ends.
   ///
   /// - Parameters:
-  ///   - residents: whom to tell of first.
+  ///   - input: what the other side writes.
+  ///   - output: what it reads.
+  ///   - residents: the actors that it is told of first.
   ///   - onEnd: what to do in the end.
   package func serve(
     reading input: FileHandle, writing output: FileHandle, residents: [ActorNumber] = [],

@@ -6,13 +6,6 @@ nonisolated func formsThatAwait(_ hub: DelegateHub) async {
   let (shops, tills) = (hub[(any Shop).self], hub[(any Till).self])
 
   await form("await", .awaiting) { await shops.vote { await $0.delivers(to: "Alice") } }
-  await form("await in parentheses", .awaiting) {
-    await shops.vote(by: .anyone, { await $0.delivers(to: "Alice") })
-  }
-  await form("await in a condition", .awaiting) {
-    if await shops.vote({ await $0.delivers(to: "Alice") }) { return true }
-    return false
-  }
   await form("await in a statement", .awaiting) {
     await shops.vote { shop in
       guard shop.isOpen else { return false }
@@ -33,41 +26,24 @@ nonisolated func formsThatAwait(_ hub: DelegateHub) async {
     }
   }
   await form("needless async", .awaiting) { await shops.vote { shop async in shop.isOpen } }
-  await form("needless async, types", .awaiting) {
-    await shops.vote { (shop: any Shop) async -> Bool in shop.isOpen }
-  }
   await form("@concurrent", .awaiting) {
     await shops.vote { @concurrent shop async in shop.isOpen }
   }
   await form("ask, await", .awaiting) {
     await shops.ask(combining: .anyone) { await $0.delivers(to: "Alice") }
   }
-  await form("ask, optional, await", .awaiting) {
-    await shops.ask(combining: .firstNonNil()) { await $0.delivers(to: "A") ? $0.sign : nil }
-      == "bread"
-  }
-  await form("another question within", .awaiting) {
-    await shops.vote { shop in
-      await hub[(any Stall).self].vote { _ in true } ? shop.isOpen : false
-    }
-  }
   await form("method of an actor", .awaiting) {
     await tills.vote { await $0.counts(to: 5) }
   }
-  await form("property of an actor", .awaiting) { await tills.vote { await $0.isEmpty } }
 
   await form("within", .awaiting) {
     await shops.vote(within: .seconds(60), absent: .counts(as: false)) { $0.isOpen }
-  }
-  await form("absent", .awaiting) {
-    await shops.vote(by: .anyone, absent: .counts(as: false)) { $0.isOpen }
   }
   await form("ask, within", .awaiting) {
     await shops.ask(combining: .anyone, within: .seconds(60), absent: .abstains) { $0.isOpen }
   }
   await form("collect", .awaiting) { await shops.collect { $0.isOpen }.count == 2 }
   await form("askInTurn", .inTurn) { await shops.askInTurn { $0.isOpen } ?? false }
-  await form("askInTurn, optional", .inTurn) { await shops.askInTurn { $0.sign } == "bread" }
   await form("pass", .inTurn) { await shops.pass(1) { $0.isOpen ? $1 : nil } == 1 }
 }
 
@@ -79,22 +55,11 @@ nonisolated func formsOnMainActor(_ hub: DelegateHub) async {
   @MainActor func isLocal(_ stall: any Stall) -> Bool { stall.isOpen }
 
   await form("@MainActor", .onMain) { await stalls.vote { @MainActor in $0.isOpen } }
-  await form("@MainActor, name", .onMain) { await stalls.vote { @MainActor s in s.isOpen } }
-  await form("@MainActor, rule", .onMain) {
-    await stalls.vote(by: .majority) { @MainActor in $0.isOpen }
-  }
-  await form("@MainActor in a condition", .onMain) {
-    if await stalls.vote({ @MainActor in $0.isOpen }) { return true }
-    return false
-  }
   await form("@MainActor, statements", .onMain) {
     await stalls.vote { @MainActor stall in
       guard stall.isOpen else { return false }
       return stall.isOpen
     }
-  }
-  await form("@MainActor, types", .onMain) {
-    await stalls.vote { @MainActor (stall: any Stall) -> Bool in stall.isOpen }
   }
   await form("@MainActor, another shop", .onMain) {
     await shops.vote { @MainActor in $0.isOpen }
@@ -121,16 +86,7 @@ nonisolated func formsOnMainActor(_ hub: DelegateHub) async {
       return true
     }
   }
-  await form("another global actor, typed", throwing: .onOther) { () async throws(Refusal) in
-    try await shops.vote { @Other shop throws(Refusal) in try shop.refuses("Mallory") }
-  }
   await form("another global actor, variable", .onOther) { await shops.vote(storedElsewhere) }
-  await form("another global actor, within", .onOther) {
-    await shops.vote(within: .seconds(60), absent: .abstains) { @Other in $0.isOpen }
-  }
-  await form("another global actor, collect", .onOther) {
-    await shops.collect { @Other in $0.isOpen }.count == 2
-  }
   await form("@MainActor variable", .onMain) { await stalls.vote(stored) }
   #if hasFeature(InferSendableFromCaptures)
     await form("@MainActor function", .onMain) { await stalls.vote(isLocal) }
@@ -138,15 +94,6 @@ nonisolated func formsOnMainActor(_ hub: DelegateHub) async {
 
   await form("@MainActor, await", .awaitingOnMain) {
     await stalls.vote { @MainActor in await $0.loads() }
-  }
-  await form("@MainActor, await, statements", .awaitingOnMain) {
-    await stalls.vote { @MainActor stall in
-      guard stall.isOpen else { return false }
-      return await stall.loads()
-    }
-  }
-  await form("@MainActor, async", .awaitingOnMain) {
-    await stalls.vote { @MainActor stall async in stall.isOpen }
   }
   await form("@MainActor, await, typed", throwing: .awaitingOnMain) { () async throws(Refusal) in
     try await shops.vote { @MainActor shop async throws(Refusal) in
@@ -175,7 +122,6 @@ nonisolated func formsOfNarrowed(_ shops: Delegates<any Shop>) async {
 
   await form("conforming", .inPlace) { await bakeries.vote { $0.isOpen } }
   await form("conforming, key path", .inPlace) { await bakeries.vote(\.isOpen) }
-  await form("conforming, ask", .inPlace) { await bakeries.ask(combining: .anyone) { $0.isOpen } }
   await form("conforming, @MainActor", .onMain) { await bakeries.vote { @MainActor in $0.isOpen } }
   await form("conforming, await", .awaiting) { await bakeries.vote { await $0.delivers(to: "A") } }
 }
@@ -193,13 +139,11 @@ private func isUnannotated(_ shop: any Shop) -> Bool { shop.isOpen }
 func formsFromMainActor(_ hub: DelegateHub) async {
   let (shops, stalls) = (hub[(any Shop).self], hub[(any Stall).self])
 
-  await form("from main, trailing", .inPlace) { await shops.vote { $0.isOpen } }
   #if hasFeature(InferSendableFromCaptures)
     await form("from main, function", unannotated) { await shops.vote(isUnannotated) }
   #endif
   // It is made on the main actor, and so belongs to it.
   await form("from main, key path", .onMain) { await shops.vote(\.isOpen) }
-  await form("from main, ask", .inPlace) { await shops.ask(combining: .anyone) { $0.isOpen } }
   await form("from main, typed", throwing: .inPlace) { () async throws(Refusal) in
     try await shops.vote { shop throws(Refusal) in try shop.refuses("Mallory") }
   }

@@ -7,7 +7,6 @@ nonisolated func formsThatAwaitNothing(_ hub: DelegateHub) async {
   let (shops, guest) = (hub[(any Shop).self], Guest())
 
   await form("trailing", .inPlace) { await shops.vote { $0.isOpen } }
-  await form("in parentheses", .inPlace) { await shops.vote({ $0.isOpen }) }
   await form("named type", .inPlace) { await hub[(any Shop).self].vote { $0.serves("Alice") } }
   #if !hasFeature(ExistentialAny)
     await form("short type", .inPlace) { await hub[Shop.self].vote { $0.isOpen } }
@@ -16,12 +15,6 @@ nonisolated func formsThatAwaitNothing(_ hub: DelegateHub) async {
     if await shops.vote({ $0.isOpen }) { return true }
     return false
   }
-  await form("guard, with a rule", .inPlace) {
-    guard await shops.vote(by: .anyone, { $0.isOpen }) else { return false }
-    return true
-  }
-  await form("default rule", .inPlace) { await shops.vote { shop in shop.isOpen } }
-  await form("rule", .inPlace) { await shops.vote(by: .majority) { $0.isOpen } }
   await form("client's rule", .inPlace) { await shops.vote(by: TwoVetoes()) { $0.isOpen } }
   await form("several statements", .inPlace) {
     await shops.vote { shop in
@@ -30,21 +23,12 @@ nonisolated func formsThatAwaitNothing(_ hub: DelegateHub) async {
       return shop.serves("Alice")
     }
   }
-  await form("statements without a name", .inPlace) {
-    await shops.vote {
-      if $0.isOpen { return true }
-      return false
-    }
-  }
   await form("expression of if", .inPlace) {
     await shops.vote { if $0.isOpen { true } else { false } }
   }
   await form("parameter type", .inPlace) { await shops.vote { (s: any Shop) in s.isOpen } }
-  await form("result type", .inPlace) { await shops.vote { s -> Bool in s.isOpen } }
-  await form("both types", .inPlace) { await shops.vote { (s: any Shop) -> Bool in s.isOpen } }
   await form("@Sendable", .inPlace) { await shops.vote { @Sendable in $0.isOpen } }
   await form("capture list", .inPlace) { await shops.vote { [guest] in guest.likes($0) } }
-  await form("cast", .inPlace) { await shops.vote { ($0 as? Baker)?.isOpen ?? false } }
   await form("a task within", .inPlace) {
     await shops.vote { shop in
       Task { _ = hub.statistics() }
@@ -53,14 +37,8 @@ nonisolated func formsThatAwaitNothing(_ hub: DelegateHub) async {
   }
 
   await form("ask", .inPlace) { await shops.ask(combining: .anyone) { $0.isOpen } }
-  await form("ask, counts", .inPlace) {
-    await shops.ask(combining: .sum()) { $0.isOpen ? 1 : 0 } == 2
-  }
   await form("ask, optional", .inPlace) {
     await shops.ask(combining: .firstNonNil()) { $0.sign } == "bread"
-  }
-  await form("ask, optional literals", .inPlace) {
-    await shops.ask(combining: .firstNonNil()) { $0.isOpen ? "open" : nil } == "open"
   }
   await form("ask, optional statements", .inPlace) {
     let sign: String? = await shops.ask(combining: .firstNonNil()) { shop in
@@ -78,10 +56,6 @@ nonisolated func formsThatAwaitNothing(_ hub: DelegateHub) async {
 private nonisolated func vote<P: Sendable>(
   _ delegates: Delegates<P>, _ body: @escaping @Sendable (P) -> Bool
 ) async -> Bool { await delegates.vote(body) }
-
-private nonisolated func voteInClosure<P: Sendable, E>(
-  _ delegates: Delegates<P>, _ body: @escaping @Sendable (P) throws(E) -> Bool
-) async throws(E) -> Bool { try await delegates.vote { shop throws(E) in try body(shop) } }
 
 private nonisolated func voteAwaiting<P: Sendable, E>(
   _ delegates: Delegates<P>, _ body: @escaping @Sendable (P) async throws(E) -> Bool
@@ -111,31 +85,21 @@ nonisolated func formsWithReferences(_ hub: DelegateHub) async {
     await form("static function", .inPlace) { await shops.vote(Baker.isBusy) }
     await form("method of a value", .inPlace) { await shops.vote(guest.likes) }
     await form("generic function", .inPlace) { await shops.vote(isGeneric) }
-    await form("one of two functions", .inPlace) {
-      await shops.vote(guest.isRich ? isGlobal : guest.likes)
-    }
   #endif
   await form("key path", .inPlace) { await shops.vote(\.isOpen) }
-  await form("ask, key path", .inPlace) { await shops.ask(combining: .anyone, \.isOpen) }
   await form("ask, optional key path", .inPlace) {
     await shops.ask(combining: .firstNonNil(), \.sign) == "bread"
   }
   await form("local function that awaits", .awaiting) { await shops.vote(awaits) }
   await form("variable", .inPlace) { await shops.vote(stored) }
-  await form("ask, variable", .inPlace) { await shops.ask(combining: .anyone, stored) }
-  await form("optional variable", .inPlace) { await shops.vote(stored as Body? ?? isLocal) }
-  await form("closure with as", .inPlace) { await shops.vote({ $0.isOpen } as Body) }
   await form("variable that throws", .inPlace) { try await shops.vote(storedThrowing) }
   await form("variable that awaits", .awaiting) { await shops.vote(storedAwaiting) }
-  await form("variable in a closure", .inPlace) { await shops.vote { stored($0) } }
 
   await form("generic", .inPlace) { await vote(shops) { $0.isOpen } }
-  await form("generic closure", .inPlace) { await voteInClosure(shops) { $0.isOpen } }
   await form("generic, awaiting", .awaiting) { await voteAwaiting(shops) { $0.isOpen } }
   await form("generic, awaiting, typed", throwing: .awaiting) { () async throws(Refusal) in
     try await voteAwaiting(shops) { shop throws(Refusal) in try shop.refuses("Mallory") }
   }
-  await form("generic, variable", .inPlace) { await vote(shops, stored) }
   await form("generic ask", .inPlace) {
     await ask(shops, combining: .firstNonNil()) { $0.sign } == "bread"
   }
@@ -152,21 +116,8 @@ nonisolated func formsThatThrow(_ hub: DelegateHub) async {
       return error is Refusal
     }
   }
-  await form("throw", .inPlace) {
-    do {
-      return try await shops.vote { shop in
-        if shop.isOpen { throw Refusal() }
-        return false
-      }
-    } catch {
-      return error is Refusal
-    }
-  }
   await form("typed", throwing: .inPlace) { () async throws(Refusal) in
     try await shops.vote { shop throws(Refusal) in try shop.refuses("Mallory") }
-  }
-  await form("typed, both types", throwing: .inPlace) { () async throws(Refusal) in
-    try await shops.vote { (shop: any Shop) throws(Refusal) -> Bool in try shop.refuses("M") }
   }
   await form("typed, statements", throwing: .inPlace) { () async throws(Refusal) in
     try await shops.vote(by: .anyone) { shop throws(Refusal) in
@@ -174,17 +125,8 @@ nonisolated func formsThatThrow(_ hub: DelegateHub) async {
       return false
     }
   }
-  await form("ask, typed", throwing: .inPlace) { () async throws(Refusal) in
-    try await shops.ask(combining: .anyone) { s throws(Refusal) in try s.refuses("Mallory") }
-  }
-  await form("typed, generic", throwing: .inPlace) { () async throws(Refusal) in
-    try await voteInClosure(shops) { shop throws(Refusal) in try shop.refuses("Mallory") }
-  }
   await form("typed, awaiting", throwing: .awaiting) { () async throws(Refusal) in
     try await shops.vote { shop async throws(Refusal) in try await shop.fails("Mallory") }
-  }
-  await form("typed, awaiting nothing", throwing: .awaiting) { () async throws(Refusal) in
-    try await shops.vote { shop async throws(Refusal) in try shop.refuses("Mallory") }
   }
   await form("ask, typed, awaiting", throwing: .awaiting) { () async throws(Refusal) in
     try await shops.ask(combining: .anyone) { shop async throws(Refusal) -> Bool in

@@ -110,24 +110,4 @@ struct ExploringSamples {
     }
     #expect(events.events.sorted() == ["a child", "a task", "another"])
   }
-
-  @Test("a deadline in a scenario")
-  func deadline() throws {
-    final class Absent: DoorDelegate {
-      private let forever = AsyncStream.makeStream(of: Never.self)
-      func mayEnter(_ guest: String) async -> Bool {
-        for await _ in forever.stream {}
-        return true
-      }
-    }
-    try exploreSchedules { executor in
-      let hub = DelegateHub(on: executor, clock: executor.clock)
-      hub.subscribe(Absent(), to: DoorDelegate.self, hold: .strongly)
-      let mayEnter = await hub[DoorDelegate.self].vote(
-        within: .seconds(5), absent: .counts(as: false)
-      ) { await $0.mayEnter("Alice") }
-      try #require(!mayEnter)
-      try #require(executor.clock.now.offset == .seconds(5))
-    }
-  }
 }
