@@ -57,4 +57,12 @@ struct MainActorSamples {
     clock.advance(by: .seconds(30))
     #expect(await !mayDiscard)
   }
+
+  @Test("drive on the main thread holds the main actor up, and fails as stuck")
+  func driving() {
+    let failure = #expect(throws: DriveFailure.self) {
+      try ManualExecutor().drive { await MainActor.run {} }
+    }
+    #expect(failure?.kind == .stuck)
+  }
 }
