@@ -19,8 +19,7 @@ extension DelegateHub {
   ///
   /// ```swift
   /// let isAllowed = await hub[Gatekeeper.self].vote(
-  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
-  ///   absent: .counts(as: false)
+  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {

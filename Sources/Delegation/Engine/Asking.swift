@@ -47,7 +47,8 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
@@ -90,7 +91,9 @@ struct AskingForVote<P, Failure: Error>: Asking {
   @inlinable
   @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
-    guard let subscriber = node.subscriber(in: recipients, for: .vote) else { return node.absence() }
+    guard let subscriber = node.subscriber(in: recipients, for: .vote) else {
+      return node.absence()
+    }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
@@ -121,7 +124,8 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   }
 
   @usableFromInline
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  {
     await body(node, question)
   }
 }

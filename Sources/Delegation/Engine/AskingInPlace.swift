@@ -43,7 +43,8 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   /// Asks one subscriber, on the closure's actor if it belongs to one.
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  {
     guard let place else { return answerHere(of: node) }
     // The actor may be busy: who is gone does not wait for it.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }

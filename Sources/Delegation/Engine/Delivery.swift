@@ -173,7 +173,8 @@ extension Delivery {
 
   /// Incidents are found within the poster's task-locals, too.
   nonisolated(nonsending) private func run(
-    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
+    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
   ) async -> Notification.Fate {
     var fate = Notification.Fate.expired
     await bound.context.bind {

@@ -67,7 +67,8 @@ extension Question {
   ///   - isCounting: whether it counts, and has counted all that it knows of.
   /// - Returns: whether it has decided with what was queued, and the next one, if any.
   @usableFromInline
-  func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?) {
+  func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
+  {
     let isSingle = worker?.isSingle ?? true
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
@@ -122,7 +123,8 @@ extension Question {
     cancelApart(tasks)
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
-      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {} }
+      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
+      }
     }
   }
 

@@ -21,7 +21,8 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   @inlinable
   init(
     _ tally: Count, of nodes: consuming [SubscriptionNode], from first: Int = 0,
-    admittedBy admits: RecipientFilter?, in core: HubCore, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    admittedBy admits: RecipientFilter?, in core: HubCore, _ call: CallKind,
+    expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
     self.tally = tally
     super.init(

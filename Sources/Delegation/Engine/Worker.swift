@@ -164,7 +164,8 @@ final class Worker: @unchecked Sendable {
   @inlinable
   @inline(__always)
   func ask<Result>(
-    _ node: SubscriptionNode, in call: CallKind, absence: Result, on place: isolated (any Actor)? = nil,
+    _ node: SubscriptionNode, in call: CallKind, absence: Result,
+    on place: isolated (any Actor)? = nil,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node

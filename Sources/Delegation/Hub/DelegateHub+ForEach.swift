@@ -23,7 +23,9 @@ extension DelegateHub {
     of node: SubscriptionNode, in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
   ) throws(E) {
     var next = node.heir
-    while let heir = next { next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil }
+    while let heir = next {
+      next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil
+    }
   }
 
   nonisolated(nonsending) func callEach<P, E>(

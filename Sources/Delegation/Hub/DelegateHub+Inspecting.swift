@@ -20,11 +20,11 @@ extension DelegateHub {
     }
   }
 
-  /// Waits until the hub is idle: no notification is pending and no handler runs.
+  /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
   /// It also waits for what handlers post, for handlers of votes that were decided early, and for
   /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
-  /// that is never idle is never drained: ``drain(within:)`` has a deadline.
+  /// that is never idle is never drained without a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
@@ -44,20 +44,6 @@ extension DelegateHub {
   ///
   /// **Errors.** It does not throw.
   ///
-  /// - Returns: which subscribers had work left when it returned, and how much the hub had
-  ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
-  @discardableResult
-  public nonisolated func drain() async -> Leftovers {
-    await drain(within: nil)
-  }
-
-  /// Waits until the hub is idle, or a deadline comes.
-  ///
-  /// As ``drain()``, but returns with what is left when the deadline has come.
-  ///
-  /// **Order**, **Isolation**, **Re-entrancy**, **Lifetime**, **Cancellation** and **Errors.** As with ``drain()``.
-  ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
   /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -65,15 +51,19 @@ extension DelegateHub {
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or
   ///   less it does not wait.
-  /// - Returns: as ``drain()``.
-  /// - Complexity: as ``drain()``.
-  public nonisolated func drain(within duration: Duration?) async -> Leftovers {
+  /// - Returns: which subscribers had work left when it returned, and how much the hub had
+  ///   itself. It is empty only if the hub came to rest.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
+  @discardableResult
+  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
-    let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
+    let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
+      Leftovers.Subscriber($0)
+    }
     // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
     let present = min(workers, core.workers.value)
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
@@ -166,64 +156,5 @@ extension DelegateHub {
         return .failure(error)
       }
     }
-  }
-}
-
-extension DelegateHub {
-  /// The work that was left when ``drain(within:)``, `notifyAndWait`,
-  /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
-  public struct Leftovers: Sendable, CustomStringConvertible {
-    /// A subscriber with work left.
-    public struct Subscriber: Sendable, Hashable {
-      /// The subscriber's type, and the id it was subscribed with.
-      public let subscriber: String
-      /// Where in the source it subscribed.
-      public let site: String
-      /// How many of its handlers are running.
-      public let running: Int
-      /// How many notifications wait for it, apart from the one being handled.
-      public let waiting: Int
-      /// The subscription, by which it can be ended.
-      public let subscription: DelegateHub.Subscription
-    }
-
-    /// The subscribers with work left, protocol by protocol, in the order in which they are served.
-    public let subscribers: [Subscriber]
-
-    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
-    public internal(set) var delays = 0
-
-    /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
-    /// incidents that are being told.
-    var ownWork = 0
-
-    /// Whether nothing was left.
-    public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
-
-    /// One line for each subscriber with work left, and one for what is left beside that.
-    public var description: String {
-      if isEmpty { return "nothing left" }
-      var lines = subscribers.map {
-        "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
-      }
-      if delays > 0 { lines.append("delaying the drain: \(delays)") }
-      if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
-      return lines.joined(separator: "\n")
-    }
-  }
-}
-
-extension DelegateHub.Leftovers.Subscriber {
-  /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode) {
-    let running = node.runningCalls
-    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
-    let waiting = node.contents.withLock {
-      $0.mailbox.account(published: node.published, inHands: $0.hands).waiting
-    }
-    guard running > 0 || waiting > 0 else { return nil }
-    self.init(
-      subscriber: node.name(with: node.id), site: node.site.description, running: running,
-      waiting: waiting, subscription: .init(node: node))
   }
 }

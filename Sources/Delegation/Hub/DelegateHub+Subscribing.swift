@@ -60,7 +60,8 @@ extension DelegateHub {
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(
-      subscriber, to: `protocol`, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
+      subscriber, to: `protocol`, options, priority: priority,
+      at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
@@ -109,7 +110,8 @@ extension DelegateHub {
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
         self.add(
-          conforming, to: type, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line)))
+          conforming, to: type, options, priority: priority,
+          at: SubscribeSite.Line(file: fileID, line: line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -130,7 +132,7 @@ extension DelegateHub {
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
   ///   - priority: its priority, if one was given.
-  ///   - site: where it subscribes.
+  ///   - line: where it subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,

@@ -2,72 +2,33 @@
 ///
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
+  /// Asks until one answers.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func askInTurn<P, R: Sendable, E>(
     _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<R?>? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
+    absent absence: Absence<R?>? = nil, _ asking: some Asking<R?, E>
   ) async -> Result<R?, E> {
-    let asking = AskingForResponse(recipients, in: .askInTurn, absent: absence, body)
-    return await inTurn(
+    await inTurn(
       recipients, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
       startingWith: nil
     ) { node, _, question in await asking.answer(of: node, in: question) }
   }
 
-  /// Asks with a closure that awaits nothing, on its actor if it belongs to one.
-  @_alwaysEmitIntoClient
-  nonisolated func askInTurn<P, R: Sendable, E>(
-    _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<R?>? = nil,
-    isolated body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
-  ) async -> Result<R?, E> {
-    let asking = AskingInPlace(recipients, in: .askInTurn, absent: absence, isolated: body)
-    return await inTurn(
-      recipients, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: nil
-    ) { node, _, question in await asking.answer(of: node, in: question) }
-  }
-
-  @_alwaysEmitIntoClient
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<V?>? = nil,
-    isolated body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
-  ) async -> Result<V?, E> {
-    let (place, body) = (body.isolation, unisolated(body))
-    return await inTurn(
-      recipients, in: .pass, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: value
-    ) { node, value, question in
-      guard let value else { return node.absence() }
-      let asking = AskingInPlace(recipients, in: .pass, absent: absence, on: place) {
-        subscriber throws(E) in try body(subscriber, value)
-      }
-      return await asking.answer(of: node, in: question)
-    }
-  }
-
+  /// Asks with the value so far, until there is none.
   @_alwaysEmitIntoClient
   @inline(__always)
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<V?>? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
+  nonisolated func pass<P, V: Sendable, E, Step: Asking<V?, E>>(
+    _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil,
+    each: Duration? = nil, absent absence: Absence<V?>? = nil,
+    _ step: @escaping @Sendable (V) -> Step
   ) async -> Result<V?, E> {
     await inTurn(
       recipients, in: .pass, by: deadline(within: duration), each: each, absent: absence,
       startingWith: value
-    ) { node, value, _ in
-      guard let value, let subscriber = node.subscriber(in: recipients, for: .pass) else {
-        return node.absence()
-      }
-      do throws(E) {
-        return .response(try await body(subscriber, value))
-      } catch {
-        return node.failure(error, absent: absence)
-      }
+    ) { node, value, question in
+      guard let value else { return node.absence() }
+      return await step(value).answer(of: node, in: question)
     }
   }
 

@@ -24,7 +24,8 @@ extension DelegateHub {
       window > 0 ? .room(after: awaited, in: topic) : .passing(of: awaited)
     if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
-      receipt, left: topic.overview().nodes.filter { $0.hasPending(awaited) }
+      receipt,
+      left: topic.overview().nodes.filter { $0.hasPending(awaited) }
         .compactMap { Leftovers.Subscriber($0) })
   }
 
@@ -33,11 +34,13 @@ extension DelegateHub {
     _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
   ) {
     let content = Notification.Content(
-      handler: core.wraps ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
+      handler: core.wraps
+        ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
       receipt: receipt)
     guard topic.post(content, for: core) else { return }
     // Not lower than the default: others may wait for the same delivery.
-    core.startDelivery(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+    core.startDelivery(
+      of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
   }
 }
 
@@ -101,11 +104,14 @@ extension Notification.Handler {
   /// actor is free is not called.
   @usableFromInline
   static func calling<P>(
-    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void, in recipients: Recipients<P>
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void,
+    in recipients: Recipients<P>
   ) -> Self {
     let plain = unisolated(body)
     guard let place = body.isolation else { return calling(plain, in: recipients) }
-    return .asynchronous { reference in try await call(plain, on: reference, in: recipients, at: place) }
+    return .asynchronous { reference in
+      try await call(plain, on: reference, in: recipients, at: place)
+    }
   }
 
   private static func call<P>(
@@ -113,7 +119,9 @@ extension Notification.Handler {
     in recipients: Recipients<P>, at place: isolated any Actor
   ) throws -> Notification.Fate {
     guard HandlerContext.mayGoOn else { return .expired }
-    guard let subscriber = recipients.load(reference) else { return recipients.absence(of: reference) }
+    guard let subscriber = recipients.load(reference) else {
+      return recipients.absence(of: reference)
+    }
     try body(subscriber)
     return .handled
   }

@@ -63,7 +63,9 @@ public actor DelegateHub {
   /// The topic of a protocol, if anybody is subscribed.
   @usableFromInline
   nonisolated func heardTopic(of key: ObjectIdentifier) -> Topic? {
-    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else { return nil }
+    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else {
+      return nil
+    }
     return topic
   }
 

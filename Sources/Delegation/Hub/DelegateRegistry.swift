@@ -38,7 +38,8 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
+    return add(
+      subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   func add(
@@ -61,26 +62,15 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     return _openExistential(base, do: add)
   }
 
+  private var topic: Topic? { hub.core.topics.find(ObjectIdentifier(base)) }
+
   /// Ends an object's subscription.
   ///
   /// As ``DelegateHub/unsubscribe(_:from:)``.
   ///
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(_ subscriber: P) {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminate(DelegateHub.object(of: subscriber))
-  }
-
-  /// Ends an object's subscription and waits until none of its handlers is running.
-  ///
-  /// As ``DelegateHub/unsubscribeAndWait(_:)``, for this protocol alone.
-  ///
-  /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
-  public func unsubscribeAndWait(_ subscriber: P) async {
-    let nodes = hub.end(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
-    for node in nodes { await WaitGoal.end(of: node).wait() }
-  }
+  public func unsubscribe(_ subscriber: P) { topic?.terminate(DelegateHub.object(of: subscriber)) }
 
   /// Ends an object's subscription and waits until none of its handlers is running, or a deadline comes.
   ///
@@ -88,14 +78,16 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
-  ///   - duration: how long to wait at most.
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
   /// - Returns: its subscription, if handlers of it run.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``, apart from the waiting.
+  @discardableResult
   public func unsubscribeAndWait(
-    _ subscriber: P, within duration: Duration
+    _ subscriber: P, within duration: Duration? = nil
   ) async -> DelegateHub.Leftovers {
-    await hub.unsubscribeAndWait(
-      DelegateHub.object(of: subscriber), from: ObjectIdentifier(base), within: duration)
+    let topics = [topic].compactMap(\.self)
+    return await .init(
+      of: hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
   }
 
   /// Ends the subscription that was made with an id.
@@ -105,7 +97,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter id: the id that was given to `subscribe`.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(id: some Hashable & Sendable) {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminate(identifiedBy: Identity(id))
+    topic?.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to the protocol.
@@ -113,7 +105,5 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// As ``DelegateHub/unsubscribeAll(from:)``.
   ///
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func unsubscribeAll() {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminateAll()
-  }
+  public func unsubscribeAll() { topic?.terminateAll() }
 }

@@ -12,13 +12,6 @@ extension Delegates {
   ///
   /// **Errors.** It does not throw: errors are in the replies.
   ///
-  /// ```swift
-  /// let replies = await hub[HealthCheck.self].collect(within: .seconds(1)) { try await $0.probe() }
-  /// for reply in replies {
-  ///   print(reply.subscriber, reply.result)
-  /// }
-  /// ```
-  ///
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
   ///     is asked.
@@ -50,10 +43,6 @@ extension Delegates {
   ///
   /// **Errors.** The first error thrown ends the call and is rethrown with its type.
   ///
-  /// ```swift
-  /// let user = await hub[Authenticator.self].askInTurn { await $0.user(for: token) }
-  /// ```
-  ///
   /// - Parameter body: the question.
   /// - Returns: the first answer, or `nil` if nobody had one.
   /// - Throws: the first error that a handler threw.
@@ -62,7 +51,7 @@ extension Delegates {
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(recipients, body).get()
+    try await hub.askInTurn(recipients, AskingForResponse(recipients, in: .askInTurn, body)).get()
   }
 
   /// Asks the subscribers one after another until one answers or the deadline comes; does not throw.
@@ -95,7 +84,10 @@ extension Delegates {
     absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await hub.askInTurn(recipients, within: duration, each: each, absent: absence, body).outcome
+    await hub.askInTurn(
+      recipients, within: duration, each: each, absent: absence,
+      AskingForResponse(recipients, in: .askInTurn, absent: absence, body)
+    ).outcome
   }
 
   /// Passes a value through the subscribers, each of which may change it or stop it.
@@ -105,12 +97,6 @@ extension Delegates {
   /// as it is.
   ///
   /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with `askInTurn`.
-  ///
-  /// ```swift
-  /// if let text = await hub[Rewriter.self].pass(message, { await $0.rewrite($1) }) {
-  ///   send(text)
-  /// }
-  /// ```
   ///
   /// - Parameters:
   ///   - value: the value to pass.
@@ -122,7 +108,11 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, recipients, body).get()
+    try await hub.pass(value, recipients) { value in
+      AskingForResponse(recipients, in: .pass) { subscriber async throws(E) in
+        try await body(subscriber, value)
+      }
+    }.get()
   }
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
@@ -132,12 +122,6 @@ extension Delegates {
   ///
   /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
   ///   subscribers. If each of them must see it, stop it with `.counts(as: nil)`.
-  ///
-  /// ```swift
-  /// let text = await hub[Rewriter.self].pass(
-  ///   message, within: .milliseconds(50), absent: .abstains
-  /// ) { try await $0.rewrite($1) }
-  /// ```
   ///
   /// - Parameters:
   ///   - value: the value to pass.
@@ -155,7 +139,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, recipients, within: duration, each: each, absent: absence, body).outcome
+    await hub.pass(value, recipients, within: duration, each: each, absent: absence) { value in
+      AskingForResponse(recipients, in: .pass, absent: absence) { try await body($0, value) }
+    }.outcome
   }
 }
 
@@ -177,7 +163,8 @@ extension Delegates where P: Sendable {
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(recipients, isolated: body).get()
+    let asking = AskingInPlace(recipients, in: .askInTurn, isolated: body)
+    return try await hub.askInTurn(recipients, asking).get()
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -188,8 +175,9 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<R?>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
-    await hub.askInTurn(
-      recipients, within: duration, each: each, absent: absence, isolated: body
+    let asking = AskingInPlace(recipients, in: .askInTurn, absent: absence, isolated: body)
+    return await hub.askInTurn(
+      recipients, within: duration, each: each, absent: absence, asking
     ).outcome
   }
 
@@ -199,7 +187,12 @@ extension Delegates where P: Sendable {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, recipients, isolated: body).get()
+    let (place, body) = (body.isolation, unisolated(body))
+    return try await hub.pass(value, recipients) { value in
+      AskingInPlace(recipients, in: .pass, on: place) { subscriber throws(E) in
+        try body(subscriber, value)
+      }
+    }.get()
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -210,8 +203,10 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<V?>,
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
-    await hub.pass(
-      value, recipients, within: duration, each: each, absent: absence, isolated: body
-    ).outcome
+    let (place, body) = (body.isolation, unisolated(body))
+    return await hub.pass(value, recipients, within: duration, each: each, absent: absence) {
+      value in
+      AskingInPlace(recipients, in: .pass, absent: absence, on: place) { try body($0, value) }
+    }.outcome
   }
 }

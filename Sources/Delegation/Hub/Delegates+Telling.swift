@@ -50,10 +50,6 @@ extension Delegates {
   ///
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
   ///
-  /// ```swift
-  /// await hub[Service.self].forEach(reversed: true) { await $0.shutdown() }
-  /// ```
-  ///
   /// - Parameters:
   ///   - isReversed: whether the last one is called first.
   ///   - body: what to do with each subscriber.
@@ -119,8 +115,9 @@ extension Delegates {
   /// next call on the protocol.
   ///
   /// **A window.** It posts at once, and returns when everybody has passed the notification that was posted `leaving`
-  /// such calls before this one, by whoever; with 0, its own. So with *p* posters at most `leaving + p` of theirs wait
-  /// anywhere, and a slow subscriber slows the posters down.
+  /// such calls before this one, by any poster; with 0, its own. So with *p* posters at most `leaving + p` of theirs wait
+  /// anywhere, and a slow subscriber slows the posters down. With a window it does not wait for the handler of one whose
+  /// subscription has ended, which may hang. The outcome is that of its own notification so far.
   ///
   /// **Order.** As with `notify`: it comes after what was posted before and before what is posted later.
   ///
@@ -140,7 +137,7 @@ extension Delegates {
   /// let outcome = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
   ///   await $0.serverWillStop(server)
   /// }
-  /// if !outcome.left.isEmpty { logger.warning("stopping without these: \(outcome.left)") }
+  /// if !outcome.isHandled { logger.warning("stopping all the same: \(outcome)") }
   /// ```
   ///
   /// - Parameters:

@@ -26,12 +26,6 @@ extension Delegates {
   /// **Errors.** The first error thrown fails the call, cancels the rest, and is rethrown with its type. A rule that needs
   /// more answers than there are subscribers is an incident; see ``DelegateHub/Incident/Kind/tooFew``.
   ///
-  /// ```swift
-  /// if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
-  ///   perform(subtask)  // nobody said no
-  /// }
-  /// ```
-  ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
   ///   - body: the question.
@@ -58,8 +52,7 @@ extension Delegates {
   ///
   /// ```swift
   /// let isAllowed = await hub[Gatekeeper.self].vote(
-  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
-  ///   absent: .counts(as: false)
+  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   ///
@@ -96,10 +89,6 @@ extension Delegates {
   /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled. A handler that cancels that task
   /// cancels the caller.
   ///
-  /// ```swift
-  /// if await hub[DoorDelegate.self].vote({ $0.mayEnter(guest) }) { open() }
-  /// ```
-  ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.
   ///   - body: the question.
@@ -118,10 +107,6 @@ extension Delegates {
   ///
   /// As `vote`, for responses and outcomes of any type: it returns as soon as the combiner has an outcome. Responses
   /// reach the combiner as they come, with the subscriber's position.
-  ///
-  /// ```swift
-  /// let load = await hub[Node.self].ask(combining: .sum()) { await $0.load }
-  /// ```
   ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
@@ -165,10 +150,6 @@ extension Delegates {
   ///
   /// As the synchronous `vote`, for responses and outcomes of any type.
   ///
-  /// ```swift
-  /// let load = await hub[Node.self].ask(combining: .sum()) { $0.load }
-  /// ```
-  ///
   /// - Parameters:
   ///   - combiner: how the responses combine.
   ///   - body: the question.
@@ -193,10 +174,6 @@ extension Delegates where P: Sendable {
   /// As the asynchronous form, for a closure or function that says `@MainActor`, or is on another global actor. A
   /// subscriber that dies, or whose subscription ends, before the actor is free is not asked. With a protocol that is not
   /// `Sendable`, which language mode 5 lets you name, handlers run off the actor; the compiler warns.
-  ///
-  /// ```swift
-  /// if await hub[WindowDelegate.self].vote({ @MainActor in $0.mayClose() }) { close() }
-  /// ```
   ///
   /// - Parameters:
   ///   - rule: how the answers combine; by default one `false` denies, and nobody to ask means `true`.

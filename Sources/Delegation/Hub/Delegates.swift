@@ -67,10 +67,6 @@ public struct Delegates<P>: Sendable {
   ///
   /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
   ///
-  /// ```swift
-  /// if !hub[Preview.self].isEmpty { render() }
-  /// ```
-  ///
   /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
   ///   conform.
   public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
@@ -93,8 +89,20 @@ public struct Delegates<P>: Sendable {
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   ///
-  /// Only the latest change waits, and one that is equal to the value before is left out. It ends with the hub, which it
-  /// does not keep. A subscriber that has died counts until a call, or a search for dead ones, finds it.
+  /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
+  /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
+  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it. All of
+  /// the protocol that was subscribed to count, whether or not they conform to further ones.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// ```swift
+  /// for await isWanted in readings.demand {
+  ///   if isWanted { sensor.start() } else { sensor.stop() }
+  /// }
+  /// ```
+  ///
+  /// - Complexity: O(1).
   public var demand: DelegateHub.Demand {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
@@ -142,13 +150,24 @@ public struct Delegates<P>: Sendable {
 extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
+  /// With a replay, a new subscription first gets the latest notifications, those included that were posted while nobody
+  /// was subscribed, in order and at most that many, and then what follows, without a gap: the present state for who
+  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted. The
+  /// hub keeps their closures, with what these capture, until newer ones come or it is released. One that takes over an
+  /// id gets what waits for that instead, and a mailbox with a limit gets no more than it may hold. Questions and
+  /// `forEach` are not replayed.
+  ///
+  /// ```swift
+  /// let states = Events<ConnectionState>(replaying: 1)
+  /// states.post(.connected)
+  /// states.registry.observe { print($0) }  // connected
+  /// ```
+  ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - hub: the hub.
-  ///   - count: how many of the latest notifications a new subscription gets first, those included that were posted while
-  ///     nobody was subscribed. The hub keeps their closures, with what they capture. Of a protocol for which several
-  ///     counts are given, the greatest holds. Who takes over an `id:` gets what waits, and not these; questions and
-  ///     `forEach` are not repeated.
+  ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
+  ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
   public init(
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
   ) {

@@ -1,8 +1,10 @@
-/// The events of one subscription, for a loop that takes them itself; see ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)``.
+/// The events of one subscription, for a loop that takes them itself.
+///
+/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)`` makes it.
 ///
 /// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *handled*
 /// when the loop asks for the next one, or when its iterator is released, as it is after a `break`. Until then
-/// ``DelegateHub/drain(within:)`` and ``Delegates/notifyAndWait(leaving:within:_:)-7n9n3`` wait for it, so a slow loop
+/// ``DelegateHub/drain(within:)`` and `notifyAndWait` wait for it, so a slow loop
 /// slows such a poster down; statistics count it, and leftovers name the line that made the stream. A stream that is
 /// kept while nobody loops over it holds a `drain` without a deadline, as a handler does that hangs.
 ///

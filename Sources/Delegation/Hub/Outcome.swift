@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// What has become of a notification when ``Delegates/notifyAndWait(leaving:within:_:)-7n9n3`` returned.
+  /// What has become of a notification when `notifyAndWait` returned.
   ///
   /// Each subscriber that it was addressed to is counted once: as *handled*, *failed* or *missed*. Unless the call has
   /// returned early, because of a window, a deadline, a cancellation or a wait in a handler, the three add up to

@@ -283,6 +283,14 @@ struct Mailbox: Sendable {
 
   // MARK: Ending
 
+  /// Notes that the subscription goes on.
+  ///
+  /// - Returns: whether it was to end.
+  mutating func takeBackEnd() -> Bool {
+    defer { end = .max }
+    return end != .max
+  }
+
   /// Takes over what is pending in another mailbox, which ends by that.
   mutating func takeOver(from former: inout Mailbox) {
     (next, position, start) = (former.next.take(), former.position, former.position)

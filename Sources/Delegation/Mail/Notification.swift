@@ -107,7 +107,9 @@ extension Notification.Handler {
     case .bound(let bound):
       var result: Result<Notification.Fate, any Error>?
       await bound.context.bind {
-        do { result = .success(try await bound.handler(reference)) } catch { result = .failure(error) }
+        do { result = .success(try await bound.handler(reference)) } catch {
+          result = .failure(error)
+        }
       }
       return try result?.get() ?? .expired
     }

@@ -69,7 +69,8 @@ extension DelegateHub {
       case .late: "had not answered at the deadline of \(call)"
       case .slow: "is slow in \(call)"
       case .dropped: "has a full mailbox: \(dropped) dropped since the last time"
-      case .tooFew: "has too few subscribers for \(call): the rule needs \(needed), \(present) subscribed"
+      case .tooFew:
+        "has too few subscribers for \(call): the rule needs \(needed), \(present) subscribed"
       case .unheard:
         """
         died before it was ever called, as \(call) found: who keeps it? A local variable does so until \

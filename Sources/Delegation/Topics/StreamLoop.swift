@@ -29,14 +29,6 @@ final class StreamLoop: @unchecked Sendable {
 
   func nextWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
 
-  /// Resumes all that wait: their subscription has ended.
-  ///
-  /// Must not be called under a lock.
-  func end(of node: SubscriptionNode) {
-    let waiters = node.contents.withLock { _ in self.waiters }
-    for waiter in waiters { waiter.resume(true) }
-  }
-
   /// - Returns: whether it was there.
   func remove(_ waiter: Waiter) -> Bool {
     waiters.firstIndex { $0 === waiter }.map { waiters.remove(at: $0) } != nil

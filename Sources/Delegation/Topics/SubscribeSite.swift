@@ -22,7 +22,8 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 
     /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
     private var place: Int {
-      file.hasPointerRepresentation ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
+      file.hasPointerRepresentation
+        ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
     }
   }
 

@@ -121,3 +121,13 @@ extension SubscriptionNode.Contents {
     mailbox.count(hand.fate)
   }
 }
+
+extension StreamLoop {
+  /// Resumes all that wait: their subscription has ended.
+  ///
+  /// Must not be called under a lock.
+  func end(of node: SubscriptionNode) {
+    let waiters = node.contents.withLock { _ in self.waiters }
+    for waiter in waiters { waiter.resume(true) }
+  }
+}

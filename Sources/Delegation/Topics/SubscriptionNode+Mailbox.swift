@@ -129,7 +129,7 @@ extension SubscriptionNode {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
     if case .more = step { topic.owner?.requestWorker(for: self) }
-    if case .over = step { terminate(as: .cancelled) }
+    if case .over = step { topic.terminateIfOver(self) }
     return step
   }
 }

@@ -136,7 +136,9 @@ extension SubscriptionNode {
     admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?
   ) -> Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
-    guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living, admits?(object) ?? true else { return false }
+    guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living,
+      admits?(object) ?? true
+    else { return false }
     // One that waits for its executor has not been running.
     let isRunning = word >= Bits.call
     if let start { report(.late, in: call, since: isRunning ? start : nil) }

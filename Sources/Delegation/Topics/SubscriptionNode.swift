@@ -70,8 +70,9 @@ final class SubscriptionNode: Ranked {
   /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
-    /// The options that the user named; `nil` if there are none. From the end on only its name is left, as long as
-    /// handlers run.
+    /// The options that the user named; `nil` if there are none.
+    ///
+    /// From the end on only its name is left, as long as handlers run.
     var options: SubscriptionOptions?
     /// What is to be added to what `state` says of questions.
     ///
@@ -118,11 +119,8 @@ final class SubscriptionNode: Ranked {
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
-    let isOver = contents.withLock { contents in
-      contents.mailbox.end = min(contents.mailbox.end, number)
-      return contents.isOver
-    }
-    if isOver { terminate(as: .cancelled) }
+    contents.withLock { $0.mailbox.end = min($0.mailbox.end, number) }
+    topic.terminateIfOver(self)
   }
 
   /// Terminates the subscription, unless that has been done.

@@ -78,6 +78,15 @@ extension Topic {
     update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
   }
 
+  /// Ends a subscription that was to end and has nothing left to handle.
+  func terminateIfOver(_ node: SubscriptionNode) {
+    // Looked at in the section: the object may have subscribed again.
+    update { index, effects in
+      guard node.contents.withLock({ $0.isOver }) else { return }
+      Self.terminate(node, as: .cancelled, &index, &effects)
+    }
+  }
+
   /// Cancels an object's subscription, and those that it owns; that of a dead object that had the same address has
   /// expired.
   ///
@@ -132,8 +141,9 @@ extension Topic {
     effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
-  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released. What waits in streams
-  /// waits on.
+  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  ///
+  /// What waits in streams waits on.
   func close() {
     finishAll()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
@@ -165,7 +175,8 @@ extension Topic {
       guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
       append(content, followedBy: placeholder, &index)
       if index.isKeeping { former = index.moveKept() }
-      guard isHeard, index.requestDelivery() else { return false }
+      guard isHeard, !index.isDeliveryDue else { return false }
+      index.isDeliveryDue = true
       owner.begin()
       return true
     }

@@ -62,6 +62,11 @@ extension Topic {
         effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
+      // A finish that has not come to its end is taken back.
+      if existing.contents.withLock({ $0.mailbox.takeBackEnd() }) {
+        owner?.begin()
+        effects.append(.resume(existing))
+      }
       return existing
     }
     // Another object with the address of a live one can only be dead.

@@ -109,14 +109,6 @@ struct TopicIndex: Sendable {
   /// - Returns: what is to be released after the lock.
   mutating func keepNone() -> Notification? { kept.take()?.first }
 
-  /// Notes that a delivery is requested.
-  ///
-  /// - Returns: whether none was due.
-  mutating func requestDelivery() -> Bool {
-    defer { isDeliveryDue = true }
-    return !isDeliveryDue
-  }
-
   // MARK: Subscriptions
 
   /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.

@@ -99,11 +99,13 @@ struct OutcomeTests {
     let hub = DelegateHub(.with { $0.interceptors = [Keeper(kept: 2)] })
     let hearers = [Hearer(), Hearer()]
     for hearer in hearers { hub.subscribe(hearer, to: (any Hearing).self) }
-    #expect(counts(await hub[(any Hearing).self].notifyAndWait { try await $0.hear(1) }) == [2, 1, 0, 1])
+    #expect(
+      counts(await hub[(any Hearing).self].notifyAndWait { try await $0.hear(1) }) == [2, 1, 0, 1])
     withExtendedLifetime((removed, dropping, hearers)) {}
   }
 
-  @Test("one that does not conform is not addressed, even if it is removed or drops it before its turn")
+  @Test(
+    "one that does not conform is not addressed, even if it is removed or drops it before its turn")
   func conforming() async {
     let delegates = Delegates<any Hearing>()
     let more = delegates.conforming(to: (any HearingMore).self)
@@ -179,7 +181,8 @@ struct OutcomeTests {
     gate.open()
     let last = await delegates.notifyAndWait { try await $0.hear(1) }
     #expect(last.isHandled)
-    #expect(await delegates.notifyAndWait(leaving: 1_000_000) { try await $0.hear(1) }.addressed == 1)
+    #expect(
+      await delegates.notifyAndWait(leaving: 1_000_000) { try await $0.hear(1) }.addressed == 1)
     await delegates.hub.drain()
     withExtendedLifetime(slow) {}
   }
@@ -211,7 +214,8 @@ struct OutcomeTests {
     withExtendedLifetime((hanging, quick)) {}
   }
 
-  @Test("storm: of posters with a window, at most it and one for each wait", arguments: [0, 1, 5, 30])
+  @Test(
+    "storm: of posters with a window, at most it and one for each wait", arguments: [0, 1, 5, 30])
   func storm(window: Int) async {
     let posters = 8
     let delegates = Delegates<any Hearing>()
@@ -233,7 +237,9 @@ struct OutcomeTests {
           var sums = [0, 0]
           for number in 0..<rounds {
             posted.add(1)
-            let outcome = await delegates.notifyAndWait(leaving: window) { try await $0.hear(number) }
+            let outcome = await delegates.notifyAndWait(leaving: window) {
+              try await $0.hear(number)
+            }
             sums[0] += outcome.addressed
             if window == 0, outcome.handled + outcome.failed != 3 { left.add(1) }
             sums[1] += outcome.left.subscribers.count

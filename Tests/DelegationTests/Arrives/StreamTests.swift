@@ -99,7 +99,8 @@ struct StreamTests {
     #expect(events.isEmpty)
   }
 
-  @Test("a loop's task that is cancelled ends the subscription; what was posted for it is cancelled")
+  @Test(
+    "a loop's task that is cancelled ends the subscription; what was posted for it is cancelled")
   func cancelled() async {
     let events = Events<Int>()
     let stream = events.registry.stream()
@@ -228,7 +229,8 @@ struct StreamTests {
       return true
     }
     #expect(replies.count == 1)
-    let late = await events.vote(by: .atLeast(2), within: .seconds(600), absent: .counts(as: true)) {
+    let late = await events.vote(by: .atLeast(2), within: .seconds(600), absent: .counts(as: true))
+    {
       try await $0.receive(3)
       return true
     }
@@ -276,7 +278,11 @@ struct StreamTests {
       }
       stream = events.registry.stream(id: "client")
       #expect(await older.next() == nil)
-      if heard.count < total, await poster.isDone, stream.subscription.statistics.counts.waiting == 0 { break }
+      if heard.count < total, await poster.isDone,
+        stream.subscription.statistics.counts.waiting == 0
+      {
+        break
+      }
     }
     #expect(heard == Array(0..<total))
   }

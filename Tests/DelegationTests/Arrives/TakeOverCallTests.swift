@@ -1,5 +1,6 @@
 import Delegation
 import DelegationTesting
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
@@ -11,11 +12,20 @@ protocol Numbered: AnyObject, Sendable {
 
 final class NumberedMember: Numbered {
   let number: Int
+  private let first: @Sendable () -> Void
 
-  init(_ number: Int) { self.number = number }
+  init(_ number: Int, first: @escaping @Sendable () -> Void = {}) {
+    self.number = number
+    self.first = first
+  }
 
-  func call() -> Int { number }
+  func call() -> Int {
+    first()
+    return number
+  }
+
   func ask() async -> Int {
+    first()
     if number % 3 == 0 { await Task.yield() }
     return number
   }
@@ -43,7 +53,9 @@ struct TakeOverCallTests {
     Call(testDescription: "ask, in a loop") { await $0.ask(combining: .all()) { $0.call() } },
     Call(testDescription: "ask, awaiting") { await $0.ask(combining: .all()) { await $0.ask() } },
     Call(testDescription: "collect, with a deadline") { delegates in
-      await delegates.collect(within: .seconds(600)) { await $0.ask() }.compactMap { try? $0.result.get() }
+      await delegates.collect(within: .seconds(600)) { await $0.ask() }.compactMap {
+        try? $0.result.get()
+      }
     },
     Call(testDescription: "askInTurn") { delegates in
       let heard = Mutex<[Int]>([])
@@ -56,7 +68,9 @@ struct TakeOverCallTests {
     },
   ]
 
-  @Test("storm: while a place is taken over again and again, each call finds one there", arguments: calls)
+  @Test(
+    "storm: while a place is taken over again and again, each call finds one there",
+    arguments: calls)
   func storm(call: Call) async {
     let delegates = Delegates<any Numbered>()
     let others = (0..<3).map { NumberedMember(1_000_000 + $0) }
@@ -95,6 +109,92 @@ struct TakeOverCallTests {
     }
     isOver.add(1)
     await ended.arrivals(2)
-    #expect(wrong.isEmpty, "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
+    #expect(
+      wrong.isEmpty,
+      "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
+  }
+
+  @Test("an heir is asked on its own executor, and one without on the hub's")
+  func executors() async {
+    for (hasFirst, hasHeir) in [(true, false), (false, true), (true, true)] {
+      let (one, other) = (ManualExecutor(), DispatchQueueExecutor(DispatchQueue(label: "heir")))
+      let delegates = Delegates<any Numbered>()
+      let (first, heir, asker) = (NumberedMember(1), NumberedMember(2), NumberedMember(9))
+      delegates.registry.subscribe(asker)
+      delegates.registry.subscribe(first, id: "place", on: hasFirst ? one : nil)
+      let places = Recorder<String>()
+      let isReplaced = Gate()
+      let vote = Task {
+        await delegates.ask(combining: .all()) { member in
+          if member === asker {
+            if !hasFirst {
+              delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
+            }
+            isReplaced.arrive()
+          } else {
+            places.record(onManual.get() ? "manual" : hasHeir ? "heir's" : "hub's")
+          }
+          return await member.ask()
+        }
+      }
+      await isReplaced.arrivals()
+      if hasFirst {
+        delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
+        while await !vote.isDone { onManual.withValue(true) { _ = one.run() } }
+      }
+      #expect(await vote.value.sorted() == [2, 9])
+      #expect(places.events.count == 1 && places.events.first != "manual")
+      withExtendedLifetime((first, heir)) {}
+    }
+  }
+
+  @Test("at a deadline the heir of one that still runs is late; one that is only gone is not")
+  func late() async {
+    for isReplaced in [true, false] {
+      let clock = ManualClock()
+      let hub = DelegateHub(.with { $0.clock = clock })
+      let delegates = hub[(any Hearing).self]
+      let (inside, gate) = (Gate(), Gate())
+      let heir = Hearer()
+      let hanging = Hearer { _ in
+        inside.arrive()
+        await gate.pass()
+      }
+      let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
+      let vote = Task {
+        await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
+          try await $0.hear(1)
+          return true
+        }
+      }
+      await inside.arrivals()
+      if isReplaced {
+        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
+      } else {
+        token.cancel()
+      }
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+      // A vote among nobody is true: who must not be missing is asked for by `ofAtLeast:`.
+      #expect(await vote.value == !isReplaced)
+      gate.open()
+      await hub.drain()
+      withExtendedLifetime((hanging, heir)) {}
+    }
+  }
+}
+
+/// Whether the current thread runs a manual executor's jobs.
+private let onManual = ThreadFlag()
+
+private final class ThreadFlag: Sendable {
+  private let key = "manual"
+
+  func get() -> Bool { Thread.current.threadDictionary[key] as? Bool ?? false }
+
+  func withValue(_ value: Bool, _ body: () -> Void) {
+    Thread.current.threadDictionary[key] = value
+    body()
+    Thread.current.threadDictionary[key] = false
   }
 }
