@@ -2,7 +2,7 @@ import Distributed
 
 /// A gatekeeper for one's own process or another.
 package distributed actor Doorman: RemoteGatekeeper, Gatekeeper {
-  package typealias ActorSystem = LoopbackSystem
+  package typealias ActorSystem = PipeSystem
 
   /// It cannot say.
   struct Perplexed: Error {}
@@ -13,7 +13,7 @@ package distributed actor Doorman: RemoteGatekeeper, Gatekeeper {
   private let onDeath: @Sendable () -> Void
 
   package init(
-    actorSystem: LoopbackSystem, onDeath: @escaping @Sendable () -> Void = {}
+    actorSystem: PipeSystem, onDeath: @escaping @Sendable () -> Void = {}
   ) {
     self.actorSystem = actorSystem
     self.onDeath = onDeath
