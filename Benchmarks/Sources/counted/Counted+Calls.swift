@@ -17,53 +17,52 @@ extension Counted {
 
   private static func notifications(of hub: DelegateHub, among number: Int) async {
     await count("`forEach` among \(number)") {
-      hub.forEach((any Listener).self) { $0.didPass(7) }
+      hub[(any Listener).self].forEach { $0.didPass(7) }
     }
     await count("`notify` among \(number), and `drain`") {
-      hub.notify((any Listener).self) { $0.didPass(7) }
+      hub[(any Listener).self].notify { $0.didPass(7) }
       await hub.drain()
     }
     await count("`notifyAndWait` among \(number)") {
-      await hub.notifyAndWait((any Listener).self) { $0.didPass(7) }
+      await hub[(any Listener).self].notifyAndWait { $0.didPass(7) }
     }
   }
 
   private static func questions(of hub: DelegateHub, among number: Int) async {
     await count("`vote` among \(number)") {
-      let isPassed = await hub.vote((any Listener).self) { await $0.mayPass(7) }
+      let isPassed = await hub[(any Listener).self].vote { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
     await count("synchronous `vote` among \(number)") {
-      let isPassed = await hub.vote((any Listener).self) { $0.maySit(7) }
+      let isPassed = await hub[(any Listener).self].vote { $0.maySit(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
     await count("`vote` within a minute among \(number)") {
-      let isPassed = await hub.vote(
-        (any Listener).self, within: .seconds(60), absent: .counts(as: false)
+      let isPassed = await hub[(any Listener).self].vote(within: .seconds(60), absent: .counts(as: false)
       ) { await $0.mayPass(7) }
       guard isPassed else { fatalError("nobody objects") }
     }
     await count("`ask` among \(number)") {
-      let weight = await hub.ask((any Listener).self, combining: .sum()) { await $0.weigh(7) }
+      let weight = await hub[(any Listener).self].ask(combining: .sum()) { await $0.weigh(7) }
       guard weight == 7 * number else { fatalError("all weigh the same") }
     }
     await count("synchronous `ask` among \(number)") {
-      let height = await hub.ask((any Listener).self, combining: .sum()) { $0.measure(7) }
+      let height = await hub[(any Listener).self].ask(combining: .sum()) { $0.measure(7) }
       guard height == 7 * number else { fatalError("all are as tall") }
     }
     await count("`collect` among \(number)") {
-      let replies = await hub.collect((any Listener).self) { await $0.weigh(7) }
+      let replies = await hub[(any Listener).self].collect { await $0.weigh(7) }
       guard replies.count == number else { fatalError("all reply") }
     }
   }
 
   private static func turns(of hub: DelegateHub, among number: Int) async {
     await count("`askInTurn` among \(number)") {
-      let found = await hub.askInTurn((any Listener).self) { await $0.find(7) }
+      let found = await hub[(any Listener).self].askInTurn { await $0.find(7) }
       guard found == nil else { fatalError("nobody finds any") }
     }
     await count("`pass` through \(number)") {
-      let weight = await hub.pass(7, through: (any Listener).self) { await $0.weigh($1) }
+      let weight = await hub[(any Listener).self].pass(7) { await $0.weigh($1) }
       guard weight == 7 else { fatalError("nobody changes it") }
     }
   }

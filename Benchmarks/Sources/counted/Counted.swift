@@ -70,7 +70,7 @@ enum Counted {
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a vote among \(number)", units: 2) {
       for _ in 0..<2 {
-        guard await hub.vote((any Listener).self, { await $0.mayPass(7) }) else {
+        guard await hub[(any Listener).self].vote({ await $0.mayPass(7) }) else {
           fatalError("nobody objects")
         }
       }
@@ -85,7 +85,7 @@ enum Counted {
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a synchronous vote among \(number)", units: 2) {
       for _ in 0..<2 {
-        guard await hub.vote((any Listener).self, { $0.maySit(7) }) else {
+        guard await hub[(any Listener).self].vote({ $0.maySit(7) }) else {
           fatalError("nobody objects")
         }
       }
@@ -99,7 +99,7 @@ enum Counted {
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a synchronous ask among \(number)", units: 2) {
       for _ in 0..<2 {
-        let height = await hub.ask((any Listener).self, combining: .sum()) { $0.measure(7) }
+        let height = await hub[(any Listener).self].ask(combining: .sum()) { $0.measure(7) }
         guard height == 7 * number else { fatalError("all are as tall") }
       }
     }
@@ -139,7 +139,7 @@ enum Counted {
     let members = (0..<number).map { _ in Member() }
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a delivery to one of \(number), in bursts of 10", units: number * 10) {
-      for _ in 0..<10 { hub.notify((any Listener).self) { $0.didPass(7) } }
+      for _ in 0..<10 { hub[(any Listener).self].notify { $0.didPass(7) } }
       await hub.drain()
     }
     withExtendedLifetime(members) {}
@@ -150,7 +150,7 @@ enum Counted {
     let members = (0..<number).map { _ in Member() }
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     await count("a notification to \(number), and the drain", units: 1) {
-      hub.notify((any Listener).self) { $0.didPass(7) }
+      hub[(any Listener).self].notify { $0.didPass(7) }
       await hub.drain()
     }
     withExtendedLifetime(members) {}
@@ -161,13 +161,13 @@ enum Counted {
     let members = (0..<number).map { _ in Member() }
     for member in members { hub.subscribe(member, to: (any Listener).self) }
     for _ in 0..<50 {
-      for _ in 0..<20 { hub.notify((any Listener).self) { $0.didPass(7) } }
+      for _ in 0..<20 { hub[(any Listener).self].notify { $0.didPass(7) } }
       await hub.drain()
     }
     // The first one wakes the hub.
-    hub.notify((any Listener).self) { $0.didPass(7) }
+    hub[(any Listener).self].notify { $0.didPass(7) }
     announce("a post to \(number) while the hub is awake", units: 20)
-    for _ in 0..<20 { hub.notify((any Listener).self) { $0.didPass(7) } }
+    for _ in 0..<20 { hub[(any Listener).self].notify { $0.didPass(7) } }
     raise(SIGUSR2)
     await hub.drain()
     withExtendedLifetime(members) {}
