@@ -3,38 +3,28 @@ import Synchronization
 
 /// What one subscriber sees of the promises made to it.
 final class Watch: Sendable {
-  /// The subscriber's number.
-  let number: Int
+  private static let lastNumber = Counter()
+
+  let number = Watch.lastNumber.add()
   private let world: World
-  private let isPromptResident: Bool
-  private let isAsleep: Bool
   private let isHandling = Atomic<Bool>(false)
   private let isBarred = Atomic<Bool>(false)
-  private let ends = Atomic<Int>(0)
-  private let failures = Atomic<Int>(0)
-  private let lastSequences: Mutex<[Int]>
+  private let ends = Counter()
+  private let failures = Counter()
+  private let lastSequences: Mutex<[Int: Int]> = Mutex([:])
   private let ticket = Mutex<DelegateHub.Subscription?>(nil)
 
-  /// Begins to watch, at the subscriber's birth.
-  ///
-  /// - Parameters:
-  ///   - world: the world it is born into.
-  ///   - temper: what it is like.
-  ///   - isResident: whether it stays from beginning to end.
-  init(_ world: World, _ temper: Temper, isResident: Bool) {
+  init(_ world: World) {
     self.world = world
-    number = world.wasBorn()
-    isPromptResident = isResident && temper == .prompt
-    isAsleep = temper == .sleeping
-    lastSequences = Mutex(Array(repeating: -1, count: world.producers))
+    world.alive.add()
   }
 
-  deinit { world.hasDied() }
+  deinit { world.alive.add(-1) }
 
   /// How many of its handlers have ended in whichever way.
-  var handled: Int { ends.load(ordering: .acquiring) }
+  var handled: Int { ends.value }
   /// How many of them threw.
-  var failed: Int { failures.load(ordering: .acquiring) }
+  var failed: Int { failures.value }
 
   /// What it can cancel itself with.
   var subscription: DelegateHub.Subscription? {
@@ -43,39 +33,28 @@ final class Watch: Sendable {
   }
 
   /// The last event of a producer that it has begun to handle.
-  ///
-  /// - Parameter producer: whose.
-  /// - Returns: the event's sequence number, or -1.
-  func lastSequence(of producer: Int) -> Int { lastSequences.withLock { $0[producer] } }
+  func lastSequence(of producer: Int) -> Int { lastSequences.withLock { $0[producer] ?? -1 } }
 
   /// Notes that a handler begins.
-  ///
-  /// - Parameter event: what it handles.
   func begin(_ event: Event) {
-    let latency = World.now() - event.postedAt
-    if !isAsleep { world.latencies.record(latency, of: number) }
-    if isPromptResident { world.promptLatencies.record(latency, of: number) }
     let wasHandling = isHandling.exchange(true, ordering: .acquiringAndReleasing)
     world.violations.check(!wasHandling, "a subscriber handled two notifications at a time")
     let isLate = isBarred.load(ordering: .acquiring)
     world.violations.check(!isLate, "a handler began after cancelAndWait had returned")
     if let producer = event.producer {
       let isInOrder = lastSequences.withLock { sequences in
-        defer { sequences[producer] = event.sequence }
-        return sequences[producer] < event.sequence
+        let last = sequences.updateValue(event.sequence, forKey: producer)
+        return last ?? -1 < event.sequence
       }
       world.violations.check(isInOrder, "a producer's notifications came out of order")
     }
   }
 
   /// Notes that a handler ends.
-  ///
-  /// - Parameter throwing: whether it throws.
   func end(throwing: Bool) {
     isHandling.store(false, ordering: .releasing)
-    if throwing { failures.wrappingAdd(1, ordering: .relaxed) }
-    ends.wrappingAdd(1, ordering: .releasing)
-    world.tally.count(throwing ? .failed : .handled)
+    if throwing { failures.add() }
+    ends.add()
   }
 
   /// Notes that no handler runs or will run any more.
