@@ -55,10 +55,6 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "counted",
-      dependencies: [.product(name: "Delegation", package: "swift-delegate-hub")],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "growth",
       dependencies: [
         "CCallgrind",
         .product(name: "Delegation", package: "swift-delegate-hub"),

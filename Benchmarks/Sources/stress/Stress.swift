@@ -39,7 +39,7 @@ struct Stress: AsyncParsableCommand {
     try check((1...1000).contains(tasks), "--tasks has to be from 1 to 1000.")
     try check((0...100).contains(threads), "--threads has to be from 0 to 100.")
     try check(
-      Run.names.contains { $0.contains(only) },
+      only.isEmpty || Run.names.contains { $0.contains(only) },
       "--only has to be a part of one of: \(Run.names.joined(separator: ", ")).")
   }
 

@@ -16,8 +16,10 @@ protocol RoomObserver: AnyObject, Sendable {
   func didVeto(_ message: Message) async
 }
 
-/// A chat room, as in the demo: each message is voted on, and observers are told what has become of it; rules come and
-/// go meanwhile. With it the present values of rooms and the word of who listens.
+/// A chat room, as in the demo, in which many talk at once.
+///
+/// Each message is voted on, and observers are told what has become of it; rules come and go meanwhile. With it the
+/// present values of a topic, and the word of whether somebody listens.
 final class Room: Part {
   static let name = "room"
 
