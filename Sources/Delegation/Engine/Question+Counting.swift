@@ -111,7 +111,7 @@ extension Question {
       swap(&held, &state.held)
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
-      return (state.cursor.release(), state.takeQueue(), state.waiting.take(), tasks)
+      return (state.work.release(), state.takeQueue(), state.waiting.take(), tasks)
     }
     for input in late { endUncounted(input) }
     // The caller does not go on before what the question has captured is released.
@@ -138,7 +138,8 @@ extension Question {
   @discardableResult
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd) -> Bool {
     let isLate = state.withLock { $0.isExpired }
-    node.endCall(as: isLate ? .late : end)
+    // Who has not been called, for its actor was busy, has not been asked.
+    node.endCall(as: isLate && end != .unasked ? .late : end)
     return isLate
   }
 
@@ -147,7 +148,7 @@ extension Question {
   func expire() {
     let rest = state.withLock { state in
       state.isExpired = true
-      return state.cursor.release()
+      return state.work.release()
     }
     withExtendedLifetime(rest) {}
   }

@@ -1,22 +1,22 @@
 /// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
-  nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
-    snapshot(of: audience.key).count {
-      $0.isReached(by: audience.admits, endingIn: nil)
+  nonisolated func subscriberCount<P>(among recipients: Recipients<P>) -> Int {
+    snapshot(of: recipients.key).count {
+      $0.isReached(by: recipients.admits, endingIn: nil)
     }
   }
 
-  nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    guard let topic = heardTopic(of: audience.key) else { return false }
+  nonisolated func hasSubscribers<P>(among recipients: Recipients<P>) -> Bool {
+    guard let topic = heardTopic(of: recipients.key) else { return false }
     // Most are alive, so any one of them will do, and the list need not be merged.
     let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
-    if first?.isReached(by: audience.admits, endingIn: nil) == true { return true }
-    return topic.snapshot().contains { $0.isReached(by: audience.admits, endingIn: nil) }
+    if first?.isReached(by: recipients.admits, endingIn: nil) == true { return true }
+    return topic.snapshot().contains { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
-  nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
-    snapshot(of: audience.key).compactMap { node in
-      node.isOpen ? audience.load(node.reference) : nil
+  nonisolated func subscribers<P>(among recipients: Recipients<P>) -> [P] {
+    snapshot(of: recipients.key).compactMap { node in
+      node.isOpen ? recipients.load(node.reference) : nil
     }
   }
 
@@ -74,10 +74,12 @@ extension DelegateHub {
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
+    // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
+    let present = min(workers, core.workers.value)
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
-    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, workers - explained))
+    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, present - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
@@ -217,13 +219,15 @@ extension DelegateHub {
 
 extension DelegateHub.Leftovers.Subscriber {
   /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode, named id: Identity? = nil) {
+  init?(_ node: SubscriptionNode) {
     let running = node.runningCalls
     // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
-    let waiting = node.contents.withLock { $0.mailbox.account(published: node.published).waiting }
+    let waiting = node.contents.withLock {
+      $0.mailbox.account(published: node.published, inHands: $0.hands).waiting
+    }
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
-      subscriber: node.name(with: id ?? node.id), site: node.site.description, running: running,
+      subscriber: node.name(with: node.id), site: node.site.description, running: running,
       waiting: waiting, subscription: .init(node: node))
   }
 }

@@ -178,10 +178,8 @@ extension DelegateHub.Subscription {
   /// - Complexity: as ``cancel()``.
   public func cancelAndWait(within duration: Duration) async -> DelegateHub.Leftovers {
     let deadline = node.topic.owner?.deadlines.deadline(after: duration)
-    // Once it has ended it has none.
-    let id = node.id
     cancel()
-    return await DelegateHub.Leftovers(of: node.endedOnes + [node], at: deadline, named: id)
+    return await DelegateHub.Leftovers(of: node.endedOnes + [node], at: deadline)
   }
 }
 
@@ -191,12 +189,13 @@ extension DelegateHub.Leftovers {
   /// - Parameters:
   ///   - nodes: the subscriptions.
   ///   - deadline: how long to wait at most; `nil` for as long as it takes.
-  ///   - id: the subscriber's id, if it is known.
-  init(of nodes: [SubscriptionNode], at deadline: Deadline?, named id: Identity? = nil) async {
+  init(of nodes: [SubscriptionNode], at deadline: Deadline?) async {
     var left: [SubscriptionNode] = []
     for node in nodes {
-      if await !WaitGoal.end(of: node).wait(until: deadline) { left.append(node) }
+      // Once it need not wait any more it only looks who is left.
+      let isDue = Task.isCancelled || deadline?.hasCome == true
+      if isDue { left.append(node) } else if await !WaitGoal.end(of: node).wait(until: deadline) { left.append(node) }
     }
-    self.init(subscribers: left.compactMap { Subscriber($0, named: id) })
+    self.init(subscribers: left.compactMap { Subscriber($0) })
   }
 }

@@ -38,25 +38,25 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(subscriber, options, priority: priority, at: Site(file: fileID, line: line))
+    return add(subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   func add(
-    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at site: Site
+    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at line: SubscribeSite.Line
   ) -> DelegateHub.Subscription {
     if base == P.self {
-      return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
+      return hub.add(subscriber, to: P.self, options, priority: priority, at: line)
     }
     func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
       guard let conforming = subscriber as? Base else {
         fatalError(
           """
-          DelegateRegistry.subscribe(_:) at \(site): \(Swift.type(of: subscriber as Any)) does not conform \
+          DelegateRegistry.subscribe(_:) at \(line): \(Swift.type(of: subscriber as Any)) does not conform \
           to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
           to both.
           """)
       }
-      return hub.add(conforming, to: type, options, priority: priority, at: site)
+      return hub.add(conforming, to: type, options, priority: priority, at: line)
     }
     return _openExistential(base, do: add)
   }

@@ -6,8 +6,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    let asking = AskingForResponse(audience, in: .vote, body)
-    return try await hub.decide(audience, by: rule, in: .vote, asking).get()
+    try await hub.decide(recipients, by: rule, in: .vote, AskingForVote(recipients, body)).get()
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
@@ -17,7 +16,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await hub.decide(audience, by: rule, in: .vote, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: rule, in: .vote, within: duration,
+      AskingForVote(recipients, absent: absence, body))
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
@@ -26,8 +27,8 @@ extension Delegates {
     combining combiner: C,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    let asking = AskingForResponse(audience, in: .ask, body)
-    return try await hub.decide(audience, by: combiner, in: .ask, asking).get()
+    let asking = AskingForResponse(recipients, in: .ask, body)
+    return try await hub.decide(recipients, by: combiner, in: .ask, asking).get()
   }
 
   /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
@@ -37,7 +38,9 @@ extension Delegates {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(audience, by: combiner, in: .ask, within: duration, absent: absence, body)
+    await hub.decide(
+      recipients, by: combiner, in: .ask, within: duration,
+      AskingForResponse(recipients, in: .ask, absent: absence, body))
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
@@ -46,7 +49,7 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(audience, within: duration, body)
+    await hub.collect(recipients, within: duration, AskingForResponse(recipients, in: .collect, body))
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.
@@ -54,7 +57,7 @@ extension Delegates {
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(audience, body).get()
+    try await hub.askInTurn(recipients, body).get()
   }
 
   /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
@@ -64,7 +67,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await hub.askInTurn(audience, within: duration, each: each, absent: absence, body).outcome
+    await hub.askInTurn(recipients, within: duration, each: each, absent: absence, body).outcome
   }
 
   /// As ``DelegateHub/pass(_:through:_:)``.
@@ -72,7 +75,7 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, audience, body).get()
+    try await hub.pass(value, recipients, body).get()
   }
 
   /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
@@ -82,7 +85,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, audience, within: duration, each: each, absent: absence, body).outcome
+    await hub.pass(value, recipients, within: duration, each: each, absent: absence, body).outcome
   }
 
   /// As ``DelegateHub/vote(_:by:_:)-11d00``.
@@ -91,7 +94,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(audience, in: .vote, body), by: rule)
+    try await hub.askInPlace(AskingInPlace(recipients, in: .vote, body), by: rule)
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-1hvj7``.
@@ -99,7 +102,7 @@ extension Delegates {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(audience, in: .ask, body), by: combiner)
+    try await hub.askInPlace(AskingInPlace(recipients, in: .ask, body), by: combiner)
   }
 }
 
@@ -111,7 +114,7 @@ extension Delegates where P: Sendable {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(audience, in: .vote, isolated: body), by: rule)
+    try await hub.askInPlace(AskingInPlace(recipients, in: .vote, isolated: body), by: rule)
   }
 
   /// As ``DelegateHub/ask(_:combining:_:)-737te``.
@@ -119,7 +122,7 @@ extension Delegates where P: Sendable {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(audience, in: .ask, isolated: body), by: combiner)
+    try await hub.askInPlace(AskingInPlace(recipients, in: .ask, isolated: body), by: combiner)
   }
 
   /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
@@ -130,9 +133,9 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
   ) async -> Bool {
-    await hub.decide(
-      by: rule, within: duration,
-      AskingInPlace(audience, in: .vote, absent: absence, isolated: body))
+    await hub.askApart(
+      AskingInPlace(recipients, in: .vote, absent: absence, isolated: body), by: rule, within: duration
+    ).outcome
   }
 
   /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
@@ -143,9 +146,10 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(
-      by: combiner, within: duration,
-      AskingInPlace(audience, in: .ask, absent: absence, isolated: body))
+    await hub.askApart(
+      AskingInPlace(recipients, in: .ask, absent: absence, isolated: body), by: combiner,
+      within: duration
+    ).outcome
   }
 
   /// As ``DelegateHub/collect(_:within:_:)``.
@@ -154,7 +158,7 @@ extension Delegates where P: Sendable {
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(audience, within: duration, isolated: body)
+    await hub.collectApart(AskingInPlace(recipients, in: .collect, isolated: body), within: duration)
   }
 
   /// As ``DelegateHub/askInTurn(_:_:)``.
@@ -163,7 +167,7 @@ extension Delegates where P: Sendable {
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(audience, isolated: body).get()
+    try await hub.askInTurn(recipients, isolated: body).get()
   }
 
   /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
@@ -175,7 +179,7 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
     await hub.askInTurn(
-      audience, within: duration, each: each, absent: absence, isolated: body
+      recipients, within: duration, each: each, absent: absence, isolated: body
     ).outcome
   }
 
@@ -185,7 +189,7 @@ extension Delegates where P: Sendable {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, audience, isolated: body).get()
+    try await hub.pass(value, recipients, isolated: body).get()
   }
 
   /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
@@ -197,7 +201,7 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
     await hub.pass(
-      value, audience, within: duration, each: each, absent: absence, isolated: body
+      value, recipients, within: duration, each: each, absent: absence, isolated: body
     ).outcome
   }
 }

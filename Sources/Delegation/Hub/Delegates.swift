@@ -22,12 +22,12 @@ public struct Delegates<P>: Sendable {
 
   /// The subscribers that the calls are for.
   @usableFromInline
-  let audience: Audience<P>
+  let recipients: Recipients<P>
 
   @inlinable
-  init(hub: DelegateHub, audience: Audience<P>) {
+  init(hub: DelegateHub, recipients: Recipients<P>) {
     self.hub = hub
-    self.audience = audience
+    self.recipients = recipients
   }
 
   /// The subscribers that also conform to a further protocol: optional methods.
@@ -56,26 +56,26 @@ public struct Delegates<P>: Sendable {
   /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
-    Delegates<Narrower>(hub: hub, audience: audience.conforming(to: `protocol`))
+    Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
   }
 
   /// As ``DelegateHub/hasSubscribers(of:)``, the other way round; among those that conform, in O(*n*).
-  public var isEmpty: Bool { !hub.hasSubscribers(among: audience) }
+  public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
 
   /// As ``DelegateHub/subscriberCount(of:)``, of those that conform.
-  public var count: Int { hub.subscriberCount(among: audience) }
+  public var count: Int { hub.subscriberCount(among: recipients) }
 
   /// As ``DelegateHub/subscribers(of:)``, those that conform.
-  public var subscribers: [P] { hub.subscribers(among: audience) }
+  public var subscribers: [P] { hub.subscribers(among: recipients) }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   public var demand: DelegateHub.Demand {
-    DelegateHub.Demand(topic: hub.core.topics.find(audience.base, owner: hub.core))
+    DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
 
   /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
-    hub.statistics(of: audience.key)
+    hub.statistics(of: recipients.key)
   }
 }
 
@@ -89,7 +89,7 @@ extension Delegates where P: Sendable {
   public init(
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
   ) {
-    self.init(hub: hub, audience: Audience(`protocol`))
+    self.init(hub: hub, recipients: Recipients(`protocol`))
     if count > 0 {
       hub.core.topics.find(`protocol`, owner: hub.core).update { index, _ in index.keep(count) }
     }
@@ -97,13 +97,13 @@ extension Delegates where P: Sendable {
 
   /// What to give away: it can subscribe and unsubscribe, and nothing else.
   public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: audience.base)
+    DelegateRegistry(hub: hub, base: recipients.base)
   }
 
   /// As ``DelegateHub/notify(_:_:)-7ude3``.
   @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
-    hub.post(in: audience) { .calling(isolated: body, in: $0) }
+    hub.post(in: recipients) { .calling(isolated: body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
@@ -112,7 +112,7 @@ extension Delegates where P: Sendable {
   public func notifyAndWait(
     leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(isolated: body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .calling(isolated: body, in: $0) }
   }
 }
 
@@ -121,20 +121,20 @@ extension Delegates {
   @_alwaysEmitIntoClient
   public func forEach<E>(reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void) throws(E)
   {
-    try hub.callEach(audience, reversed: isReversed, body)
+    try hub.callEach(recipients, reversed: isReversed, body)
   }
 
   /// As ``DelegateHub/forEach(_:reversed:_:)-319uy``.
   public nonisolated(nonsending) func forEach<E>(
     reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async throws(E) {
-    try await hub.callEach(audience, reversed: isReversed, body)
+    try await hub.callEach(recipients, reversed: isReversed, body)
   }
 
   /// As ``DelegateHub/notify(_:_:)-63fbd``.
   @_alwaysEmitIntoClient
   public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
-    hub.post(in: audience) { .calling(body, in: $0) }
+    hub.post(in: recipients) { .calling(body, in: $0) }
   }
 
   /// As ``DelegateHub/notify(_:_:)-2z5cx``.
@@ -142,7 +142,7 @@ extension Delegates {
   public func notify(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) {
-    hub.post(in: audience) { .awaiting(body, in: $0) }
+    hub.post(in: recipients) { .awaiting(body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
@@ -152,7 +152,7 @@ extension Delegates {
     leaving window: Int = 0, within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .awaiting(body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .awaiting(body, in: $0) }
   }
 
   /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
@@ -161,13 +161,13 @@ extension Delegates {
   public func notifyAndWait(
     leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
   ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(body, in: $0) }
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) { .calling(body, in: $0) }
   }
 }
 
 extension Delegates {
   /// Ends all subscriptions once their subscribers have handled what was posted before.
-  public func finish() { hub.core.topics.find(audience.key)?.finishAll() }
+  public func finish() { hub.core.topics.find(recipients.key)?.finishAll() }
 }
 
 extension DelegateHub {
@@ -183,6 +183,6 @@ extension DelegateHub {
   /// - Complexity: O(1).
   @inlinable
   public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
-    Delegates(hub: self, audience: Audience(`protocol`))
+    Delegates(hub: self, recipients: Recipients(`protocol`))
   }
 }

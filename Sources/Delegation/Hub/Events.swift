@@ -72,9 +72,11 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      EventObserver(body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
-      on: executor, fileID: fileID, line: line)
+    let observer = EventObserver(body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
+        fileID: fileID, line: line))
   }
 
   /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
@@ -107,20 +109,47 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Owner, Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      OwnedObserver(owner, body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
-      on: executor, fileID: fileID, line: line)
+    let observer = OwnedObserver(owner, body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
+        fileID: fileID, line: line))
   }
 
-  /// Calls a closure with the next event, and never with another one.
+  /// Calls a closure with one event, and never with another one.
+  ///
+  /// It is called with the first event that is posted from now on, or with the oldest one that is replayed
+  /// (`Events(replaying:)`). The subscription ends when the closure has returned or thrown; cancel it to end it before.
+  /// Events that are posted meanwhile are counted as cancelled. An event that an interceptor keeps away is the one.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
+  /// ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
+  ///
+  /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
+  ///
+  /// ```swift
+  /// connection.events.registry.once { print("the first one: \($0)") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - priority: higher is served first; 0 by default.
+  ///   - executor: where the closure runs; by default that is the hub's choice.
+  ///   - fileID: the source file that observes, for diagnostics.
+  ///   - line: the line that observes.
+  ///   - body: what to do with the event.
+  /// - Returns: the subscription, which need not be kept.
+  /// - Complexity: O(1), amortised.
   @discardableResult
   public func once<Event: Sendable>(
     priority: Int? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      EventObserver(body), priority: priority, hold: .strongly,
-      mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID, line: line)
+    let observer = EventObserver(body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, hold: .strongly,
+        mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID,
+        line: line))
   }
 }

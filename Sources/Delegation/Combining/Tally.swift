@@ -52,9 +52,9 @@ extension DelegateHub {
   }
 }
 
-/// What a poll needs of a ballot.
+/// What a question needs of its tally.
 @usableFromInline
-protocol Countable: Sendable {
+protocol Tallying: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
@@ -68,7 +68,7 @@ protocol Countable: Sendable {
 /// The count of one question: how many answers are outstanding, and what is decided.
 @frozen
 @usableFromInline
-struct Ballot<C: Combiner, Failure: Error>: Countable {
+struct Tally<C: Combiner, Failure: Error>: Tallying {
   @usableFromInline
   typealias Event = Answer<C.Response, Failure>
   @usableFromInline
@@ -156,7 +156,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     return finish()
   }
 
-  /// Releases what was needed only to decide, because a late handler keeps the ballot.
+  /// Releases what was needed only to decide, because a late handler keeps the tally.
   @inlinable
   mutating func clear() {
     isOutstanding = nil
@@ -166,7 +166,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @inlinable
   mutating func finish() -> Decision {
     guard let outcome = combiner?.finish() else {
-      fatalError("Delegation: a ballot was counted after it was cleared")
+      fatalError("Delegation: a tally was counted after it was cleared")
     }
     return .success(outcome)
   }

@@ -1,0 +1,100 @@
+import Delegation
+import DelegationTesting
+import Foundation
+import Synchronization
+import Testing
+
+protocol Numbered: AnyObject, Sendable {
+  func call() -> Int
+  func ask() async -> Int
+}
+
+final class NumberedMember: Numbered {
+  let number: Int
+
+  init(_ number: Int) { self.number = number }
+
+  func call() -> Int { number }
+  func ask() async -> Int {
+    if number % 3 == 0 { await Task.yield() }
+    return number
+  }
+}
+
+@Suite("2.7 Calls follow a take-over", .inTurn(.heavy))
+struct TakeOverCallTests {
+  /// One way to ask all, which says who was called.
+  struct Call: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let perform: @Sendable (Delegates<any Numbered>) async -> [Int]
+  }
+
+  static let calls: [Call] = [
+    Call(testDescription: "forEach") { delegates in
+      var heard: [Int] = []
+      delegates.forEach { heard.append($0.call()) }
+      return heard
+    },
+    Call(testDescription: "forEach, awaiting") { delegates in
+      var heard: [Int] = []
+      await delegates.forEach { heard.append(await $0.ask()) }
+      return heard
+    },
+    Call(testDescription: "ask, in a loop") { await $0.ask(combining: .all()) { $0.call() } },
+    Call(testDescription: "ask, awaiting") { await $0.ask(combining: .all()) { await $0.ask() } },
+    Call(testDescription: "collect, with a deadline") { delegates in
+      await delegates.collect(within: .seconds(600)) { await $0.ask() }.compactMap { try? $0.result.get() }
+    },
+    Call(testDescription: "askInTurn") { delegates in
+      let heard = Mutex<[Int]>([])
+      _ = await delegates.askInTurn { (member: any Numbered) -> Int? in
+        let number = await member.ask()
+        heard.withLock { $0.append(number) }
+        return nil
+      }
+      return heard.withLock { $0 }
+    },
+  ]
+
+  @Test("storm: while a place is taken over again and again, each call finds one there", arguments: calls)
+  func storm(call: Call) async {
+    let delegates = Delegates<any Numbered>()
+    let others = (0..<3).map { NumberedMember(1_000_000 + $0) }
+    let isOver = Count()
+    let taking = Count()
+    let first = NumberedMember(0)
+    delegates.registry.subscribe(others[0])
+    delegates.registry.subscribe(first, id: "place")
+    delegates.registry.subscribe(others[1])
+    var wrong: [[Int]] = []
+    let ended = Gate()
+    for thread in 0..<2 {
+      Thread.detachNewThread { [registry = delegates.registry] in
+        var present = first
+        var number = thread + 1
+        while isOver.value == 0 {
+          let next = NumberedMember(number)
+          registry.subscribe(next, id: "place")
+          withExtendedLifetime(present) {}
+          present = next
+          number += 2
+          taking.add(1)
+          if number % 64 < 2 {
+            // The list is to be merged, and sorted, again and again.
+            registry.subscribe(others[2], priority: number % 128 < 2 ? 1 : -1)
+            registry.unsubscribe(others[2])
+          }
+        }
+        ended.arrive()
+      }
+    }
+    while taking.value == 0 { await Task.yield() }
+    for _ in races(3000) {
+      let heard = await call.perform(delegates).filter { $0 < 1_000_000 }
+      if heard.count != 1 { wrong.append(heard) }
+    }
+    isOver.add(1)
+    await ended.arrivals(2)
+    #expect(wrong.isEmpty, "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
+  }
+}
