@@ -88,6 +88,7 @@ final class Ends: Part {
       let letter = Letter(world, lost)
       letters.append(Trace(letter: letter))
       posted.add()
+      _ = world.limits.take()
       owner.withLock { $0 }?[(any Reader).self].notify { $0.read(letter) }
     }
     _ = owner.withLock { $0.take() }

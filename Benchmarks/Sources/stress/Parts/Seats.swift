@@ -180,6 +180,7 @@ private final class SeatRound: Sendable {
     let subscription = hub.subscribe(
       object, to: (any Sitting).self, id: seat, hold: .strongly, mailbox: policy)
     taken.add()
+    _ = world.limits.take()
     world.tally.count(.takeOver)
     return (object, subscription)
   }
