@@ -94,12 +94,10 @@ public final class Chat: Sendable {
   public func join(_ name: String, as member: String) async -> Answer {
     await hub.delayingDrain {
       if roster.isIn(name, member) { return .refused("you are in \(name)") }
-      // sample: ChatJoin
       let mayJoin = await hub[JoinGate.self].vote(
         by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
       ) { try await $0.mayJoin(name, as: member) }
       guard mayJoin else { return .refused("you may not join \(name)") }
-      // end of sample
       guard let listener = roster.member(named: member) else { return .refused("say who you are") }
       let members: Delegates<any RoomMember>? = state.withLock { state in
         guard !state.isStopping else { return nil }
@@ -111,10 +109,8 @@ public final class Chat: Sendable {
         return state.rooms[name]?.members
       }
       guard let members else { return .refused("there is no place for another room") }
-      // sample: ChatMember
       let subscription = members.registry.subscribe(
         listener, id: member, mailbox: .dropOldest(limit: limits.mailbox), on: listener.executor)
-      // end of sample
       roster.note(subscription, of: member, in: name)
       await tell("* \(member) has joined \(name)", to: members)
       return .done

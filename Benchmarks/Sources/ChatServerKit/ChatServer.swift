@@ -93,6 +93,8 @@ public final class ChatServer: Sendable {
     let onLeft: @Sendable (DelegateHub.Leftovers) -> Void = { [self] _ in
       isDrained.withLock { $0 = false }
     }
+    // First what decides, then the rooms.
+    let each = configuration.limits.drain / 2
     let page = configuration.page.map { port in
       HubPageService(chat.page, port: port, needs: chat.needs, onListening: onPage) { chat.hubs }
     }
@@ -100,10 +102,10 @@ public final class ChatServer: Sendable {
     // Stopped in reverse order.
     let services: [(any Service)?] = [
       page, clients,
-      DrainService(within: configuration.limits.drain, logger: logger, onLeft: onLeft) {
+      DrainService(within: each, logger: logger, onLeft: onLeft) {
         chat.hubs.dropFirst().map(\.hub)
       },
-      DrainService(within: configuration.limits.drain, logger: logger, onLeft: onLeft) {
+      DrainService(within: each, logger: logger, onLeft: onLeft) {
         [chat.hub]
       },
       Listener(

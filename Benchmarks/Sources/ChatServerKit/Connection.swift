@@ -18,7 +18,6 @@ final class Connection: RoomMember {
     loop = EventLoopTaskExecutor.of(channel.eventLoop)
   }
 
-  // sample: ChatHearing
   func hear(_ line: String) async throws {
     await loop.giveWay()
     do {
@@ -34,7 +33,6 @@ final class Connection: RoomMember {
   var executor: (any TaskExecutor)? { loop }
 
   func giveUp() { channel.close(promise: nil) }
-  // end of sample
 
   /// Obeys a client's lines until there are no more.
   func run(_ lines: NIOAsyncChannelInboundStream<String>) async {

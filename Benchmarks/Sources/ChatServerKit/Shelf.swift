@@ -43,7 +43,7 @@ public final class Shelf: Sendable {
   /// - Returns: which of its handlers still ran after 100 milliseconds; `nil` if it was not loaded.
   public func unload(_ name: String) async -> DelegateHub.Leftovers? {
     guard let former = loaded.withLock({ $0.removeValue(forKey: name) }) else { return nil }
-    // sample: ChatUnloading
+    // sample: ChatLoading
     let left = await hub.unsubscribeAndWait(former, within: .milliseconds(100))
     // end of sample
     former.wasUnloaded()

@@ -167,7 +167,7 @@ struct TroubleBook {
     sightings = present
     let places = Set(counted.keys)
     baselines = baselines.filter { places.contains($0.key) }
-    troubles += hanging.sorted { $0.since > $1.since }
+    troubles += hanging.sorted { $0.since > $1.since }.prefix(Self.rowLimit)
     troubles += lost(losses, at: now)
     let incidents = records.sorted { $0.value.last > $1.value.last }.map { key, record in
       PageState.Line(
@@ -178,34 +178,31 @@ struct TroubleBook {
     return PageState(troubles: troubles, hubs: hubs, incidents: incidents)
   }
 
-  /// What was lost since somebody has looked at it: by the incidents, and what the counts have beyond them.
+  /// What was lost since somebody has looked at it, one trouble for each kind and protocol.
+  ///
+  /// The counts say how much, as long as the hub is there; incidents say when, whose and why.
   private func lost(
     _ losses: [String: Baseline], at now: Instant
   ) -> [PageState.Trouble] {
-    var troubles: [PageState.Trouble] = []
-    var told: Set<[String]> = []
-    for (key, news) in unseen.sorted(by: { $0.value.since > $1.value.since }) {
-      guard let record = records[key] else { continue }
-      told.insert([key.kind, key.protocol])
-      let count = Self.count(key.kind, in: losses[key.protocol])
-      troubles.append(
-        PageState.Trouble(
-          kind: key.kind, protocol: key.protocol, subscriber: "\(key.subscriber), \(record.site)",
-          what: Self.what(key.kind, news.count), whom: Self.whom(key.kind, count),
-          why: record.error, since: seconds(news.since, now), last: seconds(record.last, now)))
+    let told = Dictionary(grouping: unseen.keys) { [$0.kind, $0.protocol] }
+    var kinds = Set(told.keys)
+    for (name, loss) in losses {
+      kinds.formUnion(
+        ["failed", "late", "dropped"].filter { Self.count($0, in: loss) > 0 }.map { [$0, name] })
     }
-    // Without an incident: those of one kind are left out once many wait, and records are not without number.
-    for (name, loss) in losses.sorted(by: { $0.key < $1.key }) {
-      for kind in ["failed", "late", "dropped"] where !told.contains([kind, name]) {
-        let count = Self.count(kind, in: loss)
-        guard count > 0 else { continue }
-        troubles.append(
-          PageState.Trouble(
-            kind: kind, protocol: name, what: Self.what(kind, count), whom: Self.whom(kind, count),
-            since: 0, last: 0))
-      }
-    }
-    return troubles
+    return kinds.map { kind in
+      let known = (told[kind] ?? []).compactMap { key in records[key].map { (key, $0) } }
+      let last = known.max { $0.1.last < $1.1.last }
+      let count = Self.count(kind[0], in: losses[kind[1]])
+      let times = max(count, known.reduce(0) { $0 + (unseen[$1.0]?.count ?? 0) })
+      let others = known.count > 1 ? " and \(known.count - 1) more" : ""
+      return PageState.Trouble(
+        kind: kind[0], protocol: kind[1],
+        subscriber: last.map { "\($0.0.subscriber), \($0.1.site)\(others)" },
+        what: Self.what(kind[0], times), whom: Self.whom(kind[0]), why: last?.1.error,
+        since: known.compactMap { unseen[$0.0]?.since }.min().map { seconds($0, now) } ?? 0,
+        last: last.map { seconds($0.1.last, now) } ?? 0)
+    }.sorted { ($0.since, $0.kind, $0.protocol) > ($1.since, $1.kind, $1.protocol) }
   }
 
   // MARK: Handlers that hang
@@ -261,19 +258,19 @@ struct TroubleBook {
     return switch kind {
     case "failed": "failed \(times)"
     case "late": "had not answered in time, \(times)"
-    case "dropped": "had a full mailbox, \(times)"
+    case "dropped": "had a full mailbox: dropped \(times)"
     case "unheard": "died before it was called"
     default: "\(kind) \(times)"
     }
   }
 
-  private static func whom(_ kind: String, _ count: Int) -> String {
+  private static func whom(_ kind: String) -> String {
     switch kind {
-    case "dropped" where count > 0: "\(count) notifications of the protocol are lost"
+    case "dropped": "the oldest of what was posted is lost to it"
     case "failed": "what it was told or asked has not been done"
-    case "late": "the answer that stands for an absent one was taken"
-    case "tooFew": "the outcome is the one for too few answers"
-    default: "nobody else"
+    case "late": "who asked has gone on with what counts for an absent one"
+    case "tooFew": "who asked has the outcome for too few answers"
+    default: "what was posted and asked since has not reached it"
     }
   }
 }
