@@ -21,20 +21,28 @@ struct ChatTests {
     }
   }
 
-  private func makeChat(isAudited: Bool = false, _ limits: ChatLimits = ChatLimits()) -> Chat {
+  /// Limits that a busy machine does not reach.
+  private static let patient = {
+    var limits = ChatLimits()
+    (limits.vote, limits.audit, limits.hearing) = (.seconds(100), .seconds(100), .seconds(100))
+    return limits
+  }()
+
+  private func makeChat(isAudited: Bool = false, _ limits: ChatLimits) -> Chat {
     Chat(
       limits, isAudited: isAudited, logger: Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() })
   }
 
   /// A chat in which somebody has joined a room.
   private func chat(
-    isAudited: Bool = false, _ limits: ChatLimits = ChatLimits()
+    isAudited: Bool = false, _ limits: ChatLimits = patient
   ) async -> (Chat, Listener) {
     let (chat, ann) = (makeChat(isAudited: isAudited, limits), Listener())
     chat.hub.subscribe(
       Guard(true), toEachOf: JoinGate.self, SpeechGate.self, id: "yes", hold: .strongly)
     #expect(chat.enter(as: "ann", ann) == .done)
-    #expect(await chat.join("tea", as: "ann") == .done)
+    // A gate may be late on a busy machine.
+    while await chat.join("tea", as: "ann") != .done {}
     return (chat, ann)
   }
 
@@ -69,14 +77,14 @@ struct ChatTests {
 
   @Test("a gate that hangs says no at the deadline, and its unloading lets it go")
   func hanging() async {
-    var limits = ChatLimits()
+    var limits = Self.patient
     limits.vote = .seconds(2)
     let (chat, ann) = await chat(limits)
     let shelf = Shelf(for: chat.hub)
     #expect(shelf.load("hanging"))
     #expect(await chat.say("anybody?", in: "tea", as: "ann") != .done)
     #expect(await shelf.unload("hanging")?.subscribers.map(\.running) == [1])
-    #expect(await chat.say("again", in: "tea", as: "ann") == .done)
+    while await chat.say("again", in: "tea", as: "ann") != .done {}
     await settle(chat)
     #expect(ann.heard == ["* ann has joined tea", "tea ann: again"])
     #expect(await shelf.unload("hanging") == nil)
@@ -136,8 +144,8 @@ struct ChatTests {
 
   @Test("a member that is slow loses the oldest lines, holds up nobody, and is given up")
   func slow() async {
-    var limits = ChatLimits()
-    (limits.mailbox, limits.hearing) = (3, .milliseconds(50))
+    var limits = Self.patient
+    (limits.mailbox, limits.hearing) = (3, .seconds(2))
     let (chat, ann) = await chat(limits)
     let gate = Gate()
     let bob = Listener(behind: gate)

@@ -83,7 +83,7 @@ struct ServerTests {
   @Test("who does not read is given up, and the others hear everything")
   func deaf() async throws {
     try await serving {
-      ($0.limits.hearing, $0.floodLimit) = (.milliseconds(100), 1_000_000)
+      $0.limits.hearing = .seconds(5)
     } _: { server, port, _ in
       try await Client.talk(to: port) { ann in
         try await ann.expect("name ann", "ok")
@@ -112,7 +112,7 @@ struct ServerTests {
     } _: { server, port, _ in
       try await Client.talk(to: port) { ann in
         try await ann.expect("name ann", "ok")
-        try await ann.expect("join tea", "ok")
+        while try await ann.ask("join tea") != "ok" {}
         server.shelf.load("hanging")
         try await ann.expect("say tea hello", "no that is not welcome here")
       }

@@ -126,6 +126,8 @@ func serving(
   var configuration = ChatServer.Configuration()
   configuration.page = 0
   configuration.extensions = ["doorkeeper", "moderator"]
+  // What a busy machine does not reach.
+  (configuration.limits.vote, configuration.limits.hearing) = (.seconds(100), .seconds(100))
   configure(&configuration)
   let log = InMemoryLogHandler()
   let logger = Logger(label: "chat") { [log] _ in log }

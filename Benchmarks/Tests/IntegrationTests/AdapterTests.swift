@@ -167,7 +167,7 @@ struct AdapterTests {
     let (given, giveUp) = AsyncStream<String>.makeStream()
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub(
-      DeadlineInterceptor(after: .milliseconds(20)) { giveUp.yield($0.subscriber) })
+      DeadlineInterceptor(after: .seconds(1)) { giveUp.yield($0.subscriber) })
     let (stuck, quick) = (
       Book { _ in
         for await _ in opened {}
