@@ -32,7 +32,7 @@ extension DelegateHub {
   /// When the system says that the actor is gone, call `hub.unsubscribe(id: doorman.id)`.
   ///
   /// To hold a local actor strongly, pass `id:` and `hold:` yourself. If only the protocol of a
-  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)-5bukv``. The
+  /// subscriber is known, use ``subscribe(localOrRemote:to:priority:mailbox:on:fileID:line:)``. The
   /// plain form cannot see that it is a distributed actor, and would hold a proxy weakly.
   ///
   /// - Parameters:
@@ -61,12 +61,12 @@ extension DelegateHub {
 
   /// Subscribes a distributed actor to each of the protocols that it conforms to.
   ///
-  /// It holds and identifies the actor as ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``
+  /// It holds and identifies the actor as ``subscribe(_:to:priority:mailbox:on:fileID:line:)``
   /// does. When it returns, every later call on those protocols reaches the actor. The protocols
   /// that it does not conform to are skipped.
   ///
   /// **Order** and **Isolation.** As with
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``.
   ///
   /// **Errors.** An actor that conforms to none of them stops the program with a message that names
   /// it.
@@ -100,7 +100,7 @@ extension DelegateHub {
   /// Subscribes an object that may be a local or a remote distributed actor, or neither.
   ///
   /// It holds and identifies a distributed actor as
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr`` does. It holds any other object weakly.
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)`` does. It holds any other object weakly.
   /// For subscribers of which only the protocol is known:
   ///
   /// ```swift
@@ -110,7 +110,7 @@ extension DelegateHub {
   /// ```
   ///
   /// **Order** and **Isolation.** As with
-  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
+  /// ``subscribe(_:to:priority:mailbox:on:fileID:line:)``.
   ///
   /// **Errors.** A value type as a subscriber stops the program with a message that names it.
   ///

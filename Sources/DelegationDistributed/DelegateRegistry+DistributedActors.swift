@@ -1,14 +1,10 @@
 public import Delegation
 public import Distributed
 
-#if canImport(Dispatch)
-  public import Dispatch
-#endif
-
 extension DelegateRegistry {
   /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)-3iimr``.
+  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a
@@ -33,34 +29,4 @@ extension DelegateRegistry {
       mailbox: mailbox,
       on: executor, fileID: fileID, line: line)
   }
-
-  #if canImport(Dispatch)
-    /// Subscribes a distributed actor; calls to it begin on a dispatch queue.
-    ///
-    /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)-(_,_,_,_,DispatchQueue,_,_)``.
-    ///
-    /// - Parameters:
-    ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a
-    ///     `@Resolvable` protocol that has been made to conform to it.
-    ///   - priority: higher is asked and served first.
-    ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
-    ///   - queue: the queue on which calls to it begin.
-    ///   - fileID: the source file that subscribes, for diagnostics.
-    ///   - line: the line that subscribes.
-    /// - Returns: the subscription, which need not be kept.
-    /// - Complexity: O(1), amortised.
-    @discardableResult
-    public func subscribe(
-      _ subscriber: any DistributedActor, priority: Int? = nil,
-      mailbox: DelegateHub.MailboxPolicy? = nil,
-      on queue: DispatchQueue,
-      fileID: StaticString = #fileID, line: UInt = #line
-    ) -> DelegateHub.Subscription {
-      subscribe(
-        conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
-        priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
-        mailbox: mailbox,
-        on: DispatchQueueExecutor(queue), fileID: fileID, line: line)
-    }
-  #endif
 }

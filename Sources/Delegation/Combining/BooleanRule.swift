@@ -21,6 +21,9 @@ public struct BooleanRule: Combiner {
   /// answer; otherwise 1.
   @usableFromInline
   let weight: Int8
+  /// Whether its user has named a number of answers.
+  @usableFromInline
+  let namesNumber: Bool
   // 32 bits each: a vote copies its rule several times.
   /// The weight of the counted answers that it still takes for the outcome.
   @usableFromInline
@@ -35,8 +38,10 @@ public struct BooleanRule: Combiner {
   @inlinable
   init(
     _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int8 = 1,
-    ofAtLeast quorum: Int = 0
+    ofAtLeast quorum: Int? = nil, namesNumber: Bool = false
   ) {
+    self.namesNumber = namesNumber || quorum != nil
+    let quorum = quorum ?? 0
     // Not `precondition`: its message is not printed in release builds.
     if Swift.min(number, quorum) < 0 { Self.refuse(number, quorum: quorum) }
     self.outcome = outcome
@@ -94,6 +99,15 @@ public struct BooleanRule: Combiner {
     spare &-= 1
     let outcome = receive(response, from: position)
     return spare < 0 ? false : outcome
+  }
+
+  /// How many answers it needs, if these are more than can be had of so many subscribers; otherwise 0.
+  ///
+  /// Once it has begun.
+  func shortage(among count: Int) -> Int {
+    let count = Self.clamped(count)
+    if !namesNumber { return 0 }
+    return spare < 0 ? Int(count &- spare) : needed > count ? Int(needed) : 0
   }
 
   // A rule that asks for a number of answers is not true before the last one, so no outcome has to wait for more.
@@ -199,5 +213,7 @@ extension Combiner where Self == BooleanRule {
   /// - Returns: the rule.
   /// - Complexity: O(1).
   @inlinable
-  public static func atLeast(_ quorum: Int) -> Self { Self(true, ifSaid: true, by: quorum) }
+  public static func atLeast(_ quorum: Int) -> Self {
+    Self(true, ifSaid: true, by: quorum, namesNumber: true)
+  }
 }

@@ -1,6 +1,6 @@
 /// Combines the responses of many subscribers into one outcome.
 ///
-/// A call such as ``DelegateHub/ask(_:combining:_:)-8kxs4`` makes its own copy of a combiner. It tells
+/// A call such as `ask` makes its own copy of a combiner. It tells
 /// the copy how many subscribers will be asked, and then of each response and each absentee. The
 /// call returns the first outcome that the combiner returns. To decide early, a combiner returns an
 /// outcome as soon as no later response can change it. The call then returns at once, and handlers
@@ -123,7 +123,7 @@ extension Combiner {
   /// With it a veto has a reason, and a subscriber without an objection returns `nil`:
   ///
   /// ```swift
-  /// let objection = await hub.ask(Rule.self, combining: .firstNonNil()) {
+  /// let objection = await hub[Rule.self].ask(combining: .firstNonNil()) {
   ///   await $0.objection(to: order)
   /// }
   /// if let objection { print("refused: \(objection)") }

@@ -91,8 +91,8 @@ extension Combiner {
   /// A closure must say that it is `@Sendable`, because Swift does not infer it here.
   ///
   /// ```swift
-  /// let sum = await hub.ask(Node.self, combining: .reduce(0, +)) { await $0.load }
-  /// let length = await hub.ask(Node.self, combining: .reduce(0) { @Sendable in $0 + $1.count }) {
+  /// let sum = await hub[Node.self].ask(combining: .reduce(0, +)) { await $0.load }
+  /// let length = await hub[Node.self].ask(combining: .reduce(0) { @Sendable in $0 + $1.count }) {
   ///   await $0.name
   /// }
   /// ```

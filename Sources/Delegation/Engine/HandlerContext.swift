@@ -11,7 +11,7 @@ struct HandlerContext: Sendable {
 
   /// The handler that the current task runs in.
   ///
-  /// Of a round's worker it is the one that is running now.
+  /// Of a question's worker it is the one that is running now.
   static var current: HandlerContext? {
     let bound = binding.wrappedValue.flatMap { bound in
       if bound.call != 0 { return bound }
@@ -49,7 +49,7 @@ struct HandlerContext: Sendable {
   /// it.
   var isAttending: Bool { worker.isAttending }
 
-  /// The handlers that cannot go on before this one returns: itself, the one that awaits its round, and
+  /// The handlers that cannot go on before this one returns: itself, the one that awaits its question, and
   /// so on; empty if it has returned.
   var chain: [HandlerContext] {
     var chain: [HandlerContext] = []
@@ -96,24 +96,24 @@ extension HandlerContext {
     self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
   }
 
-  /// The context of all handlers of a round's worker.
+  /// The context of all handlers of a question's worker.
   init(asking worker: Worker) {
     self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
   }
 }
 
-/// The caller of a question, as its round knows it: the handler that awaits it, if one does.
+/// The caller of a question, as its question knows it: the handler that awaits it, if one does.
 ///
 /// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
   private let context: Lock<HandlerContext?>
-  /// The number of nested rounds.
+  /// The number of nested questions.
   let depth: Int
 
   /// Whether it is nested in so few others that the stack is sure to be large enough.
   ///
   /// At greater depth nothing is started in the caller's place, nor cancelled in the place of who cancels the caller:
-  /// each nested round would do so within the one before, and use up the stack.
+  /// each nested question would do so within the one before, and use up the stack.
   var isShallow: Bool { depth < 16 }
 
   /// The caller for code outside of any handler.

@@ -3,7 +3,7 @@ internal import Synchronization
 /// What a hub's topics, deliveries and questions share.
 ///
 /// The hub keeps it, and so does each delivery and question as long as it lasts. A delivery keeps the hub as well: what
-/// was posted is delivered even if the hub is released. Topics refer to it weakly, so neither a subscription nor an
+/// was posted is delivered even if the hub is released. TopicTable refer to it weakly, so neither a subscription nor an
 /// incident keeps what the user gave; nor does a task that a handler leaves behind.
 ///
 /// `@unchecked Sendable`: `hub` is written once, before the hub is shared.
@@ -12,7 +12,7 @@ final class HubCore: @unchecked Sendable {
   /// The hub, as long as it exists.
   weak var hub: (any Actor)?
   /// Who is subscribed, by protocol, and what they are told.
-  let topics = Topics()
+  let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
   @usableFromInline
   let executor: (any TaskExecutor)?
@@ -22,14 +22,22 @@ final class HubCore: @unchecked Sendable {
   /// Whether a loop does all that handlers need, if they have no executors of their own.
   @usableFromInline
   let mayAskInPlace: Bool
+  /// Whether the handlers of notifications are within interceptors or task-locals.
+  let wraps: Bool
   /// The task-locals that notifications and incidents carry.
   let propagating: [TaskLocalPropagation]
   /// Sets the deadlines of calls.
   let deadlines: DeadlineQueue
+  /// A number that no other hub ever has.
+  @usableFromInline
+  let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+
+  private static let numbers = Atomic<Int>(0)
+
   /// How many workers there are, including those that were requested and have not started.
   ///
   /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
-  /// is counted from the moment it is requested. A subscription that waits in the lane of its own executor is
+  /// is counted from the moment it is requested. A subscription that waits in the delivery of its own executor is
   /// counted in place of a worker there: it may be ended while the executor stands still. A question that is sent
   /// there stays counted.
   let workers = AwaitedCount()
@@ -50,6 +58,7 @@ final class HubCore: @unchecked Sendable {
     self.executor = executor
     interception = Interception(interceptors, now: deadlines.now)
     mayAskInPlace = executor == nil && interception == nil
+    wraps = interception != nil || !propagating.isEmpty
     self.propagating = propagating
     self.deadlines = deadlines
     self.onIncident = onIncident

@@ -55,16 +55,17 @@ final class Interception: Sendable {
   /// Runs the handler of a notification; if the interceptors do not call it, it counts as passed over.
   nonisolated(nonsending) fileprivate func deliver(
     in call: CallKind, postedAt time: Duration,
-    _ handle: nonisolated(nonsending) () async throws -> Notification.Delivery
-  ) async throws -> Notification.Delivery {
+    _ handle: nonisolated(nonsending) () async throws -> Notification.Fate
+  ) async throws -> Notification.Fate {
     guard let node = HandlerContext.current?.node else { return try await handle() }
-    var result: Result<Notification.Delivery, any Error>?
+    var result: Result<Notification.Fate, any Error>?
     await run(DelegateHub.HandlerCall(call, on: node, waited: now() - time)) {
       guard node.mayHandle else { return .notCalled }
       do {
-        let delivery = try await handle()
-        result = .success(delivery)
-        return delivery == .handled ? .returned : .notCalled
+        var fate = try await handle()
+        if let worker = HandlerContext.binding.wrappedValue?.worker { fate = worker.takeFate(fate) }
+        result = .success(fate)
+        return fate == .handled ? .returned : .notCalled
       } catch {
         result = .failure(error)
         return .threw(error)
@@ -80,10 +81,7 @@ extension Notification.Handler {
     let time = interception.now()
     return .asynchronous { subscriber in
       try await interception.deliver(in: call, postedAt: time) {
-        switch self {
-        case .synchronous(let handle): try handle(subscriber)
-        case .asynchronous(let handle): try await handle(subscriber)
-        }
+        try await self(subscriber)
       }
     }
   }

@@ -67,7 +67,8 @@ extension Question {
   ///   - isCounting: whether it counts, and has counted all that it knows of.
   /// - Returns: whether it has decided with what was queued, and the next one, if any.
   @usableFromInline
-  func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?) {
+  func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
+  {
     let isSingle = worker?.isSingle ?? true
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
@@ -111,7 +112,7 @@ extension Question {
       swap(&held, &state.held)
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
-      return (state.cursor.release(), state.takeQueue(), state.waiting.take(), tasks)
+      return (state.work.release(), state.takeQueue(), state.waiting.take(), tasks)
     }
     for input in late { endUncounted(input) }
     // The caller does not go on before what the question has captured is released.
@@ -122,7 +123,8 @@ extension Question {
     cancelApart(tasks)
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
-      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {} }
+      Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
+      }
     }
   }
 
@@ -138,7 +140,8 @@ extension Question {
   @discardableResult
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd) -> Bool {
     let isLate = state.withLock { $0.isExpired }
-    node.endCall(as: isLate ? .late : end)
+    // Who has not been called, for its actor was busy, has not been asked.
+    node.endCall(as: isLate && end != .unasked ? .late : end)
     return isLate
   }
 
@@ -147,7 +150,7 @@ extension Question {
   func expire() {
     let rest = state.withLock { state in
       state.isExpired = true
-      return state.cursor.release()
+      return state.work.release()
     }
     withExtendedLifetime(rest) {}
   }

@@ -7,11 +7,11 @@ extension Question {
   ///
   /// - Parameters:
   ///   - executor: where it runs.
-  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a standby.
+  ///   - sent: the subscription of that executor, which is the only one that it asks; `nil` for a spare worker.
   private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
     core.begin()
-    let worker = Worker(for: core, caller: caller, only: sent != nil)
-    keep(executor.map { start(worker, on: $0, sent) } ?? start(worker), of: worker)
+    let worker = Worker(for: core.number, caller: caller, only: sent != nil)
+    keep(executor.map { start(worker, on: $0, sent) } ?? start(worker, sent), of: worker)
   }
 
   private func start(
@@ -21,8 +21,8 @@ extension Question {
   }
 
   @inline(never)
-  private func start(_ worker: Worker) -> Task<Void, any Error> {
-    Task<Void, any Error> { await self.work(as: worker) }
+  private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
+    Task<Void, any Error> { await self.work(as: worker, sent: sent) }
   }
 
   /// Starts a task that prefers no executor.
@@ -43,7 +43,7 @@ extension Question {
 
   /// Runs one worker, from its first claim to its last, on the subscriptions' own executors as well.
   ///
-  /// A worker that is not the first one requests the next standby, unless a claimed subscription was sent to it.
+  /// A worker that is not the first one requests the next spare worker, unless a claimed subscription was sent to it.
   ///
   /// Its context is bound for all of them, so a task that one handler leaves behind passes for a part of the next
   /// one. It is bound in the worker's task: one that is inherited would have to be copied.
@@ -102,9 +102,13 @@ extension Question {
     while true {
       var answer = Answer<Response, Failure>.absence
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
-      if worker.callEnd == .unasked, follow(&claim, by: worker) {
-        if claim.isCounted { continue }
-        return claim
+      if worker.callEnd == .unasked {
+        if follow(&claim, by: worker) {
+          if claim.isCounted { continue }
+          return claim
+        }
+        // An observer has called nobody.
+        if case .response = answer { answer = .absence }
       }
       guard let next = take(answer, claim) else { return nil }
       if !next.isCounted { return next }
@@ -125,12 +129,12 @@ extension Question {
   }
 
   /// Goes on with the subscription that has the place of one that was not asked, if there is one; it is not counted if it
-  /// has an executor.
+  /// is to be asked on another executor.
   @inline(never)
   @usableFromInline
   func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let heir = claim.node.heir else { return false }
-    let isCounted = !heir.hasExecutor
+    let isCounted = !heir.hasExecutor && !worker.isSingle
     let mayBegin = state.withLock { state in
       // As in `beginSent(_:)`.
       if state.isDecided || state.isExpired { return false }
@@ -143,7 +147,7 @@ extension Question {
     return true
   }
 
-  /// Asks on the subscription's own executor; one that has ended, or whose subscriber has died or does not
+  /// Asks on the subscription's own executor, or on the hub's in the place of one that had one; one that has ended, or whose subscriber has died or does not
   /// conform, is not sent there, for the executor may be busy, suspended or gone.
   ///
   /// Not inlined: usually there is none, and it would make the frame of every worker larger.
@@ -151,10 +155,8 @@ extension Question {
   /// - Returns: such a one, which finds no handler to run, and counts as absent; otherwise `nil`.
   @inline(never)
   private func askElsewhere(_ claim: Claim) -> Claim? {
-    guard let executor = claim.node.executor,
-      claim.node.isReached(by: admits, endingIn: call)
-    else { return beginSent(claim) }
-    startWorker(on: executor, sent: claim)
+    guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
+    startWorker(on: claim.node.executor ?? core.executor, sent: claim)
     return nil
   }
 

@@ -3,8 +3,8 @@ internal import Synchronization
 /// One question while it is asked: the subscriptions that are left, its workers, the answers that are queued, and the
 /// caller that waits.
 ///
-/// *Workers* claim subscriptions from a shared ``Cursor``, and run each handler in place; a *standby* is there while a
-/// subscription is unclaimed (``Claimable``). A question without a deadline starts its first worker in the caller's
+/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run each handler in place; a *spare worker* is there while a
+/// subscription is unclaimed (``WorkSharing``). A question without a deadline starts its first worker in the caller's
 /// place. Whether another one is needed is known when that one has ended or suspended. So a handler that suspends does
 /// not delay the others, nor does one that blocks its thread, except in the caller's place; and the number of tasks
 /// grows with suspensions, not with subscribers.
@@ -15,14 +15,14 @@ internal import Synchronization
 /// It is decided when it holds nothing any more (``State/isDecided``), which is written once, under the lock.
 ///
 /// It knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time, for a
-/// fifth of what a small vote costs. What has types is its subclass, ``Poll``. This file has what it is made of, its
+/// fifth of what a small vote costs. What has types is its subclass, ``TalliedQuestion``. This file has what it is made of, its
 /// beginning and its end; `Question+Working` has what its workers do, `Question+Counting` what becomes of their answers.
 ///
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
 @usableFromInline
 class Question: @unchecked Sendable {
   @usableFromInline
-  typealias Claim = Cursor.Claim
+  typealias Claim = WorkQueue.Claim
 
   /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
   ///
@@ -64,8 +64,8 @@ class Question: @unchecked Sendable {
   }
 
   /// What workers and the caller share under the lock.
-  struct State: Claimable {
-    var cursor: Cursor
+  struct State: WorkSharing {
+    var work: WorkQueue
     /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
     var held: Held
     /// The tasks of the workers that have not left.
@@ -89,7 +89,7 @@ class Question: @unchecked Sendable {
   @usableFromInline
   let core: HubCore
   /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
-  let admits: Admission?
+  let admits: RecipientFilter?
   let call: CallKind
   let hasDeadline: Bool
   /// The handler that awaits the question.
@@ -105,7 +105,7 @@ class Question: @unchecked Sendable {
   /// Makes a question that the current task awaits.
   @usableFromInline
   init(
-    to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: Admission?,
+    to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: RecipientFilter?,
     of core: HubCore, in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
     self.core = core
@@ -113,7 +113,7 @@ class Question: @unchecked Sendable {
     self.admits = admits
     self.call = call
     hasDeadline = expiry != nil
-    state = Lock(State(cursor: Cursor(nodes, from: first), held: Held(ask: ask, expiry: expiry)))
+    state = Lock(State(work: WorkQueue(nodes, from: first), held: Held(ask: ask, expiry: expiry)))
   }
 
   // MARK: Beginning and finishing
@@ -129,7 +129,7 @@ class Question: @unchecked Sendable {
       expiry.count(in: self)
       return true
     }
-    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the standby: the
+    // The caller is counted before a handler can wait for the rest of the hub, until it has requested the spare worker: the
     // subscribers that are still to be asked are a part of that.
     core.begin()
     guard !hasDeadline, core.executor == nil, startInPlace() else { return false }
@@ -147,7 +147,7 @@ class Question: @unchecked Sendable {
     }
     core.begin()
     if Task.isCancelled { isCancelledFlag.store(true, ordering: .sequentiallyConsistent) }
-    let worker = Worker(for: core, caller: caller)
+    let worker = Worker(for: core.number, caller: caller)
     keep(startInPlace(worker), of: worker)
     return isDecided
   }
@@ -160,7 +160,7 @@ class Question: @unchecked Sendable {
     defer { cancelAlarm?() }
     await withTaskCancellationHandler {
       // It is the first worker if none was started in the caller's place.
-      state.provideStandby { requestWorker() }
+      state.provideSpare { requestWorker() }
       core.end()
       await waitForDecision()
       guard let expiry, !isDecided else { return }
@@ -234,14 +234,17 @@ class Question: @unchecked Sendable {
       state.tasks[ObjectIdentifier(worker)] = task
       return isCancelled
     }
-    if mustCancel { task.cancel() }
+    if mustCancel { cancel([task]) }
   }
 
-  /// Cancels the handlers that run and those that will; in the place of who cancels the caller, if the stack is large
-  /// enough for what that cancels in turn.
-  private func cancel() {
-    let tasks = state.withLock { beginCancelling(&$0, except: nil) }
-    guard caller.isShallow else { return cancelApart(tasks) }
+  /// Cancels the handlers that run and those that will.
+  private func cancel() { cancel(state.withLock { beginCancelling(&$0, except: nil) }) }
+
+  /// Cancels tasks in the current one's place, if the stack is large enough for what that cancels in turn.
+  ///
+  /// With a deadline it does not: a cancellation handler that blocks must not keep the caller, nor who cancels it.
+  private func cancel(_ tasks: [Task<Void, any Error>]) {
+    guard caller.isShallow, !hasDeadline else { return cancelApart(tasks) }
     for task in tasks { task.cancel() }
   }
 

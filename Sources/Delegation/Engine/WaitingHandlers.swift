@@ -37,32 +37,44 @@ enum WaitGoal: Sendable {
   case end(of: SubscriptionNode)
   /// That all subscriptions that a notification was addressed to have passed it.
   case passing(of: Receipt)
+  /// The same, for who posts more: not of those whose subscription has ended, and whose handler may hang.
+  case room(after: Receipt, in: Topic)
 
   /// By what those who wait for the same are known.
   private var key: ObjectIdentifier {
     switch self {
     case .rest(let hub): ObjectIdentifier(hub)
     case .end(let node): ObjectIdentifier(node)
-    case .passing(let receipt): ObjectIdentifier(receipt)
+    case .passing(let receipt), .room(let receipt, _): ObjectIdentifier(receipt)
     }
   }
 
   /// Whether the goal can be reached only after a handler has ended.
   private func waits(for handler: HandlerContext) -> Bool {
     switch self {
-    case .rest(let hub): handler.worker.hub == ObjectIdentifier(hub)
+    case .rest(let hub): handler.worker.hub == hub.number
     case .end(let node): handler.isHandler(of: node)
-    case .passing(let receipt):
+    case .passing(let receipt), .room(let receipt, _):
       handler.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
     }
   }
 
-  /// How many of those that the goal counts wait at the moment.
+  /// Those that the goal counts, and that are not waited for.
+  private var leftOut: [SubscriptionNode] {
+    guard case .room(let receipt, let topic) = self else { return [] }
+    return topic.state.withLock { $0.ended.values.flatMap(\.self) }
+      .filter { $0.hasPending(receipt) }
+  }
+
+  /// How many of those that the goal counts wait at the moment, or are not waited for.
   ///
   /// Each count has one for a worker at most, as that runs one handler at a time.
   private func countWaiting() -> Int {
-    let handlers = WaitingHandlers.present.flatMap(\.context.chain).filter(waits)
-    return Set(handlers.map { ObjectIdentifier($0.worker) }).count
+    let leftOut = leftOut
+    let handlers = WaitingHandlers.present.flatMap(\.context.chain).filter { handler in
+      waits(for: handler) && !leftOut.contains(where: handler.isHandler)
+    }
+    return leftOut.count + Set(handlers.map { ObjectIdentifier($0.worker) }).count
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
@@ -72,7 +84,7 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let hub): hub.workers.update(change)
     case .end(let node): node.topic.updateWaiters(for: node, change)
-    case .passing(let receipt): receipt.outstanding.update(change)
+    case .passing(let receipt), .room(let receipt, _): receipt.outstanding.update(change)
     }
   }
 }
@@ -109,7 +121,9 @@ extension WaitGoal {
       WaitingHandlers.shared.withLock { $0.add(.init(goal: self, context: context)) }
     }
     if let context { Self.lookAgain(for: context.chain) }
-    let waiter = context == nil ? Waiter() : Waiter { countWaiting() }
+    var excuses = context != nil
+    if case .room = self { excuses = true }
+    let waiter = excuses ? Waiter { countWaiting() } : Waiter()
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }

@@ -2,16 +2,16 @@ public import Synchronization
 
 /// One task that runs handlers one after another: which of its calls is running, and how that ends.
 ///
-/// It is a worker of a lane or a round, or a caller that asks in its own task.
+/// It is a worker of a delivery or a question, or a caller that asks in its own task.
 ///
-/// The tasks that handlers start keep it as long as they live. So it keeps neither the round, nor
+/// The tasks that handlers start keep it as long as they live. So it keeps neither the question, nor
 /// subscriptions, nor the hub.
 ///
 /// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
-  /// Its hub, which it does not keep.
-  let hub: ObjectIdentifier
+  /// The number of its hub, which it does not keep.
+  let hub: Int
   /// The caller that awaits the question, or the handler that a loop over a stream is in; `nil` for a delivery.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
@@ -19,7 +19,7 @@ final class Worker: @unchecked Sendable {
   /// It is one word, so that a call is never taken for another one. Only the worker writes it.
   @usableFromInline
   let word = Atomic<UInt64>(0)
-  /// The identity of the subscription that a round's worker asks, as bits.
+  /// The identity of the subscription that a question's worker asks, as bits.
   ///
   /// Written before the call's number is.
   private let node = Atomic<UInt>(0)
@@ -38,6 +38,7 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   @usableFromInline
   var hasHeir = false
+
   /// What its handler threw, until that is told.
   @exclusivity(unchecked)
   private var failure: CallFailure?
@@ -46,10 +47,10 @@ final class Worker: @unchecked Sendable {
   let isAttending: Bool
 
   init(
-    for hub: AnyObject, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
+    for hub: Int, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
   ) {
     self.isAttending = isAttending ?? (caller == nil)
-    self.hub = ObjectIdentifier(hub)
+    self.hub = hub
     self.caller = caller
     self.isSingle = isSingle
   }
@@ -89,6 +90,13 @@ final class Worker: @unchecked Sendable {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
   }
 
+  /// Whether it has left a place so since this was last asked.
+  @usableFromInline
+  func takeHeir() -> Bool {
+    defer { hasHeir = false }
+    return hasHeir
+  }
+
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
   func note(_ end: CallEnd) { callEnd = end }
 
@@ -103,6 +111,13 @@ final class Worker: @unchecked Sendable {
       failure = nil
     }
     return (callEnd, callEnd == .failed && failure?.isTold == true ? failure : nil)
+  }
+
+  /// The fate of a notification whose handler has returned, unless the handler has told that it called nobody.
+  func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
+    if hasAnswered { return fate }
+    callEnd = .answered
+    return .expired
   }
 
   /// Notes what its handler threw.
@@ -149,7 +164,8 @@ final class Worker: @unchecked Sendable {
   @inlinable
   @inline(__always)
   func ask<Result>(
-    _ node: SubscriptionNode, in call: CallKind, absence: Result, on place: isolated (any Actor)? = nil,
+    _ node: SubscriptionNode, in call: CallKind, absence: Result,
+    on place: isolated (any Actor)? = nil,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
@@ -179,11 +195,16 @@ final class Worker: @unchecked Sendable {
   }
 }
 
+extension HandlerContext {
+  /// Notes that the handler has called nobody, in the task of its worker.
+  static func noteUnasked() { binding.wrappedValue?.worker.note(.unasked) }
+}
+
 /// What the handler of a question tells of its call, in the task of its worker.
 extension SubscriptionNode {
   /// Notes that the subscriber is gone, or does not conform: it is not asked.
   @usableFromInline
-  func noteUnasked() { HandlerContext.binding.wrappedValue?.worker.note(.unasked) }
+  func noteUnasked() { HandlerContext.noteUnasked() }
 
   /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline

@@ -2,65 +2,35 @@
 ///
 /// How they are asked is in `DelegateHub+Polling`, and how one subscriber is in ``Asking``.
 extension DelegateHub {
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  nonisolated func decide<P, C: Combiner>(
-    by combiner: C, within duration: Duration?,
-    _ asking: AskingInPlace<P, C.Response, any Error>
-  ) async -> C.Outcome {
-    await askApart(asking, by: combiner, within: deadline(within: duration)).outcome
-  }
-
   /// Asks with a deadline, or none, and counts what is thrown as absent.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner>(
-    _ audience: Audience<P>, by combiner: C, in call: CallKind, within duration: Duration?,
-    absent absence: Absence<C.Response>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
+    _ recipients: Recipients<P>, by combiner: C, in call: CallKind, within duration: Duration?,
+    _ asking: some Asking<C.Response, any Error>
   ) async -> C.Outcome {
-    let asking = AskingForResponse(audience, in: call, absent: absence, body)
     let deadline = deadline(within: duration)
-    return await decide(audience, by: combiner, in: call, within: deadline, asking).outcome
+    return await decide(recipients, by: combiner, in: call, within: deadline, asking).outcome
   }
 
-  /// Asks for each one's own result, on the closure's actor if it belongs to one.
+  /// Asks for each one's own result.
   @_alwaysEmitIntoClient
-  nonisolated func collect<P, R: Sendable>(
-    _ audience: Audience<P>, within duration: Duration?,
-    isolated body: @escaping @isolated(any) @Sendable (P) throws -> R
-  ) async -> [Reply<R>] {
-    let asking = AskingInPlace(audience, in: .collect, isolated: body)
-    return await collect(audience, within: duration, asking: asking.answer)
-  }
-
-  @_alwaysEmitIntoClient
-  nonisolated func collect<P, R: Sendable>(
-    _ audience: Audience<P>, within duration: Duration?,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
-  ) async -> [Reply<R>] {
-    let asking = AskingForResponse(audience, in: .collect, body)
-    return await collect(audience, within: duration, asking: asking.answer)
-  }
-
-  @_alwaysEmitIntoClient
-  nonisolated func collect<P, R: Sendable>(
-    _ audience: Audience<P>, within duration: Duration?,
-    asking ask: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<R, any Error>
-  ) async -> [Reply<R>] {
-    let late: @Sendable (SubscriptionNode) -> Answer<Reply<R>, Never> = {
-      .response(.init(of: $0, result: .failure(ReplyError.timedOut)))
-    }
-    let asking = AskingByClosure(late: late) { node, round in
-      switch await ask(node, round) {
-      case .response(let response), .substitute(let response):
-        .response(.init(of: node, result: .success(response)))
-      case .failure(let error): .response(.init(of: node, result: .failure(error)))
-      case .absence: .absence
-      }
-    }
+  @inline(__always)
+  nonisolated func collect<P, Inner: Asking>(
+    _ recipients: Recipients<P>, within duration: Duration?, _ asking: Inner
+  ) async -> [Reply<Inner.Response>] {
     let deadline = deadline(within: duration)
-    return await decide(audience, by: .all(), in: .collect, within: deadline, asking).get()
+    return await decide(
+      recipients, by: .all(), in: .collect, within: deadline, AskingForReply(asking)
+    ).get()
+  }
+
+  /// Asks with a closure that awaits nothing; clients do not carry its code.
+  @usableFromInline
+  nonisolated func collectApart<P, R: Sendable>(
+    _ asking: AskingInPlace<P, R, any Error>, within duration: Duration?
+  ) async -> [Reply<R>] {
+    await collect(asking.recipients, within: duration, asking)
   }
 }
 

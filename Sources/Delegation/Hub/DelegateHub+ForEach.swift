@@ -2,16 +2,16 @@
 extension DelegateHub {
   @_alwaysEmitIntoClient
   nonisolated func callEach<P, E>(
-    _ audience: Audience<P>, reversed isReversed: Bool, _ body: (P) throws(E) -> Void
+    _ recipients: Recipients<P>, reversed isReversed: Bool, _ body: (P) throws(E) -> Void
   ) throws(E) {
-    let nodes = snapshot(of: audience.key)
+    let nodes = snapshot(of: recipients.key)
     if nodes.isEmpty { return }
     beginLoop()
     defer { endLoop() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
-      if try node.callForEach(in: audience, body) == nil {
-        try callHeir(of: node, in: audience, body)
+      if try node.callForEach(in: recipients, body) == nil {
+        try callHeir(of: node, in: recipients, body)
       }
     }
   }
@@ -20,30 +20,32 @@ extension DelegateHub {
   @_alwaysEmitIntoClient
   @inline(never)
   nonisolated func callHeir<P, E>(
-    of node: SubscriptionNode, in audience: Audience<P>, _ body: (P) throws(E) -> Void
+    of node: SubscriptionNode, in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
   ) throws(E) {
     var next = node.heir
-    while let heir = next { next = try heir.callForEach(in: audience, body) == nil ? heir.heir : nil }
+    while let heir = next {
+      next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil
+    }
   }
 
   nonisolated(nonsending) func callEach<P, E>(
-    _ audience: Audience<P>, reversed isReversed: Bool,
+    _ recipients: Recipients<P>, reversed isReversed: Bool,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async throws(E) {
     // No array of the subscriptions has a name here, so that the last handler does not keep all of them.
-    let nodes = snapshot(of: audience.key)
-    var cursor = Cursor(isReversed ? nodes.reversed() : consume nodes)
+    let nodes = snapshot(of: recipients.key)
+    var work = WorkQueue(isReversed ? nodes.reversed() : consume nodes)
     let worker = beginAsking()
     defer { endAsking(worker) }
-    while let claim = cursor.claim() {
-      if claim.isLast { _ = cursor.release() }
-      try await call(claim.node, in: audience, as: worker, on: #isolation, body).get()
+    while let claim = work.claim() {
+      if claim.isLast { _ = work.release() }
+      try await call(claim.node, in: recipients, as: worker, on: #isolation, body).get()
     }
   }
 
   /// Calls one subscriber in the caller's task.
   private func call<P, E>(
-    _ node: SubscriptionNode, in audience: Audience<P>, as worker: Worker,
+    _ node: SubscriptionNode, in recipients: Recipients<P>, as worker: Worker,
     on place: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
@@ -52,12 +54,12 @@ extension DelegateHub {
     ) { node in
       _ = place
       guard let interception = core.interception else {
-        return await node.answer(in: audience, body)
+        return await node.answer(in: recipients, body)
       }
       var result: Result<Void, E>?
-      if node.isReached(by: audience.admits, endingIn: .forEach) {
+      if node.isReached(by: recipients.admits, endingIn: .forEach) {
         await interception.run(HandlerCall(.forEach, on: node)) {
-          result = await node.answer(in: audience, body)
+          result = await node.answer(in: recipients, body)
           return worker.outcome
         }
       }
@@ -70,9 +72,9 @@ extension DelegateHub {
 extension SubscriptionNode {
   /// Calls the subscriber in the caller's task.
   fileprivate nonisolated(nonsending) func answer<P, E>(
-    in audience: Audience<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+    in recipients: Recipients<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
-    guard isOpen, let subscriber = subscriber(in: audience, for: .forEach) else {
+    guard isOpen, let subscriber = subscriber(in: recipients, for: .forEach) else {
       noteUnasked()
       return .success(())
     }
@@ -92,9 +94,9 @@ extension SubscriptionNode {
   @_alwaysEmitIntoClient
   @inline(__always)
   func callForEach<P, E>(
-    in audience: Audience<P>, _ body: (P) throws(E) -> Void
+    in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
   ) throws(E) -> Void? {
-    try call(in: audience, for: .forEach) { subscriber throws(E) in
+    try call(in: recipients, for: .forEach) { subscriber throws(E) in
       if hasExecutor { stopAtExecutor() }
       try body(subscriber)
     }

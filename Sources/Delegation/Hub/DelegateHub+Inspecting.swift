@@ -1,30 +1,30 @@
 /// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
-  nonisolated func subscriberCount<P>(among audience: Audience<P>) -> Int {
-    snapshot(of: audience.key).count {
-      $0.isReached(by: audience.admits, endingIn: nil)
+  nonisolated func subscriberCount<P>(among recipients: Recipients<P>) -> Int {
+    snapshot(of: recipients.key).count {
+      $0.isReached(by: recipients.admits, endingIn: nil)
     }
   }
 
-  nonisolated func hasSubscribers<P>(among audience: Audience<P>) -> Bool {
-    guard let topic = heardTopic(of: audience.key) else { return false }
+  nonisolated func hasSubscribers<P>(among recipients: Recipients<P>) -> Bool {
+    guard let topic = heardTopic(of: recipients.key) else { return false }
     // Most are alive, so any one of them will do, and the list need not be merged.
     let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
-    if first?.isReached(by: audience.admits, endingIn: nil) == true { return true }
-    return topic.snapshot().contains { $0.isReached(by: audience.admits, endingIn: nil) }
+    if first?.isReached(by: recipients.admits, endingIn: nil) == true { return true }
+    return topic.snapshot().contains { $0.isReached(by: recipients.admits, endingIn: nil) }
   }
 
-  nonisolated func subscribers<P>(among audience: Audience<P>) -> [P] {
-    snapshot(of: audience.key).compactMap { node in
-      node.isOpen ? audience.load(node.reference) : nil
+  nonisolated func subscribers<P>(among recipients: Recipients<P>) -> [P] {
+    snapshot(of: recipients.key).compactMap { node in
+      node.isOpen ? recipients.load(node.reference) : nil
     }
   }
 
-  /// Waits until the hub is idle: no notification is pending and no handler runs.
+  /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
   /// It also waits for what handlers post, for handlers of votes that were decided early, and for
   /// closures in ``delayingDrain(_:)``. It waits for what other tasks post meanwhile, too. A hub
-  /// that is never idle is never drained: ``drain(within:)`` has a deadline.
+  /// that is never idle is never drained without a deadline.
   ///
   /// **Order.** It waits for all that synchronous calls of the same thread have posted before.
   ///
@@ -44,20 +44,6 @@ extension DelegateHub {
   ///
   /// **Errors.** It does not throw.
   ///
-  /// - Returns: which subscribers had work left when it returned, and how much the hub had
-  ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
-  @discardableResult
-  public nonisolated func drain() async -> Leftovers {
-    await drain(within: nil)
-  }
-
-  /// Waits until the hub is idle, or a deadline comes.
-  ///
-  /// As ``drain()``, but returns with what is left when the deadline has come.
-  ///
-  /// **Order**, **Isolation**, **Re-entrancy**, **Lifetime**, **Cancellation** and **Errors.** As with ``drain()``.
-  ///
   /// ```swift
   /// let left = await hub.drain(within: .seconds(5))
   /// if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -65,19 +51,25 @@ extension DelegateHub {
   ///
   /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or
   ///   less it does not wait.
-  /// - Returns: as ``drain()``.
-  /// - Complexity: as ``drain()``.
-  public nonisolated func drain(within duration: Duration?) async -> Leftovers {
+  /// - Returns: which subscribers had work left when it returned, and how much the hub had
+  ///   itself. It is empty only if the hub came to rest.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
+  @discardableResult
+  public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))
     // Read before anything else is looked at. It may have come to rest since.
     let workers = isIdle ? 0 : core.workers.value
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
-    let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap { Leftovers.Subscriber($0) }
+    let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
+      Leftovers.Subscriber($0)
+    }
+    // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
+    let present = min(workers, core.workers.value)
     // What waits for a subscriber is one worker's, until its handlers run. So with no subscriber to name, all workers
     // are the user's delays or the hub's own.
     let explained = left.reduce(delays) { $0 + max(1, $1.running) }
-    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, workers - explained))
+    return Leftovers(subscribers: left, delays: delays, ownWork: max(0, present - explained))
   }
 
   /// What has become of the notifications and questions so far, per protocol and subscriber.
@@ -96,10 +88,6 @@ extension DelegateHub {
   public nonisolated func statistics() -> Statistics {
     let protocols = core.topics.all.map { Statistics.ProtocolStatistics($0) }
     return Statistics(protocols: protocols.sorted { $0.name < $1.name })
-  }
-
-  nonisolated func statistics(of key: ObjectIdentifier) -> Statistics.ProtocolStatistics? {
-    core.topics.find(key).map { Statistics.ProtocolStatistics($0, listing: false) }
   }
 
   /// The deadline of a call; `nil` for none.
@@ -133,7 +121,7 @@ extension DelegateHub {
   /// ```swift
   /// try await hub.delayingDrain {
   ///   let response = try await answer(request)
-  ///   hub.notify(RequestObserver.self) { $0.server(server, didAnswer: request) }
+  ///   hub[RequestObserver.self].notify { $0.server(server, didAnswer: request) }
   ///   try await connection.send(response)
   /// }
   /// ```
@@ -168,62 +156,5 @@ extension DelegateHub {
         return .failure(error)
       }
     }
-  }
-}
-
-extension DelegateHub {
-  /// The work that was left when ``drain(within:)``, ``notifyAndWait(_:within:_:)-4l7hx``,
-  /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
-  public struct Leftovers: Sendable, CustomStringConvertible {
-    /// A subscriber with work left.
-    public struct Subscriber: Sendable, Hashable {
-      /// The subscriber's type, and the id it was subscribed with.
-      public let subscriber: String
-      /// Where in the source it subscribed.
-      public let site: String
-      /// How many of its handlers are running.
-      public let running: Int
-      /// How many notifications wait for it, apart from the one being handled.
-      public let waiting: Int
-      /// The subscription, by which it can be ended.
-      public let subscription: DelegateHub.Subscription
-    }
-
-    /// The subscribers with work left, protocol by protocol, in the order in which they are served.
-    public let subscribers: [Subscriber]
-
-    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
-    public internal(set) var delays = 0
-
-    /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
-    /// incidents that are being told.
-    var ownWork = 0
-
-    /// Whether nothing was left.
-    public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
-
-    /// One line for each subscriber with work left, and one for what is left beside that.
-    public var description: String {
-      if isEmpty { return "nothing left" }
-      var lines = subscribers.map {
-        "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
-      }
-      if delays > 0 { lines.append("delaying the drain: \(delays)") }
-      if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
-      return lines.joined(separator: "\n")
-    }
-  }
-}
-
-extension DelegateHub.Leftovers.Subscriber {
-  /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode, named id: Identity? = nil) {
-    let running = node.runningCalls
-    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
-    let waiting = node.contents.withLock { $0.mailbox.account(published: node.published).waiting }
-    guard running > 0 || waiting > 0 else { return nil }
-    self.init(
-      subscriber: node.name(with: id ?? node.id), site: node.site.description, running: running,
-      waiting: waiting, subscription: .init(node: node))
   }
 }

@@ -60,14 +60,15 @@ extension DelegateHub {
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(
-      subscriber, to: `protocol`, options, priority: priority, at: Site(file: fileID, line: line))
+      subscriber, to: `protocol`, options, priority: priority,
+      at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
   /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``, for each of the subscriptions.
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions.
   ///
   /// **Order.** In each protocol it is served after those that subscribed before it.
   ///
@@ -109,7 +110,8 @@ extension DelegateHub {
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
         self.add(
-          conforming, to: type, options, priority: priority, at: Site(file: fileID, line: line)))
+          conforming, to: type, options, priority: priority,
+          at: SubscribeSite.Line(file: fileID, line: line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -130,23 +132,23 @@ extension DelegateHub {
   ///   - type: the protocol.
   ///   - options: the options of the subscription.
   ///   - priority: its priority, if one was given.
-  ///   - site: where it subscribes.
+  ///   - line: where it subscribes.
   /// - Returns: the subscription.
   nonisolated func add<P>(
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
-    at site: Site
+    at line: SubscribeSite.Line
   ) -> Subscription {
     guard let subscriberType = Swift.type(of: subscriber as Any) as? any AnyObject.Type else {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(site): \(Swift.type(of: subscriber as Any)) is a value type, \
+        DelegateHub.subscribe(_:to:) at \(line): \(Swift.type(of: subscriber as Any)) is a value type, \
         and only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
         """)
     }
     if type is any AnyObject.Type {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(site): \(type) is a class, and no call on a protocol would \
+        DelegateHub.subscribe(_:to:) at \(line): \(type) is a class, and no call on a protocol would \
         reach a subscriber to it. Name the protocol itself, as in \
         `to: DoorDelegate.self`; a generic function takes it as a parameter, `to protocol: P.Type`, and \
         the subscriber as `P`.
@@ -155,16 +157,16 @@ extension DelegateHub {
     if let limit = options?.policy?.limit, limit < 1 {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(site): a mailbox with a limit of \(limit) could hold nothing. \
+        DelegateHub.subscribe(_:to:) at \(line): a mailbox with a limit of \(limit) could hold nothing. \
         Give a limit of 1 or more.
         """)
     }
     let request = SubscriptionRequest(
       object: Self.object(of: subscriber), type: subscriberType, options: options,
-      priority: priority, site: site)
+      priority: priority, line: line)
     let node = core.topics.find(type, owner: core).subscribe(
       request, reference: WeakReference(subscriber, object: request.object))
-    // What a take-over leaves is delivered by a lane, which keeps the hub.
+    // What a take-over leaves is delivered by a delivery, which keeps the hub.
     withExtendedLifetime(self) {}
     return Subscription(node: node)
   }

@@ -2,79 +2,40 @@
 ///
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
+  /// Asks until one answers.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func askInTurn<P, R: Sendable, E>(
-    _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<R?>? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
+    _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
+    absent absence: Absence<R?>? = nil, _ asking: some Asking<R?, E>
   ) async -> Result<R?, E> {
-    let asking = AskingForResponse(audience, in: .askInTurn, absent: absence, body)
-    return await inTurn(
-      audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
+    await inTurn(
+      recipients, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
       startingWith: nil
     ) { node, _, question in await asking.answer(of: node, in: question) }
   }
 
-  /// Asks with a closure that awaits nothing, on its actor if it belongs to one.
+  /// Asks with the value so far, until there is none.
   @_alwaysEmitIntoClient
-  nonisolated func askInTurn<P, R: Sendable, E>(
-    _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<R?>? = nil,
-    isolated body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
-  ) async -> Result<R?, E> {
-    let asking = AskingInPlace(audience, in: .askInTurn, absent: absence, isolated: body)
-    return await inTurn(
-      audience, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: nil
-    ) { node, _, question in await asking.answer(of: node, in: question) }
-  }
-
-  @_alwaysEmitIntoClient
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<V?>? = nil,
-    isolated body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
+  @inline(__always)
+  nonisolated func pass<P, V: Sendable, E, Step: Asking<V?, E>>(
+    _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil,
+    each: Duration? = nil, absent absence: Absence<V?>? = nil,
+    _ step: @escaping @Sendable (V) -> Step
   ) async -> Result<V?, E> {
-    let (place, body) = (body.isolation, unisolated(body))
-    return await inTurn(
-      audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
+    await inTurn(
+      recipients, in: .pass, by: deadline(within: duration), each: each, absent: absence,
       startingWith: value
     ) { node, value, question in
       guard let value else { return node.absence() }
-      let asking = AskingInPlace(audience, in: .pass, absent: absence, on: place) {
-        subscriber throws(E) in try body(subscriber, value)
-      }
-      return await asking.answer(of: node, in: question)
+      return await step(value).answer(of: node, in: question)
     }
   }
 
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, _ audience: Audience<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<V?>? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
-  ) async -> Result<V?, E> {
-    await inTurn(
-      audience, in: .pass, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: value
-    ) { node, value, _ in
-      guard let value, let subscriber = node.subscriber(in: audience, for: .pass) else {
-        return node.absence()
-      }
-      do throws(E) {
-        return .response(try await body(subscriber, value))
-      } catch {
-        return node.failure(error, absent: absence)
-      }
-    }
-  }
-
-  /// Asks subscriptions one after another: each turn is a question to one.
+  /// Asks subscriptions one after another.
   ///
   /// - Parameters:
-  ///   - audience: who is asked.
+  ///   - recipients: who is asked.
   ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
   ///   - whole: the deadline of the whole question; `nil` for none.
   ///   - each: the time for each turn; `nil` for as long as it takes.
@@ -84,36 +45,69 @@ extension DelegateHub {
   /// - Returns: the result of the last turn.
   @_alwaysEmitIntoClient
   nonisolated func inTurn<P, Value: Sendable, E>(
-    _ audience: Audience<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
+    _ recipients: Recipients<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
     absent absence: Absence<Value?>?, startingWith value: Value?,
     _ ask: @escaping @Sendable (SubscriptionNode, Value?, Question?) async -> Answer<Value?, E>
   ) async -> Result<Value?, E> {
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
-    var cursor = Cursor(snapshot(of: audience.key))
+    var work = WorkQueue(snapshot(of: recipients.key))
+    // Counted between the turns as well: a drain has to see it.
+    let worker = beginAsking()
+    defer { endAsking(worker) }
+    let isApart = !core.mayAskInPlace || whole != nil || each != nil
     var value = value
-    while let claim = cursor.claim() {
-      if claim.isLast { _ = cursor.release() }
+    while let claim = work.claim() {
+      if claim.isLast { _ = work.release() }
       let present = value
-      let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }) {
-        await ask($0, present, $1)
+      var answer = Answer<Value?, E>.absence
+      if !isApart, !claim.node.hasExecutor {
+        answer = await worker.ask(claim.node, in: call, absence: .absence) {
+          await ask($0, present, nil)
+        }
       }
-      let turn = await decide(
-        audience, among: [claim.node], by: First<Value?, Value?>.first(), in: call,
-        within: deadline(by: whole, each: each), asking)
-      switch turn {
-      case .failure: return turn.map { $0 ?? nil }
-      case .success(.some(let next)):
+      if isApart || claim.node.hasExecutor || worker.takeHeir() {
+        answer = await takeTurn(
+          of: claim.node, among: recipients, as: worker, in: call,
+          within: deadline(by: whole, each: each), absent: absence
+        ) { await ask($0, present, $1) }
+      }
+      switch answer {
+      case .response(let next), .substitute(let next):
         if (next == nil) == (call == .pass) { return .success(next) }
         value = next
-      case .success(.none): break
+      case .absence: break
+      case .failure(let error): return .failure(error)
       }
     }
     return .success(value)
   }
 
+  /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
+  @usableFromInline
+  nonisolated func takeTurn<P, Value: Sendable, E>(
+    of node: SubscriptionNode, among recipients: Recipients<P>, as worker: Worker,
+    in call: CallKind, within deadline: Deadline?, absent absence: Absence<Value?>?,
+    _ ask: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Value?, E>
+  ) async -> Answer<Value?, E> {
+    let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }, ask)
+    // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
+    let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
+    defer { worker.end() }
+    let turn = await HandlerContext.binding.withValue(context) {
+      await decide(
+        recipients, among: [node], by: First<Value?, Value?>.first(), in: call, within: deadline,
+        asking)
+    }
+    switch turn {
+    case .success(let value): return value.map(Answer.response) ?? .absence
+    case .failure(let error): return .failure(error)
+    }
+  }
+
   /// The deadline of a turn that begins now; past if the one of the whole question has come.
   @usableFromInline
   nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
+    if whole == nil, each == nil { return nil }
     let left = whole.map { $0.time - core.deadlines.now() } ?? Deadline.farthest
     return core.deadlines.deadline(after: min(left, each ?? left))
   }

@@ -4,26 +4,28 @@ extension DelegateHub {
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func post<P>(
-    in audience: Audience<P>, _ handler: (Audience<P>) -> Notification.Handler
+    in recipients: Recipients<P>, _ handler: (Recipients<P>) -> Notification.Handler
   ) {
-    guard let topic = heardTopic(of: audience.key) else { return }
-    post(handler(audience), to: topic)
+    guard let topic = heardTopic(of: recipients.key) else { return }
+    post(handler(recipients), to: topic)
   }
 
   @usableFromInline
   nonisolated(nonsending) func postAndWait<P>(
-    in audience: Audience<P>, leaving window: Int, within duration: Duration?,
-    _ handler: (Audience<P>) -> Notification.Handler
+    in recipients: Recipients<P>, leaving window: Int, within duration: Duration?,
+    _ handler: (Recipients<P>) -> Notification.Handler
   ) async -> Outcome {
     let deadline = deadline(within: duration)
-    let receipt = Receipt()
-    guard let topic = heardTopic(of: audience.key) else { return Outcome(receipt) }
-    post(handler(audience), to: topic, receipt: receipt)
-    guard let awaited = receipt.before(window) else { return Outcome(receipt) }
-    let isPassed = await WaitGoal.passing(of: awaited).wait(until: deadline)
-    if isPassed || awaited.outstanding.value == 0 { return Outcome(receipt) }
+    let receipt = Receipt(admitting: recipients.admits)
+    guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
+    post(handler(recipients), to: topic, receipt: receipt)
+    guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
+    let goal: WaitGoal =
+      window > 0 ? .room(after: awaited, in: topic) : .passing(of: awaited)
+    if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
-      receipt, left: topic.overview().nodes.filter { $0.hasPending(awaited) }
+      receipt,
+      left: topic.overview().nodes.filter { $0.hasPending(awaited) }
         .compactMap { Leftovers.Subscriber($0) })
   }
 
@@ -31,17 +33,25 @@ extension DelegateHub {
   nonisolated func post(
     _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
   ) {
-    var content = Notification.Content(handler: handler, receipt: receipt)
-    if core.interception != nil || !core.propagating.isEmpty {
-      let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-      if let interception = core.interception {
-        content.handler = handler.intercepted(by: interception, in: call)
-      }
-      content.context = core.propagating.map { $0.capture() }
-    }
+    let content = Notification.Content(
+      handler: core.wraps
+        ? wrapped(handler, in: receipt == nil ? .notify : .notifyAndWait) : handler,
+      receipt: receipt)
     guard topic.post(content, for: core) else { return }
-    // Not lower than the default: others may wait for the same lane.
-    core.startLane(of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+    // Not lower than the default: others may wait for the same delivery.
+    core.startDelivery(
+      of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+  }
+}
+
+extension DelegateHub {
+  /// The handler within the hub's interceptors, and these within the poster's task-locals.
+  private nonisolated func wrapped(
+    _ handler: Notification.Handler, in call: CallKind
+  ) -> Notification.Handler {
+    let handler = core.interception.map { handler.intercepted(by: $0, in: call) } ?? handler
+    if core.propagating.isEmpty { return handler }
+    return .bound(.init(handler, in: core.propagating.map { $0.capture() }))
   }
 }
 
@@ -49,11 +59,19 @@ extension Notification.Handler {
   /// Calls a closure that awaits nothing.
   @inlinable
   static func calling<P>(
-    _ body: @escaping @Sendable (P) throws -> Void, in audience: Audience<P>
+    _ body: @escaping @Sendable (P) throws -> Void, in recipients: Recipients<P>
   ) -> Self {
-    .synchronous { reference in
-      guard let subscriber = audience.load(reference) else {
-        return audience.absence(of: reference)
+    // Made without the recipients where they are all: what it captures would be stored for each notification.
+    if recipients.admits == nil {
+      return .synchronous { reference in
+        guard let subscriber = reference.load(as: P.self) else { return .expired }
+        try body(subscriber)
+        return .handled
+      }
+    }
+    return .synchronous { reference in
+      guard let subscriber = recipients.load(reference) else {
+        return recipients.absence(of: reference)
       }
       try body(subscriber)
       return .handled
@@ -64,11 +82,18 @@ extension Notification.Handler {
   @inlinable
   static func awaiting<P>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void,
-    in audience: Audience<P>
+    in recipients: Recipients<P>
   ) -> Self {
-    .asynchronous { reference in
-      guard let subscriber = audience.load(reference) else {
-        return audience.absence(of: reference)
+    if recipients.admits == nil {
+      return .asynchronous { reference in
+        guard let subscriber = reference.load(as: P.self) else { return .expired }
+        try await body(subscriber)
+        return .handled
+      }
+    }
+    return .asynchronous { reference in
+      guard let subscriber = recipients.load(reference) else {
+        return recipients.absence(of: reference)
       }
       try await body(subscriber)
       return .handled
@@ -79,19 +104,24 @@ extension Notification.Handler {
   /// actor is free is not called.
   @usableFromInline
   static func calling<P>(
-    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void, in audience: Audience<P>
+    isolated body: @escaping @isolated(any) @Sendable (P) throws -> Void,
+    in recipients: Recipients<P>
   ) -> Self {
     let plain = unisolated(body)
-    guard let place = body.isolation else { return calling(plain, in: audience) }
-    return .asynchronous { reference in try await call(plain, on: reference, in: audience, at: place) }
+    guard let place = body.isolation else { return calling(plain, in: recipients) }
+    return .asynchronous { reference in
+      try await call(plain, on: reference, in: recipients, at: place)
+    }
   }
 
   private static func call<P>(
     _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
-    in audience: Audience<P>, at place: isolated any Actor
-  ) throws -> Notification.Delivery {
+    in recipients: Recipients<P>, at place: isolated any Actor
+  ) throws -> Notification.Fate {
     guard HandlerContext.mayGoOn else { return .expired }
-    guard let subscriber = audience.load(reference) else { return audience.absence(of: reference) }
+    guard let subscriber = recipients.load(reference) else {
+      return recipients.absence(of: reference)
+    }
     try body(subscriber)
     return .handled
   }

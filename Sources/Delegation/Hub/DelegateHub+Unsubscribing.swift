@@ -4,7 +4,7 @@ extension DelegateHub {
   ///
   /// When it returns, no call of that protocol starts on the object any more, as with
   /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed. If another object has taken its id, a
-  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:)`` waits for that.
+  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:within:)`` waits for that.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
@@ -29,10 +29,11 @@ extension DelegateHub {
     for topic in core.topics.all { topic.terminate(subscriber) }
   }
 
-  /// Ends all subscriptions of an object and waits until none of its handlers is running.
+  /// Ends all subscriptions of an object and waits until none of its handlers is running, or a deadline comes.
   ///
-  /// When it returns, no handler of this hub is running on the object, and none will. An incident may still read an
-  /// error that a handler threw: ``drain()`` waits for that.
+  /// When it returns empty, no handler of this hub is running on the object, and none will. An incident may still read an
+  /// error that a handler threw: ``drain(within:)`` waits for that. At the deadline it returns those whose handlers still
+  /// run: what these use must not be freed.
   ///
   /// **Order.** No call starts from the moment at which it is called.
   ///
@@ -41,8 +42,8 @@ extension DelegateHub {
   /// **Re-entrancy.** Called from a handler of the object, it does not wait for that handler, nor
   /// for handlers that wait for it in turn.
   ///
-  /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
-  /// freed when it returns.
+  /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be freed
+  /// when it returns. With one it then returns at once with what is left.
   ///
   /// **Errors.** It does not throw.
   ///
@@ -51,21 +52,6 @@ extension DelegateHub {
   /// module.close()  // nobody calls it any more
   /// ```
   ///
-  /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
-  public nonisolated func unsubscribeAndWait(_ subscriber: AnyObject) async {
-    for node in end(subscriber, from: nil) { await WaitGoal.end(of: node).wait() }
-  }
-
-  /// Ends all subscriptions of an object and waits until none of its handlers is running, or a deadline comes.
-  ///
-  /// As ``unsubscribeAndWait(_:)``, for an object whose handlers may hang. At the deadline it returns those whose
-  /// handlers still run: what these use must not be freed.
-  ///
-  /// **Order**, **Isolation**, **Re-entrancy** and **Errors.** As with ``unsubscribeAndWait(_:)``.
-  ///
-  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
-  ///
   /// ```swift
   /// let left = await hub.unsubscribeAndWait(module, within: .seconds(5))
   /// if left.isEmpty { module.close() } else { logger.error("not unloaded: \(left)") }
@@ -73,29 +59,21 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
-  ///   - duration: how long to wait at most, by the hub's clock. With zero or less it does not wait.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
+  ///     not wait.
   /// - Returns: its subscriptions with handlers that run; empty if none does.
   /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  @discardableResult
   public nonisolated func unsubscribeAndWait(
-    _ subscriber: AnyObject, within duration: Duration
+    _ subscriber: AnyObject, within duration: Duration? = nil
   ) async -> Leftovers {
-    await unsubscribeAndWait(subscriber, from: nil, within: duration)
+    await Leftovers(of: end(subscriber, in: core.topics.all), within: duration)
   }
 
-  nonisolated func unsubscribeAndWait(
-    _ subscriber: AnyObject, from key: ObjectIdentifier?, within duration: Duration
-  ) async -> Leftovers {
-    let deadline = deadline(within: duration)
-    return await Leftovers(of: end(subscriber, from: key), at: deadline)
-  }
-
-  /// Ends an object's subscriptions to a protocol, or to all.
+  /// Ends an object's subscriptions to some protocols.
   ///
   /// - Returns: these, and those that had ended before and may still have a handler running.
-  nonisolated func end(
-    _ subscriber: AnyObject, from key: ObjectIdentifier?
-  ) -> [SubscriptionNode] {
-    let topics = core.topics.all.filter { key == nil || $0.key == key }
+  nonisolated func end(_ subscriber: AnyObject, in topics: [Topic]) -> [SubscriptionNode] {
     for topic in topics { topic.terminate(subscriber) }
     return topics.flatMap { $0.ended(of: subscriber) }
   }
@@ -108,7 +86,7 @@ extension DelegateHub {
   /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
   /// on the caller's thread, under no lock.
   ///
-  /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
     let identity = Identity(id)
@@ -130,13 +108,23 @@ extension DelegateHub {
 
 extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
+  ///
+  /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then the
+  /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. What is posted later
+  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. An
+  /// object that subscribes again before that stays subscribed.
+  ///
+  /// **Isolation.** Works from any thread, from synchronous code and from every handler.
+  ///
+  /// - Complexity: as ``cancel()``.
   public func finish() { node.finish(at: node.published) }
 
-  /// Ends the subscription and waits until none of its handlers is running.
+  /// Ends the subscription and waits until none of its handlers is running, or a deadline comes.
   ///
-  /// When it returns, no handler of the subscription is running, and none will. Nor is one of an ended subscription
+  /// When it returns empty, no handler of the subscription is running, and none will. Nor is one of an ended subscription
   /// of the same object to the same protocol. An incident may still read an error that a handler threw:
-  /// ``DelegateHub/drain()`` waits for that.
+  /// ``DelegateHub/drain(within:)`` waits for that. At the deadline it returns who it waited for, with how many handlers:
+  /// what these use must not be freed.
   ///
   /// **Order.** No call starts from the moment at which it is called.
   ///
@@ -148,40 +136,24 @@ extension DelegateHub.Subscription {
   /// handler of a notification, or of a question that is asked in a loop, has started. A handler may ask a voter that
   /// waits for it, as by `drain`: later waits in that handler and in its other voters do not wait for that voter.
   ///
-  /// **Cancellation.** It waits even if the caller's task is cancelled, because resources may be
-  /// freed when it returns.
+  /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be freed
+  /// when it returns. With one it then returns at once with what is left.
   ///
   /// **Errors.** It does not throw.
-  ///
-  /// - Complexity: as ``cancel()``.
-  public func cancelAndWait() async {
-    cancel()
-    for node in node.endedOnes + [node] { await WaitGoal.end(of: node).wait() }
-  }
-
-  /// Ends the subscription and waits until none of its handlers is running, or a deadline comes.
-  ///
-  /// As ``cancelAndWait()``, for a subscriber whose handlers may hang. At the deadline it returns who it waited for,
-  /// with how many handlers: what these use must not be freed.
-  ///
-  /// **Order**, **Isolation**, **Re-entrancy** and **Errors.** As with ``cancelAndWait()``.
-  ///
-  /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left.
   ///
   /// ```swift
   /// let left = await subscription.cancelAndWait(within: .seconds(5))
   /// if !left.isEmpty { logger.error("still running: \(left)") }
   /// ```
   ///
-  /// - Parameter duration: how long to wait at most, by the hub's clock. With zero or less it does not wait.
+  /// - Parameter duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less
+  ///   it does not wait.
   /// - Returns: the subscription, if handlers of it run, and others of the same object of which that is true.
   /// - Complexity: as ``cancel()``.
-  public func cancelAndWait(within duration: Duration) async -> DelegateHub.Leftovers {
-    let deadline = node.topic.owner?.deadlines.deadline(after: duration)
-    // Once it has ended it has none.
-    let id = node.id
+  @discardableResult
+  public func cancelAndWait(within duration: Duration? = nil) async -> DelegateHub.Leftovers {
     cancel()
-    return await DelegateHub.Leftovers(of: node.endedOnes + [node], at: deadline, named: id)
+    return await DelegateHub.Leftovers(of: node.endedOnes + [node], within: duration)
   }
 }
 
@@ -190,13 +162,21 @@ extension DelegateHub.Leftovers {
   ///
   /// - Parameters:
   ///   - nodes: the subscriptions.
-  ///   - deadline: how long to wait at most; `nil` for as long as it takes.
-  ///   - id: the subscriber's id, if it is known.
-  init(of nodes: [SubscriptionNode], at deadline: Deadline?, named id: Identity? = nil) async {
+  ///   - duration: how long to wait at most; `nil` for as long as it takes, even if the task is cancelled.
+  init(of nodes: [SubscriptionNode], within duration: Duration?) async {
+    let deadlines = nodes.first?.topic.owner?.deadlines
+    let deadline = duration.flatMap { deadlines?.deadline(after: $0) }
     var left: [SubscriptionNode] = []
     for node in nodes {
-      if await !WaitGoal.end(of: node).wait(until: deadline) { left.append(node) }
+      if duration == nil {
+        await WaitGoal.end(of: node).wait()
+      } else if Task.isCancelled || deadline?.hasCome == true {
+        // Once it need not wait any more it only looks who is left.
+        left.append(node)
+      } else if await !WaitGoal.end(of: node).wait(until: deadline) {
+        left.append(node)
+      }
     }
-    self.init(subscribers: left.compactMap { Subscriber($0, named: id) })
+    self.init(subscribers: left.compactMap { Subscriber($0) })
   }
 }

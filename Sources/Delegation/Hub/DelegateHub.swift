@@ -1,8 +1,8 @@
 /// Calls a protocol's methods on any number of objects, which it holds weakly.
 ///
 /// Objects subscribe to a protocol. The owner of the hub calls the protocol's methods on all of
-/// them: without waiting (`notify`), or awaiting and combining what they return (``vote(_:by:_:)-2k4ay``,
-/// ``ask(_:combining:_:)-8kxs4``, ``collect(_:within:_:)``, ``askInTurn(_:_:)``, ``pass(_:through:_:)``).
+/// them: without waiting (`notify`), or awaiting and combining what they return (`vote`,
+/// `ask`, `collect`, `askInTurn`, `pass`).
 ///
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
 /// of one hub are independent of each other except for the order of calls.
@@ -25,9 +25,9 @@
 /// let hub = DelegateHub()
 /// hub.subscribe(quota, to: WorkerDelegate.self)
 ///
-/// if await hub.vote(WorkerDelegate.self, { await $0.worker(self, shouldPerform: subtask) }) {
+/// if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
 ///   perform(subtask)
-///   hub.notify(WorkerDelegate.self) { $0.worker(self, didPerform: subtask) }
+///   hub[WorkerDelegate.self].notify { $0.worker(self, didPerform: subtask) }
 /// }
 /// ```
 public actor DelegateHub {
@@ -63,7 +63,9 @@ public actor DelegateHub {
   /// The topic of a protocol, if anybody is subscribed.
   @usableFromInline
   nonisolated func heardTopic(of key: ObjectIdentifier) -> Topic? {
-    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else { return nil }
+    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else {
+      return nil
+    }
     return topic
   }
 

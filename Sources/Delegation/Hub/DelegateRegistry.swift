@@ -13,7 +13,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
 
   /// Subscribes an object.
   ///
-  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// The registry of ``Delegates/conforming(to:)`` subscribes to the first protocol, and stops the program
   /// if the object does not conform to that one.
   ///
@@ -38,28 +38,31 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(subscriber, options, priority: priority, at: Site(file: fileID, line: line))
+    return add(
+      subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
   }
 
   func add(
-    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at site: Site
+    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at line: SubscribeSite.Line
   ) -> DelegateHub.Subscription {
     if base == P.self {
-      return hub.add(subscriber, to: P.self, options, priority: priority, at: site)
+      return hub.add(subscriber, to: P.self, options, priority: priority, at: line)
     }
     func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
       guard let conforming = subscriber as? Base else {
         fatalError(
           """
-          DelegateRegistry.subscribe(_:) at \(site): \(Swift.type(of: subscriber as Any)) does not conform \
+          DelegateRegistry.subscribe(_:) at \(line): \(Swift.type(of: subscriber as Any)) does not conform \
           to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
           to both.
           """)
       }
-      return hub.add(conforming, to: type, options, priority: priority, at: site)
+      return hub.add(conforming, to: type, options, priority: priority, at: line)
     }
     return _openExistential(base, do: add)
   }
+
+  private var topic: Topic? { hub.core.topics.find(ObjectIdentifier(base)) }
 
   /// Ends an object's subscription.
   ///
@@ -67,20 +70,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   ///
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(_ subscriber: P) {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminate(DelegateHub.object(of: subscriber))
-  }
-
-  /// Ends an object's subscription and waits until none of its handlers is running.
-  ///
-  /// As ``DelegateHub/unsubscribeAndWait(_:)``, for this protocol alone.
-  ///
-  /// - Parameter subscriber: the object that subscribed.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
-  public func unsubscribeAndWait(_ subscriber: P) async {
-    let nodes = hub.end(DelegateHub.object(of: subscriber), from: ObjectIdentifier(base))
-    for node in nodes { await WaitGoal.end(of: node).wait() }
-  }
+  public func unsubscribe(_ subscriber: P) { topic?.terminate(DelegateHub.object(of: subscriber)) }
 
   /// Ends an object's subscription and waits until none of its handlers is running, or a deadline comes.
   ///
@@ -88,14 +78,16 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - subscriber: the object that subscribed.
-  ///   - duration: how long to wait at most.
+  ///   - duration: how long to wait at most; `nil` for as long as it takes.
   /// - Returns: its subscription, if handlers of it run.
-  /// - Complexity: O(*p*) in the hub's *p* protocols, apart from the waiting.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``, apart from the waiting.
+  @discardableResult
   public func unsubscribeAndWait(
-    _ subscriber: P, within duration: Duration
+    _ subscriber: P, within duration: Duration? = nil
   ) async -> DelegateHub.Leftovers {
-    await hub.unsubscribeAndWait(
-      DelegateHub.object(of: subscriber), from: ObjectIdentifier(base), within: duration)
+    let topics = [topic].compactMap(\.self)
+    return await .init(
+      of: hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
   }
 
   /// Ends the subscription that was made with an id.
@@ -105,7 +97,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter id: the id that was given to `subscribe`.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(id: some Hashable & Sendable) {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminate(identifiedBy: Identity(id))
+    topic?.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to the protocol.
@@ -113,7 +105,5 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// As ``DelegateHub/unsubscribeAll(from:)``.
   ///
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func unsubscribeAll() {
-    hub.core.topics.find(ObjectIdentifier(base))?.terminateAll()
-  }
+  public func unsubscribeAll() { topic?.terminateAll() }
 }

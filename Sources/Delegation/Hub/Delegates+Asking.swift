@@ -1,172 +1,173 @@
-/// The questions to one protocol: each is the hub's of the same name.
+/// Questions whose answers are not combined: for each one's own result, and in turn.
 extension Delegates {
-  /// As ``DelegateHub/vote(_:by:_:)-2k4ay``.
-  @_alwaysEmitIntoClient
-  public func vote<E>(
-    by rule: some Combiner<Bool, Bool> = .unanimous,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
-  ) async throws(E) -> Bool {
-    let asking = AskingForResponse(audience, in: .vote, body)
-    return try await hub.decide(audience, by: rule, in: .vote, asking).get()
-  }
-
-  /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
-  @_alwaysEmitIntoClient
-  public func vote(
-    by rule: some Combiner<Bool, Bool> = .unanimous, within duration: Duration? = nil,
-    absent absence: DelegateHub.Absence<Bool>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
-  ) async -> Bool {
-    await hub.decide(audience, by: rule, in: .vote, within: duration, absent: absence, body)
-  }
-
-  /// As ``DelegateHub/ask(_:combining:_:)-8kxs4``.
-  @_alwaysEmitIntoClient
-  public func ask<C: Combiner, E>(
-    combining combiner: C,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    let asking = AskingForResponse(audience, in: .ask, body)
-    return try await hub.decide(audience, by: combiner, in: .ask, asking).get()
-  }
-
-  /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
-  @_alwaysEmitIntoClient
-  public func ask<C: Combiner>(
-    combining combiner: C, within duration: Duration? = nil,
-    absent absence: DelegateHub.Absence<C.Response>,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
-  ) async -> C.Outcome {
-    await hub.decide(audience, by: combiner, in: .ask, within: duration, absent: absence, body)
-  }
-
-  /// As ``DelegateHub/collect(_:within:_:)``.
+  /// Asks every subscriber, side by side, and returns each one's own result.
+  ///
+  /// An error that a handler throws is that subscriber's result. A subscriber that has not answered at the deadline has
+  /// ``DelegateHub/ReplyError/timedOut``; it is cancelled and not waited for. Subscribers that die or are removed before
+  /// they are asked, or before the deadline at which they are late, have no reply.
+  ///
+  /// **Order.** Replies are in the order of the subscriptions, not in the order of the answers.
+  ///
+  /// **Isolation** and **Cancellation.** As with `vote`.
+  ///
+  /// **Errors.** It does not throw: errors are in the replies.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///     is asked.
+  ///   - body: the question.
+  /// - Returns: the replies.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func collect<R: Sendable>(
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(audience, within: duration, body)
+    let asking = AskingForResponse(recipients, in: .collect, body)
+    return await hub.collect(recipients, within: duration, asking)
   }
 
-  /// As ``DelegateHub/askInTurn(_:_:)``.
+  /// Asks the subscribers one after another until one answers.
+  ///
+  /// A handler that returns `nil` has no answer, and the next subscriber is asked. Subscribers that die or are removed on
+  /// the way are skipped.
+  ///
+  /// **Order.** By priority, then in order of subscription; each is asked when the one before has returned. A question
+  /// does not wait for the notifications posted before it.
+  ///
+  /// **Isolation.** Handlers run in the caller's task, where that runs, on no actor; those of a subscription or a hub with
+  /// an executor, or within interceptors, in a task of their own, with the caller's task-locals and priority.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled, its handlers see that they are cancelled. A handler that cancels
+  /// the caller's task cancels the caller.
+  ///
+  /// **Errors.** The first error thrown ends the call and is rethrown with its type.
+  ///
+  /// - Parameter body: the question.
+  /// - Returns: the first answer, or `nil` if nobody had one.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(audience, body).get()
+    try await hub.askInTurn(recipients, AskingForResponse(recipients, in: .askInTurn, body)).get()
   }
 
-  /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
+  /// Asks the subscribers one after another until one answers or the deadline comes; does not throw.
+  ///
+  /// As the form without `absent:`, but goes on by the deadline even if a subscriber never answers and ignores
+  /// cancellation. A subscriber that throws or is late is skipped, or has the answer that `absent` says. A handler that is
+  /// late is cancelled, and may still be running when the next subscriber is asked, or when it returns. At the deadline of
+  /// the whole call no further subscriber is asked. With a deadline each handler runs in a task of its own.
+  ///
+  /// **Cancellation.** Cancelling the caller's task cancels the handler that runs, and those that run after it. The call
+  /// returns when they have answered, or at the deadline.
+  ///
+  /// ```swift
+  /// let user = await hub[Authenticator.self].askInTurn(
+  ///   within: .milliseconds(200), absent: .abstains
+  /// ) { try await $0.user(for: token) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///     is asked.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` is no answer.
+  ///   - body: the question.
+  /// - Returns: the first answer; `nil` if nobody had one, and if nobody had one in time.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func askInTurn<R: Sendable>(
     within duration: Duration? = nil, eachWithin each: Duration? = nil,
     absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await hub.askInTurn(audience, within: duration, each: each, absent: absence, body).outcome
+    await hub.askInTurn(
+      recipients, within: duration, each: each, absent: absence,
+      AskingForResponse(recipients, in: .askInTurn, absent: absence, body)
+    ).outcome
   }
 
-  /// As ``DelegateHub/pass(_:through:_:)``.
+  /// Passes a value through the subscribers, each of which may change it or stop it.
+  ///
+  /// Each handler gets what the one before returned. A handler that returns `nil` stops the value: no subscriber after it
+  /// is called. Subscribers that die or are removed on the way are skipped. If nobody is subscribed, the value comes back
+  /// as it is.
+  ///
+  /// **Order**, **Isolation**, **Cancellation** and **Errors.** As with `askInTurn`.
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, or `nil` if one stopped it.
+  /// - Throws: the first error that a handler threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, audience, body).get()
+    try await hub.pass(value, recipients) { value in
+      AskingForResponse(recipients, in: .pass) { subscriber async throws(E) in
+        try await body(subscriber, value)
+      }
+    }.get()
   }
 
-  /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
+  /// Passes a value through the subscribers until the deadline comes; does not throw.
+  ///
+  /// As the form without `absent:`, with times as `askInTurn` has them. A subscriber that throws or is late is skipped and
+  /// leaves the value as it is, or has the answer that `absent` says.
+  ///
+  /// - Warning: With `absent: .abstains` the value that comes back at the deadline may not have been seen by all
+  ///   subscribers. If each of them must see it, stop it with `.counts(as: nil)`.
+  ///
+  /// - Parameters:
+  ///   - value: the value to pass.
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less nobody
+  ///     is asked.
+  ///   - each: how long to wait for each subscriber at most; `nil` for as long as it takes. Both may be given.
+  ///   - absence: what to count for a subscriber that throws or is late: nothing, or an answer; `nil` stops the value.
+  ///   - body: the step.
+  /// - Returns: what the last one returned, `nil` if one stopped it; at the deadline the value so far, or what `absent`
+  ///   says.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   @_alwaysEmitIntoClient
   public func pass<V: Sendable>(
     _ value: V, within duration: Duration? = nil, eachWithin each: Duration? = nil,
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, audience, within: duration, each: each, absent: absence, body).outcome
-  }
-
-  /// As ``DelegateHub/vote(_:by:_:)-11d00``.
-  @_alwaysEmitIntoClient
-  public func vote<E>(
-    by rule: some Combiner<Bool, Bool> = .unanimous,
-    _ body: @escaping @Sendable (P) throws(E) -> Bool
-  ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(audience, in: .vote, body), by: rule)
-  }
-
-  /// As ``DelegateHub/ask(_:combining:_:)-1hvj7``.
-  @_alwaysEmitIntoClient
-  public func ask<C: Combiner, E>(
-    combining combiner: C, _ body: @escaping @Sendable (P) throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(audience, in: .ask, body), by: combiner)
+    await hub.pass(value, recipients, within: duration, each: each, absent: absence) { value in
+      AskingForResponse(recipients, in: .pass, absent: absence) { try await body($0, value) }
+    }.outcome
   }
 }
 
-/// The same with closures that await nothing and belong to an actor, as those that say `@MainActor`.
+/// The same with closures that await nothing: on their actor, if they belong to one.
 extension Delegates where P: Sendable {
-  /// As ``DelegateHub/vote(_:by:_:)-959p``.
-  @_alwaysEmitIntoClient
-  public func vote<E>(
-    by rule: some Combiner<Bool, Bool> = .unanimous,
-    _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
-  ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(audience, in: .vote, isolated: body), by: rule)
-  }
-
-  /// As ``DelegateHub/ask(_:combining:_:)-737te``.
-  @_alwaysEmitIntoClient
-  public func ask<C: Combiner, E>(
-    combining combiner: C, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
-  ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(audience, in: .ask, isolated: body), by: combiner)
-  }
-
-  /// As ``DelegateHub/vote(_:by:within:absent:_:)``.
-  @_alwaysEmitIntoClient
-  @_documentation(visibility: internal)
-  public func vote(
-    by rule: some Combiner<Bool, Bool> = .unanimous, within duration: Duration? = nil,
-    absent absence: DelegateHub.Absence<Bool>,
-    _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
-  ) async -> Bool {
-    await hub.decide(
-      by: rule, within: duration,
-      AskingInPlace(audience, in: .vote, absent: absence, isolated: body))
-  }
-
-  /// As ``DelegateHub/ask(_:combining:within:absent:_:)``.
-  @_alwaysEmitIntoClient
-  @_documentation(visibility: internal)
-  public func ask<C: Combiner>(
-    combining combiner: C, within duration: Duration? = nil,
-    absent absence: DelegateHub.Absence<C.Response>,
-    _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
-  ) async -> C.Outcome {
-    await hub.decide(
-      by: combiner, within: duration,
-      AskingInPlace(audience, in: .ask, absent: absence, isolated: body))
-  }
-
-  /// As ``DelegateHub/collect(_:within:_:)``.
+  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.collect(audience, within: duration, isolated: body)
+    let asking = AskingInPlace(recipients, in: .collect, isolated: body)
+    return await hub.collectApart(asking, within: duration)
   }
 
-  /// As ``DelegateHub/askInTurn(_:_:)``.
+  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(audience, isolated: body).get()
+    let asking = AskingInPlace(recipients, in: .askInTurn, isolated: body)
+    return try await hub.askInTurn(recipients, asking).get()
   }
 
-  /// As ``DelegateHub/askInTurn(_:within:eachWithin:absent:_:)``.
+  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func askInTurn<R: Sendable>(
@@ -174,21 +175,27 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<R?>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
-    await hub.askInTurn(
-      audience, within: duration, each: each, absent: absence, isolated: body
+    let asking = AskingInPlace(recipients, in: .askInTurn, absent: absence, isolated: body)
+    return await hub.askInTurn(
+      recipients, within: duration, each: each, absent: absence, asking
     ).outcome
   }
 
-  /// As ``DelegateHub/pass(_:through:_:)``.
+  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable, E>(
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, audience, isolated: body).get()
+    let (place, body) = (body.isolation, unisolated(body))
+    return try await hub.pass(value, recipients) { value in
+      AskingInPlace(recipients, in: .pass, on: place) { subscriber throws(E) in
+        try body(subscriber, value)
+      }
+    }.get()
   }
 
-  /// As ``DelegateHub/pass(_:through:within:eachWithin:absent:_:)``.
+  /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
   @_alwaysEmitIntoClient
   @_documentation(visibility: internal)
   public func pass<V: Sendable>(
@@ -196,8 +203,10 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<V?>,
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
-    await hub.pass(
-      value, audience, within: duration, each: each, absent: absence, isolated: body
-    ).outcome
+    let (place, body) = (body.isolation, unisolated(body))
+    return await hub.pass(value, recipients, within: duration, each: each, absent: absence) {
+      value in
+      AskingInPlace(recipients, in: .pass, absent: absence, on: place) { try body($0, value) }
+    }.outcome
   }
 }

@@ -1,4 +1,6 @@
-/// The calls of a hub for one protocol, without the protocol's name at each; for the hub's owner.
+/// The calls to the subscribers of one protocol; for the hub's owner.
+///
+/// ``DelegateHub/subscript(_:)`` gives those of a hub that has several protocols; this makes a hub of its own:
 ///
 /// ```swift
 /// actor Worker {
@@ -14,33 +16,31 @@
 /// }
 /// ```
 ///
-/// Each call is the hub's call of the same name, and costs the same. What the hub's call says about
-/// order, isolation, re-entrancy, cancellation and errors holds here too. All copies share the hub.
+/// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
+/// copies share the hub.
 public struct Delegates<P>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
-  /// The subscribers that the calls are for.
+  /// Whom the calls are for.
   @usableFromInline
-  let audience: Audience<P>
+  let recipients: Recipients<P>
 
   @inlinable
-  init(hub: DelegateHub, audience: Audience<P>) {
+  init(hub: DelegateHub, recipients: Recipients<P>) {
     self.hub = hub
-    self.audience = audience
+    self.recipients = recipients
   }
+
+  /// The protocol's topic, if anybody has ever subscribed to it.
+  private var topic: Topic? { hub.core.topics.find(recipients.key) }
 
   /// The subscribers that also conform to a further protocol: optional methods.
   ///
-  /// They are still subscribers of the first protocol. Notifications that are posted here use its
-  /// order and its mailboxes, so optional ones never overtake others. A subscriber that does not
-  /// conform passes over such a notification: it is not called, and it is counted as
-  /// ``DelegateHub/Statistics/Counts/passedOver``. A question is not put to it, and `absent:` is not applied to it:
-  /// it counts as one that is not there.
-  ///
-  /// In a mailbox with a limit, what is passed over takes no place and pushes nothing out. Without a limit it is
-  /// passed over in its turn, on the subscriber's own executor if it has one:
-  /// ``notifyAndWait(within:_:)-459hr`` waits for both.
+  /// They are still subscribers of the first protocol. Notifications that are posted here use its order and its
+  /// mailboxes, so optional ones never overtake others. One that does not conform is not called. Such a notification is
+  /// counted as ``DelegateHub/Statistics/Counts/passedOver``, and in a mailbox with a limit it takes a place like any
+  /// other until its turn. A question is not put to such a subscriber, and `absent:` is not applied to it.
   ///
   /// ```swift
   /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
@@ -48,48 +48,130 @@ public struct Delegates<P>: Sendable {
   /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
   ///
-  /// Each call finds out anew whether a subscriber conforms, by a cast. The further
-  /// protocol need not refine the first one. Call `conforming(to:)` again for several further
-  /// protocols.
+  /// Each call finds out anew whether a subscriber conforms, by a cast. The further protocol need not refine the first
+  /// one. Call `conforming(to:)` again for several further protocols.
   ///
   /// - Parameter protocol: the further protocol.
   /// - Returns: the calls for them. Its registry subscribes to the first protocol all the same.
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
-    Delegates<Narrower>(hub: hub, audience: audience.conforming(to: `protocol`))
+    Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
   }
 
-  /// As ``DelegateHub/hasSubscribers(of:)``, the other way round; among those that conform, in O(*n*).
-  public var isEmpty: Bool { !hub.hasSubscribers(among: audience) }
+  // MARK: Looking in
 
-  /// As ``DelegateHub/subscriberCount(of:)``, of those that conform.
-  public var count: Int { hub.subscriberCount(among: audience) }
+  /// Whether nobody is subscribed who is alive, and conforms.
+  ///
+  /// To skip work that is not needed if nobody listens. A question does not need it: its combiner says what the outcome
+  /// is with nobody to ask.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
+  ///
+  /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
+  ///   conform.
+  public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
 
-  /// As ``DelegateHub/subscribers(of:)``, those that conform.
-  public var subscribers: [P] { hub.subscribers(among: audience) }
+  /// How many subscribers are alive, and conform.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public var count: Int { hub.subscriberCount(among: recipients) }
+
+  /// The subscribers that are alive, and conform, in the order in which they are served.
+  ///
+  /// The references are strong, and the caller releases them.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public var subscribers: [P] { hub.subscribers(among: recipients) }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
+  ///
+  /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
+  /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
+  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it. All of
+  /// the protocol that was subscribed to count, whether or not they conform to further ones.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// ```swift
+  /// for await isWanted in readings.demand {
+  ///   if isWanted { sensor.start() } else { sensor.stop() }
+  /// }
+  /// ```
+  ///
+  /// - Complexity: O(1).
   public var demand: DelegateHub.Demand {
-    DelegateHub.Demand(topic: hub.core.topics.find(audience.base, owner: hub.core))
+    DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
 
-  /// As ``DelegateHub/statistics(of:)``, of the protocol that was subscribed to.
+  /// What has become of the protocol's notifications and questions so far, without its subscribers one by one.
+  ///
+  /// It is the protocol's part of ``DelegateHub/statistics()``, in which
+  /// ``DelegateHub/Statistics/ProtocolStatistics/subscribers`` is empty; `nil` if nobody has ever subscribed.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, as long as their order is known.
   public var statistics: DelegateHub.Statistics.ProtocolStatistics? {
-    hub.statistics(of: audience.key)
+    topic.map { .init($0, listing: false) }
   }
+
+  // MARK: Ending
+
+  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  ///
+  /// It returns at once. A subscription for which nothing waits ends at once. What is posted later is counted as
+  /// cancelled for those that are there now, and pushes nothing out of a mailbox with a limit.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public func finish() { topic?.finishAll() }
+
+  /// Ends the subscriptions to the protocol that were made with an id.
+  ///
+  /// When it returns, no call of the protocol starts on those subscribers, as with ``DelegateHub/Subscription/cancel()``.
+  ///
+  /// - Parameter id: the id that was given to `subscribe`.
+  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
+  public func unsubscribe(id: some Hashable & Sendable) {
+    topic?.terminate(identifiedBy: Identity(id))
+  }
+
+  /// Ends all subscriptions to the protocol.
+  ///
+  /// When it returns, no call of the protocol starts on the former subscribers.
+  ///
+  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
+  public func unsubscribeAll() { topic?.terminateAll() }
 }
 
 extension Delegates where P: Sendable {
   /// Makes the calls for one protocol of a hub, by default of a new one.
   ///
+  /// With a replay, a new subscription first gets the latest notifications, those included that were posted while nobody
+  /// was subscribed, in order and at most that many, and then what follows, without a gap: the present state for who
+  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted. The
+  /// hub keeps their closures, with what these capture, until newer ones come or it is released. One that takes over an
+  /// id gets what waits for that instead, and a mailbox with a limit gets no more than it may hold. Questions and
+  /// `forEach` are not replayed.
+  ///
+  /// ```swift
+  /// let states = Events<ConnectionState>(replaying: 1)
+  /// states.post(.connected)
+  /// states.registry.observe { print($0) }  // connected
+  /// ```
+  ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerDelegate.self`.
   ///   - hub: the hub.
-  ///   - count: how many of the latest notifications a new subscription gets first.
+  ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
+  ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
   public init(
     _ protocol: P.Type = P.self, of hub: DelegateHub = DelegateHub(), replaying count: Int = 0
   ) {
-    self.init(hub: hub, audience: Audience(`protocol`))
+    self.init(hub: hub, recipients: Recipients(`protocol`))
     if count > 0 {
       hub.core.topics.find(`protocol`, owner: hub.core).update { index, _ in index.keep(count) }
     }
@@ -97,85 +179,12 @@ extension Delegates where P: Sendable {
 
   /// What to give away: it can subscribe and unsubscribe, and nothing else.
   public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: audience.base)
+    DelegateRegistry(hub: hub, base: recipients.base)
   }
-
-  /// As ``DelegateHub/notify(_:_:)-7ude3``.
-  @_alwaysEmitIntoClient
-  public func notify(_ body: @escaping @isolated(any) @Sendable (P) throws -> Void) {
-    hub.post(in: audience) { .calling(isolated: body, in: $0) }
-  }
-
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7n9n3``.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(isolated: body, in: $0) }
-  }
-}
-
-extension Delegates {
-  /// As ``DelegateHub/forEach(_:reversed:_:)-9lg5v``.
-  @_alwaysEmitIntoClient
-  public func forEach<E>(reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void) throws(E)
-  {
-    try hub.callEach(audience, reversed: isReversed, body)
-  }
-
-  /// As ``DelegateHub/forEach(_:reversed:_:)-319uy``.
-  public nonisolated(nonsending) func forEach<E>(
-    reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
-  ) async throws(E) {
-    try await hub.callEach(audience, reversed: isReversed, body)
-  }
-
-  /// As ``DelegateHub/notify(_:_:)-63fbd``.
-  @_alwaysEmitIntoClient
-  public func notify(_ body: @escaping @Sendable (P) throws -> Void) {
-    hub.post(in: audience) { .calling(body, in: $0) }
-  }
-
-  /// As ``DelegateHub/notify(_:_:)-2z5cx``.
-  @_alwaysEmitIntoClient
-  public func notify(
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) {
-    hub.post(in: audience) { .awaiting(body, in: $0) }
-  }
-
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-4l7hx``.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil,
-    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .awaiting(body, in: $0) }
-  }
-
-  /// As ``DelegateHub/notifyAndWait(_:within:_:)-7e3te``.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func notifyAndWait(
-    leaving window: Int = 0, within duration: Duration? = nil, _ body: @escaping @Sendable (P) throws -> Void
-  ) async -> DelegateHub.Outcome {
-    await hub.postAndWait(in: audience, leaving: window, within: duration) { .calling(body, in: $0) }
-  }
-}
-
-extension Delegates {
-  /// Ends all subscriptions once their subscribers have handled what was posted before.
-  public func finish() { hub.core.topics.find(audience.key)?.finishAll() }
 }
 
 extension DelegateHub {
-  /// The calls of this hub for one protocol.
-  ///
-  /// ```swift
-  /// if await hub[DoorDelegate.self].vote({ await $0.mayEnter(guest) }) { open() }
-  /// ```
+  /// The calls of this hub to the subscribers of one protocol.
   ///
   /// **Isolation.** Works from any thread.
   ///
@@ -183,6 +192,6 @@ extension DelegateHub {
   /// - Complexity: O(1).
   @inlinable
   public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
-    Delegates(hub: self, audience: Audience(`protocol`))
+    Delegates(hub: self, recipients: Recipients(`protocol`))
   }
 }

@@ -1,7 +1,5 @@
 extension DelegateHub {
   /// Whether anybody is subscribed to a protocol: the present value first, then each change; see ``Delegates/demand``.
-  ///
-  /// Each loop has an iterator of its own, which is woken by each change and then looks at the present value.
   public struct Demand: AsyncSequence, Sendable {
     let topic: Topic
 
@@ -45,7 +43,8 @@ extension Topic {
       wake.finish()
       return stream
     }
-    wake.onTermination = { _ in _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) } }
+    wake.onTermination = { _ in _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) }
+    }
     wake.yield()
     return stream
   }

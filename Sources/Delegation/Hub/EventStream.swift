@@ -1,6 +1,37 @@
 /// The events of one subscription, for a loop that takes them itself.
+///
+/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)`` makes it.
+///
+/// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *handled*
+/// when the loop asks for the next one, or when its iterator is released, as it is after a `break`. Until then
+/// ``DelegateHub/drain(within:)`` and `notifyAndWait` wait for it, so a slow loop
+/// slows such a poster down; statistics count it, and leftovers name the line that made the stream. A stream that is
+/// kept while nobody loops over it holds a `drain` without a deadline, as a handler does that hangs.
+///
+/// **End.** The stream ends with its subscription: when that is cancelled or finished, or when the hub is released,
+/// after what was posted before. The subscription ends as any other, and when a loop finds its task cancelled, and when
+/// the stream and its iterators are released.
+///
+/// **Order.** The order of posting. Of several loops over one stream each event reaches one, once; a loop may go on
+/// where another one has left off.
+///
+/// **Re-entrancy.** What the loop's body waits for does not include the event that it has in hand, as in a handler. It
+/// does in a task that the body starts: there `drain` waits for the body.
+///
+/// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
+/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. Whoever calls `receive` on it
+/// otherwise gets an error.
+///
+/// ```swift
+/// let stream = events.registry.stream()
+/// Task {
+///   for await event in stream { await log.write(event) }
+/// }
+/// ```
 public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
+  /// The events.
   public typealias Element = Event
+  /// A stream does not fail.
   public typealias Failure = Never
 
   let source: StreamSource<Event>
@@ -8,14 +39,24 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// The stream's subscription, which ends with it.
   public var subscription: DelegateHub.Subscription { source.subscription }
 
+  /// Makes what a loop takes the events by.
+  ///
+  /// - Returns: the iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(turn: StreamTurn(source)) }
 
   /// Takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {
     let turn: StreamTurn<Event>
 
+    /// The next event; the one before is handled.
+    ///
+    /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
     public mutating func next() async -> Event? { await next(isolation: nil) }
 
+    /// The next event; the one before is handled.
+    ///
+    /// - Parameter actor: where the caller is.
+    /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if !Task.isCancelled, let event = await turn.next(until: nil) { return event }
       if Task.isCancelled { turn.source.subscription.cancel() }
@@ -25,6 +66,25 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   }
 
   /// The next event for which a condition holds.
+  ///
+  /// When it returns, that event and those before it are handled; what comes after it waits. To post something and
+  /// await the answer, make the stream first:
+  ///
+  /// ```swift
+  /// let replies = events.registry.stream()
+  /// events.post(.question(number))
+  /// let reply = await replies.next(within: .seconds(2)) { $0.answers(number) }
+  /// ```
+  ///
+  /// **Isolation.** The condition runs where the caller is.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns `nil`; the subscription goes on.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
+  ///     not wait, and looks at what waits.
+  ///   - condition: whether it is the one; by default any event is.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
   public nonisolated(nonsending) func next(
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
@@ -41,6 +101,30 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
 
 extension DelegateRegistry {
   /// Subscribes, and gives the events that are posted from now on as a stream.
+  ///
+  /// It subscribes at once: what is posted after this call is in the stream, even if nobody loops over it yet. So make it
+  /// before the task that loops: one that is made in the task misses what is posted until the task has begun. See
+  /// ``EventStream`` for how events wait, when they are handled, and when the stream ends.
+  ///
+  /// **Order.** The order of posting.
+  ///
+  /// **Isolation.** Works from any thread and from every handler.
+  ///
+  /// ```swift
+  /// let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+  /// let task = Task { for await event in stream { await show(event) } }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - id: identifies the stream: another one with an equal id takes its place and what waits for it, without a gap and
+  ///     without a repetition. What the older stream's loop has in hand stays with that.
+  ///   - priority: higher is served first; 0 by default.
+  ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a limit
+  ///     drops is counted.
+  ///   - fileID: the source file that makes the stream, for diagnostics.
+  ///   - line: the line that makes it.
+  /// - Returns: the stream.
+  /// - Complexity: O(1), amortised.
   public func stream<Event: Sendable>(
     id: (any Hashable & Sendable)? = nil, priority: Int? = nil,
     mailbox: DelegateHub.MailboxPolicy? = nil,
@@ -49,11 +133,33 @@ extension DelegateRegistry {
     let source = StreamSource<Event>()
     let options = SubscriptionOptions(
       of: source, id: id.map(Identity.init), policy: mailbox, loop: source.loop)
-    source.open(add(source, options, priority: priority, at: Site(file: fileID, line: line)))
+    source.open(
+      add(
+        source, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line)))
     return EventStream(source: source)
   }
 
   /// The next event that is posted from now on and for which a condition holds.
+  ///
+  /// It sees what is posted after it has begun, and what the owner of the events replays (`Events(replaying:)`): so with
+  /// a replay it waits until something *is* so, not until it becomes so. To post and await the answer, make a stream
+  /// first, and ask that: ``EventStream/next(within:where:)``.
+  ///
+  /// ```swift
+  /// let ready = await registry.next(within: .seconds(2)) { $0 == .ready }
+  /// ```
+  ///
+  /// **Isolation.** The condition runs where the caller is.
+  ///
+  /// **Cancellation.** If the caller's task is cancelled it returns `nil`.
+  ///
+  /// - Parameters:
+  ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
+  ///     not wait.
+  ///   - fileID: the source file that waits, for diagnostics.
+  ///   - line: the line that waits.
+  ///   - condition: whether it is the one; by default any event is.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released.
   public nonisolated(nonsending) func next<Event: Sendable>(
     within duration: Duration? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     where condition: (Event) -> Bool = { _ in true }
@@ -62,65 +168,45 @@ extension DelegateRegistry {
   }
 }
 
-/// One iterator: whoever drops it has handled what it has taken.
+/// One iterator, with what it has in hand; it has handled that when it is released.
+///
+/// It keeps nothing of the hub.
 final class StreamTurn<Event: Sendable> {
   let source: StreamSource<Event>
-  let node: SubscriptionNode
-  /// What is shared by the hub's deliveries, of which this is one; the hub does not keep it.
-  private let owner: (any TopicOwner)?
+  private let node: SubscriptionNode
   private let worker: Worker
-  private var number: Int?
+  private var hand: StreamLoop.Hand?
+  /// The task in whose body the event is, and the loop around in that task.
   private var task: Int?
   private var outer: HandlerContext?
 
   init(_ source: StreamSource<Event>) {
     self.source = source
     node = source.subscription.node
-    owner = node.topic.owner
-    worker = Worker(for: owner ?? node.topic, caller: Caller.present, isAttending: true)
+    worker = Worker(for: node.topic.hubNumber, caller: Caller.present, isAttending: true)
   }
 
   deinit { end() }
 
+  /// Handles what is in hand.
   func end() {
-    guard let number = number.take() else { return }
     worker.end()
-    node.release(number, of: source.loop)
-    if let task = task.take() { HandlerContext.noteLoop(outer.take(), in: task) }
-  }
-
-  /// Notes that the current task has an event in hand: what it waits for is not to be that.
-  private func begin(_ number: Int) {
-    self.number = number
-    let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
-    let current = withUnsafeCurrentTask { $0?.hashValue }
-    if task == current { return }
-    if let task { HandlerContext.noteLoop(outer.take(), in: task) }
-    if let current { outer = HandlerContext.noteLoop(context, in: current) }
-    task = current
+    if let hand = hand.take() { node.putDown(hand) }
+    leaveTask()
   }
 
   nonisolated(nonsending) func next(until deadline: Deadline?) async -> Event? {
     var event: Event?
     worker.end()
     while true {
-      switch node.pull(source.loop, unless: { source.take(&event) }) {
+      switch node.pull(source.loop, &hand, unless: { source.take(&event) }) {
       case .take(let content, let number):
-        begin(number)
-        let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
-        var fate = Notification.Fate.failed
-        do {
-          let delivery =
-            switch content.handler {
-            case .synchronous(let handle): try handle(node.reference)
-            case .asynchronous(let handle): try await handle(node.reference)
-            }
-          fate = node.fate(of: delivery, in: call)
-        } catch {
-          node.report(.failed, in: call, error: error)
-        }
+        begin()
+        var taken = StreamLoop.Hand(number: number, receipt: content.receipt)
+        taken.fate = await fate(of: content)
         let isTaken = source.take(&event)
-        node.endTaking(source.loop, as: fate) { source.hasReceived }
+        node.endTaking(taken, of: source.loop, hasReceived: source.hasReceived)
+        hand = taken
         if isTaken { return event }
       case .wait(let waiter):
         let cancelAlarm = deadline?.schedule { waiter.resume(false) }
@@ -133,18 +219,52 @@ final class StreamTurn<Event: Sendable> {
         if isWoken { continue }
         node.remove(waiter, of: source.loop)
         return nil
-      case .received: return event
+      case .received:
+        if hand != nil { begin() }
+        return event
       case .over: return nil
       }
     }
   }
+
+  /// Runs a notification's handler, which brings the event, in the loop's task.
+  private nonisolated(nonsending) func fate(
+    of content: Notification.Content
+  ) async -> Notification.Fate {
+    let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
+    do {
+      return try await node.fate(of: content.handler(node.reference), in: call)
+    } catch {
+      node.report(.failed, in: call, error: error)
+      return .failed
+    }
+  }
+
+  /// Notes that the current task has an event in hand: what it waits for is not to be that.
+  private func begin() {
+    let call = worker.begin()
+    let current = withUnsafeCurrentTask { $0?.hashValue }
+    if task == current { return }
+    leaveTask()
+    outer = current.flatMap {
+      HandlerContext.noteLoop(HandlerContext(worker: worker, call: call, node: node), in: $0)
+    }
+    task = current
+  }
+
+  private func leaveTask() {
+    if let task = task.take() { HandlerContext.noteLoop(outer.take(), in: task) }
+  }
 }
 
-/// The subscriber of a stream: keeps what a notification brings until its loop takes it.
+/// The subscriber of a stream: keeps what a notification brings until the loop that has taken that has it.
 ///
-/// `@unchecked Sendable`: the variables are used under the lock. Nothing generic is under it: in code that is not
-/// specialised the runtime would look up its type each time.
-final class StreamSource<Event: Sendable>: EventReceiver, @unchecked Sendable {
+/// `@unchecked Sendable`: `first` and `others` are used under the lock; the subscription is written once, before the
+/// stream is shared. Nothing generic is under the lock: in code that is not specialised the runtime would look up its
+/// type each time.
+final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unchecked Sendable {
+  static var name: String { "a stream" }
+
   let loop = StreamLoop()
   /// Whether there are others than the first.
   private let lock = Lock(false)
@@ -152,9 +272,9 @@ final class StreamSource<Event: Sendable>: EventReceiver, @unchecked Sendable {
   private var others: [@Sendable () -> Event] = []
   private var opened: DelegateHub.Subscription?
 
-  var subscription: DelegateHub.Subscription { lock.withLock { _ in opened! } }
+  var subscription: DelegateHub.Subscription { opened! }
 
-  func open(_ subscription: DelegateHub.Subscription) { lock.withLock { _ in opened = subscription } }
+  func open(_ subscription: DelegateHub.Subscription) { opened = subscription }
 
   deinit { opened?.cancel() }
 
@@ -176,17 +296,23 @@ final class StreamSource<Event: Sendable>: EventReceiver, @unchecked Sendable {
     return true
   }
 
-  func receive(_ event: Event) {
-    let opened = lock.withLock { hasOthers in
+  func receive(_ event: Event) throws {
+    // Only while a loop takes what was posted: nobody would look for what comes otherwise.
+    guard subscription.node.isAttended else { throw StreamError() }
+    lock.withLock { hasOthers in
       if first == nil {
         first = { event }
       } else {
         others.append { event }
         hasOthers = true
       }
-      return self.opened
     }
-    // A question may have brought it, which no loop expects.
-    if !loop.isTaking { opened?.node.wake(loop) }
+  }
+}
+
+/// Why a stream has not received an event.
+struct StreamError: Error, CustomStringConvertible {
+  var description: String {
+    "EventStream: a stream takes only what is posted; send the event by `post`, `notify` or `notifyAndWait`"
   }
 }

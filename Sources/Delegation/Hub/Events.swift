@@ -1,21 +1,3 @@
-/// Something that receives events: what ``Events`` calls.
-///
-/// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
-/// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)-35yi1`` and
-/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)``.
-public protocol EventReceiver<Event>: AnyObject, Sendable {
-  /// What it receives.
-  associatedtype Event: Sendable
-
-  /// Receives an event.
-  ///
-  /// What it throws is reported to ``DelegateHub/Configuration/onIncident``.
-  ///
-  /// - Parameter event: the event.
-  /// - Throws: what the receiver has failed at.
-  func receive(_ event: Event) async throws
-}
-
 /// Events of one type, with closures, streams and objects as subscribers, where no protocol is needed.
 ///
 /// It is ``Delegates`` like any other, with all of its calls.
@@ -31,7 +13,7 @@ public typealias Events<Event: Sendable> = Delegates<any EventReceiver<Event>>
 extension Delegates {
   /// Posts an event to everybody who observes, without waiting for any.
   ///
-  /// As ``DelegateHub/notify(_:_:)-2z5cx``: each observer receives one event at a time, in the order of posting. There
+  /// As `notify`: each observer receives one event at a time, in the order of posting. There
   /// is no order across observers.
   ///
   /// - Parameter event: the event.
@@ -64,7 +46,7 @@ extension DelegateRegistry {
   ///   - line: the line that observes.
   ///   - body: what to do with each event.
   /// - Returns: the subscription, which ends if it is cancelled, not if it is released.
-  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public func observe<Event: Sendable>(
     priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
@@ -72,18 +54,20 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      EventObserver(body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
-      on: executor, fileID: fileID, line: line)
+    let observer = EventObserver(body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
+        fileID: fileID, line: line))
   }
 
   /// Calls a closure with an object and each event, until the object dies or the subscription is cancelled.
   ///
-  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``, but the subscription ends as that of a subscriber does:
+  /// As ``observe(priority:id:mailbox:on:fileID:line:_:)``, but the subscription ends as that of a subscriber does:
   /// the hub does not keep the object alive, only the closure calls it. So the closure must not capture the object,
   /// which it is given. Several closures can observe with the same object.
   ///
-  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
+  /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// ```swift
   /// events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
@@ -99,7 +83,7 @@ extension DelegateRegistry {
   ///   - line: the line that observes.
   ///   - body: what to do with the object and each event.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)-6j6cp``.
+  /// - Complexity: as ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   @discardableResult
   public func observe<Owner: AnyObject & Sendable, Event: Sendable>(
     with owner: Owner, priority: Int? = nil, id: (any Hashable & Sendable)? = nil,
@@ -107,20 +91,47 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Owner, Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      OwnedObserver(owner, body), priority: priority, id: id, hold: .strongly, mailbox: mailbox,
-      on: executor, fileID: fileID, line: line)
+    let observer = OwnedObserver(owner, body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
+        fileID: fileID, line: line))
   }
 
-  /// Calls a closure with the next event, and never with another one.
+  /// Calls a closure with one event, and never with another one.
+  ///
+  /// It is called with the first event that is posted from now on, or with the oldest one that is replayed
+  /// (`Events(replaying:)`). The subscription ends when the closure has returned or thrown; cancel it to end it before.
+  /// Events that are posted meanwhile are counted as cancelled. An event that an interceptor keeps away is the one.
+  ///
+  /// **Isolation.** Works from any thread and from every handler. The closure runs as that of
+  /// ``observe(priority:id:mailbox:on:fileID:line:_:)-35yi1``.
+  ///
+  /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
+  ///
+  /// ```swift
+  /// connection.events.registry.once { print("the first one: \($0)") }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - priority: higher is served first; 0 by default.
+  ///   - executor: where the closure runs; by default that is the hub's choice.
+  ///   - fileID: the source file that observes, for diagnostics.
+  ///   - line: the line that observes.
+  ///   - body: what to do with the event.
+  /// - Returns: the subscription, which need not be kept.
+  /// - Complexity: O(1), amortised.
   @discardableResult
   public func once<Event: Sendable>(
     priority: Int? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
-    subscribe(
-      EventObserver(body), priority: priority, hold: .strongly,
-      mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID, line: line)
+    let observer = EventObserver(body)
+    return observer.place.open(
+      subscribe(
+        observer, priority: priority, hold: .strongly,
+        mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID,
+        line: line))
   }
 }

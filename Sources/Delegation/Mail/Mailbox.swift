@@ -15,7 +15,7 @@ enum Termination: Sendable {
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
-/// one (`recheck` is set, or its budget is not used up), by the lane that the posting requested, or, if
+/// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, or, if
 /// the mailbox is shut, by the worker that is requested when it is opened.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
@@ -31,13 +31,18 @@ struct Mailbox: Sendable {
 
     /// Passes the receipts of the first of them, up to a number.
     ///
+    /// - Parameters:
+    ///   - most: the number.
+    ///   - subscriber: the subscriber that does not handle them.
     /// - Returns: the last one that was looked at.
     @discardableResult
-    consuming func passReceipts(upTo most: Int = .max) -> Notification.Content? {
+    consuming func passReceipts(
+      upTo most: Int = .max, by subscriber: borrowing WeakReference
+    ) -> Notification.Content? {
       var last: Notification.Content?
       for index in 0..<max(0, min(count, most)) {
         last = first?.content
-        if index >= exempt { last?.receipt?.pass(as: .skipped) }
+        if index >= exempt { last?.receipt?.passUnhandled(by: subscriber) }
         first = first?.next
       }
       return last
@@ -48,7 +53,7 @@ struct Mailbox: Sendable {
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
-    /// The mailbox waits in the lane of its subscription's executor.
+    /// The mailbox waits in the delivery of its subscription's executor.
     case elsewhere
     /// The mailbox is no longer attended, but another worker has to be requested for what is pending: others rely
     /// on that, or the subscription has another executor now.
@@ -69,16 +74,14 @@ struct Mailbox: Sendable {
     static let attended = Flags(rawValue: 1)
     /// Another worker has found the mailbox attended or shut, and relies on another look.
     static let recheck = Flags(rawValue: 2)
-    /// A notification's handler is running, or about to run.
-    static let handling = Flags(rawValue: 4)
     /// The executor has changed since the attending worker began.
-    static let relocated = Flags(rawValue: 8)
-    /// It waits in the lane of its subscription's executor, and is counted as a worker of the hub.
-    static let queued = Flags(rawValue: 16)
+    static let relocated = Flags(rawValue: 4)
+    /// It waits in the delivery of its subscription's executor, and is counted as a worker of the hub.
+    static let queued = Flags(rawValue: 8)
     /// It has dropped something since nothing was pending.
-    static let dropping = Flags(rawValue: 32)
+    static let dropping = Flags(rawValue: 16)
     /// It has begun to drop, and that has not been reported.
-    static let unreported = Flags(rawValue: 64)
+    static let unreported = Flags(rawValue: 32)
 
     /// Why no worker may begin.
     static let taken: Flags = [.attended, .queued]
@@ -111,13 +114,14 @@ struct Mailbox: Sendable {
   var termination: Termination?
   var flags: Flags = []
 
-  /// Whether a notification's handler is running, or about to run.
-  var isHandling: Bool { flags.contains(.handling) }
+  /// The number of the notification whose handler is running, or about to run; -1 if none is.
+  private(set) var taken = -1
 
-  /// The number of the notification whose handler is running, if one is.
-  var handledNumber: Int? {
-    isHandling ? position - 1 : nil
-  }
+  /// Whether a notification's handler is running, or about to run.
+  var isHandling: Bool { taken >= 0 }
+
+  /// Whether all that it was to handle has been taken, and no handler runs.
+  var isOver: Bool { position >= end && !isHandling }
 
   /// Whether nothing is pending any more, because it was discarded or handed over.
   var hasEnded: Bool { termination != nil && next == nil }
@@ -141,7 +145,7 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
-  /// Begins to attend the mailbox, or to wait in a lane, if a notification is pending and nobody has begun.
+  /// Begins to attend the mailbox, or to wait in a delivery, if a notification is pending and nobody has begun.
   ///
   /// - Parameters:
   ///   - published: how many notifications had been posted while the subscription was open.
@@ -177,18 +181,41 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
-    flags.remove(.handling)
+    taken = -1
+    count(fate)
+    guard termination == nil, let published, hasMore(published) else { return leave() }
+    if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
+    // If none is set, the delivery for what was posted since has yet to look at this mailbox.
+    let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
+    return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
+  }
+
+  /// Counts what became of a notification that was taken.
+  @inline(__always)
+  mutating func count(_ fate: Notification.Fate) {
     switch fate {
     case .handled: handled += 1
     case .failed: failed += 1
     case .passedOver, .notAddressed: passedOver += 1
-    case .skipped: break
+    case .expired: break
     }
-    guard termination == nil, let published, hasMore(published) else { return leave() }
-    if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
-    // If none is set, the lane for what was posted since has yet to look at this mailbox.
-    let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
-    return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
+  }
+
+  /// Leaves what was taken to a stream's loop, which says later what became of it; the mailbox is no longer attended.
+  ///
+  /// - Parameter published: as with ``attend(published:)``.
+  /// - Returns: whether more is pending.
+  mutating func handOver(published: Int?) -> Bool {
+    taken = -1
+    let hasMore = published.map(hasMore) ?? false
+    _ = leave(isCaughtUp: !hasMore)
+    return hasMore
+  }
+
+  /// Counts a question, which a stream passes over, as a notification that was.
+  mutating func passOverQuestion() {
+    start -= 1
+    passedOver += 1
   }
 
   /// Notes that the subscription has another executor: the notifications that the attending worker has not
@@ -200,7 +227,7 @@ struct Mailbox: Sendable {
   private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
     flags.subtract([.attended, .relocated])
     if isCaughtUp { flags.remove(.dropping) }
-    return position >= end ? .over : step
+    return isOver ? .over : step
   }
 
   @inline(__always)
@@ -212,7 +239,7 @@ struct Mailbox: Sendable {
   /// notification after it is kept in `next`, so no user's `deinit` can run.
   private mutating func take() -> Notification.Content? {
     budget -= 1
-    flags.insert(.handling)
+    taken = position
     defer {
       next = next?.next
       position += 1
@@ -246,14 +273,23 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0. That only the latest waits is
+  /// no fault.
   mutating func takeUnreportedDrops() -> Int {
     guard flags.remove(.unreported) != nil else { return 0 }
     defer { reported = dropped }
-    return dropped - reported
+    return limit == 1 ? 0 : dropped - reported
   }
 
   // MARK: Ending
+
+  /// Notes that the subscription goes on.
+  ///
+  /// - Returns: whether it was to end.
+  mutating func takeBackEnd() -> Bool {
+    defer { end = .max }
+    return end != .max
+  }
 
   /// Takes over what is pending in another mailbox, which ends by that.
   mutating func takeOver(from former: inout Mailbox) {
@@ -287,22 +323,22 @@ struct Mailbox: Sendable {
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
-    if number < joined { return false }
-    if handledNumber == number { return true }
-    return !hasEnded && number >= position
+    number >= joined && (number == taken || !hasEnded && number >= position)
   }
 
   /// The account of this subscription.
   ///
-  /// - Parameter published: how many notifications have been posted, or had been when it was terminated.
+  /// - Parameters:
+  ///   - published: how many notifications have been posted, or had been when it was terminated.
+  ///   - hands: how many are in the hands of a stream's loops.
   /// - Returns: the account.
-  func account(published: Int) -> Account {
+  func account(published: Int, inHands hands: Int = 0) -> Account {
     var account = Account()
     account.handled = handled
     account.failed = failed
     account.passedOver = passedOver
     account.dropped = dropped
-    account.handling = isHandling ? 1 : 0
+    account.handling = hands + (isHandling ? 1 : 0)
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
     switch termination {

@@ -14,6 +14,7 @@ internal import Synchronization
 @usableFromInline
 final class Notification: @unchecked Sendable {
   /// What became of a notification that was taken.
+  @usableFromInline
   enum Fate: Sendable {
     /// The handler returned.
     case handled
@@ -23,21 +24,8 @@ final class Notification: @unchecked Sendable {
     case passedOver
     /// The handler was not called: it is for those that conform to a further protocol, and the subscriber does not.
     case notAddressed
-    /// The handler was not called: the subscriber had died or its subscription had been terminated.
-    case skipped
-  }
-
-  /// What came of a handler that did not throw.
-  @usableFromInline
-  enum Delivery: Sendable {
-    /// It was called.
-    case handled
-    /// It was not: the subscriber was found dead, or its subscription has ended.
+    /// The handler was not called: the subscriber was found dead, or its subscription has ended.
     case expired
-    /// It was not: it does not conform.
-    case notAddressed
-    /// It was not: an interceptor has kept it away.
-    case passedOver
   }
 
   /// The closure that is called with each subscriber.
@@ -45,23 +33,42 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
+    /// With task-locals of the poster.
+    case bound(Bound)
+  }
+
+  /// A handler and the task-locals of the poster that are bound around it.
+  ///
+  /// It is an object, for few notifications have any.
+  @usableFromInline
+  final class Bound: Sendable {
+    let handler: Handler
+    let context: TaskLocalPropagation.Context
+
+    init(_ handler: Handler, in context: TaskLocalPropagation.Context) {
+      self.handler = handler
+      self.context = context
+    }
   }
 
   @usableFromInline
-  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Delivery
+  typealias Synchronous = @Sendable (borrowing WeakReference) throws -> Fate
 
   /// Runs in the worker's task without an executor hop.
   @usableFromInline
   typealias Asynchronous =
-    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Delivery
+    nonisolated(nonsending) @Sendable (borrowing WeakReference) async throws -> Fate
 
   /// What a notification carries.
   struct Content: Sendable {
     var handler: Handler
-    /// The task-locals of the poster that are bound around the handler.
-    var context: TaskLocalPropagation.Context = []
     /// Counts the subscriptions that have yet to pass the notification; `nil` if no caller waits for that.
     var receipt: Receipt?
+
+    /// The task-locals of the poster that are bound around the handler.
+    var context: TaskLocalPropagation.Context {
+      if case .bound(let bound) = handler { bound.context } else { [] }
+    }
   }
 
   private(set) var content: Content?
@@ -89,60 +96,22 @@ final class Notification: @unchecked Sendable {
   }
 }
 
-/// How many subscriptions have yet to pass a notification that a caller waits for.
-///
-/// A subscription passes it once: when its handler has returned or thrown, or when the notification is
-/// dropped or discarded.
-@usableFromInline
-final class Receipt: Sendable {
-  /// The number of the topic, which no other hub's has, and that of the notification that this is for.
-  ///
-  /// Set once, by ``open(number:to:addressees:)``; `nil` if it was posted to nobody.
-  private let postedAt = Lock<(topic: Int, number: Int)?>(nil)
-  /// That of the notification that was posted last before it with a receipt; `nil` once this one is passed by all.
-  ///
-  /// So no chain of them is ever released at once.
-  private let previous = Lock<Receipt?>(nil)
-  let outstanding = AwaitedCount()
-  /// Without those that turn out not to conform.
-  let addressed = Atomic(0)
-  let handled = Atomic(0)
-  let failed = Atomic(0)
-  let missed = Atomic(0)
-
-  /// Sets what to wait for.
-  ///
-  /// Called under the topic's lock, before a subscription can pass.
-  func open(number: Int, to topic: Int, addressees: Int, after former: Receipt?) {
-    postedAt.withLock { $0 = (topic, number) }
-    previous.withLock { $0 = former }
-    addressed.store(addressees, ordering: .relaxed)
-    outstanding.rise(by: addressees)
-  }
-
-  /// Counts off one subscription, for which the notification has ended so.
-  ///
-  /// Must not be called under a lock.
-  func pass(as fate: Notification.Fate) {
-    // Before the fall: who finds that all have passed finds all of them counted.
-    switch fate {
-    case .handled: handled.wrappingAdd(1, ordering: .relaxed)
-    case .failed: failed.wrappingAdd(1, ordering: .relaxed)
-    case .notAddressed: addressed.wrappingSubtract(1, ordering: .relaxed)
-    case .passedOver, .skipped: missed.wrappingAdd(1, ordering: .relaxed)
+extension Notification.Handler {
+  /// Calls a subscriber.
+  nonisolated(nonsending) func callAsFunction(
+    _ reference: borrowing WeakReference
+  ) async throws -> Notification.Fate {
+    switch self {
+    case .synchronous(let handle): return try handle(reference)
+    case .asynchronous(let handle): return try await handle(reference)
+    case .bound(let bound):
+      var result: Result<Notification.Fate, any Error>?
+      await bound.context.bind {
+        do { result = .success(try await bound.handler(reference)) } catch {
+          result = .failure(error)
+        }
+      }
+      return try result?.get() ?? .expired
     }
-    if outstanding.fall() == 0 { _ = previous.withLock { $0.take() } }
   }
-
-  /// The receipt that was posted so many before this one; `nil` if that one, or one after it, is passed by all.
-  func before(_ count: Int) -> Receipt? {
-    var receipt = self
-    for _ in 0..<max(0, count) {
-      guard let former = receipt.previous.withLock({ $0 }) else { return nil }
-      receipt = former
-    }
-    return receipt
-  }
-
-  var place: (topic: Int, number: Int)? { postedAt.withLock { $0 } }
 }

@@ -56,7 +56,7 @@ struct AwaitedCount: ~Copyable, Sendable {
 ///
 /// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
 struct WaitList: Sendable {
-  private var waiters: [ObjectIdentifier: (waiter: Waiter, limit: Int)] = [:]
+  private var waiters: [(waiter: Waiter, limit: Int)] = []
 
   /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
   private(set) var limit = -1
@@ -65,21 +65,25 @@ struct WaitList: Sendable {
 
   mutating func add(_ waiter: Waiter) {
     let excused = waiter.countExcused()
-    waiters[ObjectIdentifier(waiter)] = (waiter, excused)
+    waiters.append((waiter, excused))
     limit = max(limit, excused)
   }
 
   /// Removes a waiter, if it is there.
   mutating func remove(_ waiter: Waiter) {
-    waiters[ObjectIdentifier(waiter)] = nil
+    guard let index = waiters.lastIndex(where: { $0.waiter === waiter }) else { return }
+    waiters.swapAt(index, waiters.count - 1)
+    waiters.removeLast()
     if isEmpty { limit = -1 }
   }
 
   /// Counts again who is excused.
   mutating func recount() {
-    waiters = waiters.mapValues { ($0.waiter, $0.waiter.countExcused()) }
-    limit = waiters.values.lazy.map(\.limit).max() ?? -1
+    for index in waiters.indices { waiters[index].limit = waiters[index].waiter.countExcused() }
+    setLimit()
   }
+
+  private mutating func setLimit() { limit = waiters.reduce(-1) { max($0, $1.limit) } }
 
   /// Takes out the waiters that need not wait at a count.
   ///
@@ -90,10 +94,11 @@ struct WaitList: Sendable {
   mutating func takeFulfilled(at count: Int) -> [Waiter] {
     guard count <= limit else { return [] }
     recount()
-    let fulfilled = waiters.filter { count <= $0.value.limit }
-    for waiter in fulfilled.keys { waiters[waiter] = nil }
-    limit = waiters.values.lazy.map(\.limit).max() ?? -1
-    return fulfilled.values.map(\.waiter)
+    let first = waiters.partition { count <= $0.limit }
+    let fulfilled = waiters[first...].map { $0.waiter }
+    waiters.removeSubrange(first...)
+    setLimit()
+    return fulfilled
   }
 }
 

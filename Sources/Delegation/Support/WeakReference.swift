@@ -42,10 +42,14 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// The address of the subscriber while it is alive.
   let identity: ObjectIdentifier
 
+  /// The second word, or where the words are; of one that lives as long as its owner, the owner's address.
   @usableFromInline
   let rest: UnsafeMutableRawPointer?
   @usableFromInline
   let form: Form
+
+  /// The address of the owner, if the subscriber lives as long as that.
+  var owner: Int? { form == .cast && rest != nil ? Int(bitPattern: rest) : nil }
 
   /// Refers to a subscriber as the protocol it subscribes to.
   ///
@@ -57,9 +61,11 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     identity = ObjectIdentifier(object)
     // The image of one that stands for another object would not tell that this has died.
     (form, rest) =
-      object is BoundSubscriber
-      ? (.cast, nil)
-      : Self.makeImage(of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
+      if let owner = (object as? BoundSubscriber)?.owner {
+        (.cast, Unmanaged.passUnretained(owner).toOpaque())
+      } else {
+        Self.makeImage(of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
+      }
   }
 
   deinit {
@@ -84,7 +90,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   var living: AnyObject? {
     guard let object else { return nil }
-    if let bound = object as? BoundSubscriber, bound.owner == nil { return nil }
+    if owner != nil, (object as? BoundSubscriber)?.owner == nil { return nil }
     return object
   }
 
@@ -201,4 +207,4 @@ func unisolated<P, V, R, E>(
 
 /// Whether an object conforms to further protocols; not to be called under a lock.
 @usableFromInline
-typealias Admission = @Sendable (AnyObject) -> Bool
+typealias RecipientFilter = @Sendable (AnyObject) -> Bool

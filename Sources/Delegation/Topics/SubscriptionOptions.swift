@@ -101,6 +101,25 @@ final class SubscriptionOptions: Sendable {
     self.executor = executor
   }
 
+  /// Whether a worker that runs there serves the subscription: not a stream's, nor one of another executor.
+  func isServed(at place: ObjectIdentifier?) -> Bool {
+    loop == nil && (executor == nil || executor.map(Delegation.place) == place)
+  }
+
+  /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand.
+  var afterEnd: SubscriptionOptions? {
+    SubscriptionOptions(of: 0, id: id, loop: loop)
+  }
+
+  /// The first state of a subscription that has them.
+  var initialState: UInt64 {
+    typealias Bits = SubscriptionNode.Bits
+    return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
+  }
+
+  /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.
+  var isKept: Bool { held != nil || loop != nil }
+
   /// Makes the options that hold once newer ones have been given.
   init(_ newer: SubscriptionOptions, over former: SubscriptionOptions?) {
     held = newer.hold == nil ? former?.held : newer.held

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// They are a binary tree by the bits of the keys' hashes: a topic is added at an empty place, and stays there until
 /// the hub is released. So a look-up takes a few steps more for many protocols than for one.
-struct Topics: ~Copyable, Sendable {
+struct TopicTable: ~Copyable, Sendable {
   private let root = SetOnce<Topic>()
 
   /// The topic of a protocol, if anybody has ever subscribed to it.

@@ -4,7 +4,7 @@ struct SubscriptionRequest {
   let type: any AnyObject.Type
   let options: SubscriptionOptions?
   let priority: Int?
-  let site: Site
+  let line: SubscribeSite.Line
 }
 
 extension Topic {
@@ -17,7 +17,6 @@ extension Topic {
     guard reference.refers(to: request.object) else {
       return makeEnded(request, reference: reference)
     }
-    if request.options?.executor != nil { noteExecutor() }
     let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {
@@ -63,6 +62,11 @@ extension Topic {
         effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
+      // A finish that has not come to its end is taken back.
+      if existing.contents.withLock({ $0.mailbox.takeBackEnd() }) {
+        owner?.begin()
+        effects.append(.resume(existing))
+      }
       return existing
     }
     // Another object with the address of a live one can only be dead.
@@ -75,11 +79,11 @@ extension Topic {
   /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
-    inPlaceOf predecessor: SubscriptionNode?, _ index: inout TopicIndex,
+    inPlaceOf older: SubscriptionNode?, _ index: inout TopicIndex,
     _ effects: inout [Effect]
   ) -> SubscriptionNode {
     var mailbox = index.makeMailbox(request.options?.policy ?? .unbounded)
-    let former = predecessor?.isOpen == true ? predecessor : nil
+    let former = older?.isOpen == true ? older : nil
     if let former {
       Self.terminate(former, as: .cancelled, isSucceeded: true, &index, &effects)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
@@ -88,14 +92,14 @@ extension Topic {
         return mailbox
       }
     }
-    let origin = index.origin(of: request.type, at: request.site)
+    let site = index.site(of: request.type, at: request.line)
     let serial = former?.serial ?? index.nextSerial()
     guard let reference = reference.take() else {
       fatalError("Delegation: a subscription was added twice")
     }
     let node = SubscriptionNode(
       reference: reference, topic: self,
-      mailbox: mailbox, options: request.options, origin: origin, priority: request.priority ?? 0,
+      mailbox: mailbox, options: request.options, site: site, priority: request.priority ?? 0,
       serial: serial)
     let replayed = former == nil ? mailbox.joined - mailbox.position : 0
     if former != nil || replayed > 0 {
@@ -112,13 +116,27 @@ extension Topic {
     return node
   }
 
+  /// Reports that a rule needs more answers than there are subscribers, unless that was done since there were as many.
+  func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
+    guard state.withLock({ $0.shortages.insert(needed).inserted }) else { return }
+    let nobody = BoundSubscriber(to: self)
+    let request = SubscriptionRequest(
+      object: nobody, type: BoundSubscriber.self, options: nil, priority: nil,
+      line: .init(file: #fileID, line: #line))
+    let node = makeEnded(request, reference: WeakReference(nobody, object: nobody))
+    var incident = DelegateHub.Incident(
+      kind: .tooFew, call: .init(code: call), subscription: .init(node: node), id: nil)
+    (incident.needed, incident.present) = (needed, present)
+    owner?.report(incident)
+  }
+
   /// Makes a terminated subscription, for an object that is dying; nobody else keeps it.
   private func makeEnded(
     _ request: SubscriptionRequest, reference: consuming WeakReference
   ) -> SubscriptionNode {
     let node = SubscriptionNode(
       reference: reference, topic: self, mailbox: Mailbox(at: Notification(), number: 0),
-      options: nil, origin: Origin(request.type, at: request.site), priority: 0, serial: 0)
+      options: nil, site: SubscribeSite(request.type, at: request.line), priority: 0, serial: 0)
     node.beginTermination()
     node.finishTermination(at: 0, as: .expired)
     return node

@@ -35,6 +35,9 @@ extension Topic {
       let wasEmpty = index.population == 0
       let result = section(&index)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
+      if !index.shortages.isEmpty {
+        index.shortages = index.shortages.filter { $0 > index.population }
+      }
       let hasChanged = wasEmpty != (index.population == 0)
       return (result, index.isHeavy, hasChanged ? index.watchers : nil)
     }
@@ -75,11 +78,24 @@ extension Topic {
     update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
   }
 
-  /// Cancels an object's subscription; that of a dead object that had the same address has expired.
+  /// Ends a subscription that was to end and has nothing left to handle.
+  func terminateIfOver(_ node: SubscriptionNode) {
+    // Looked at in the section: the object may have subscribed again.
+    update { index, effects in
+      guard node.contents.withLock({ $0.isOver }) else { return }
+      Self.terminate(node, as: .cancelled, &index, &effects)
+    }
+  }
+
+  /// Cancels an object's subscription, and those that it owns; that of a dead object that had the same address has
+  /// expired.
   ///
   /// - Parameter object: the object, which may be dying.
   func terminate(_ object: AnyObject) {
     update { index, effects in
+      for node in index.takeOwned(by: ObjectIdentifier(object)) {
+        Self.terminate(node, as: .cancelled, &index, &effects)
+      }
       guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
       // No weak reference refers to an object that is dying, and none to another has its address.
       let isSame =
@@ -125,8 +141,9 @@ extension Topic {
     effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
-  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released. What waits in streams
-  /// waits on.
+  /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
+  ///
+  /// What waits in streams waits on.
   func close() {
     finishAll()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
@@ -140,50 +157,49 @@ extension Topic {
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
     return state.withLock { $0.ended[address] ?? [] }
-      .filter { $0.reference.refers(to: object) }
+      .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
 
   // MARK: Telling
 
   /// Appends a notification, if anybody is subscribed.
   ///
-  /// - Returns: whether the caller has to start a lane, which is counted.
+  /// - Returns: whether the caller has to start a delivery, which is counted.
   func post(_ content: Notification.Content, for owner: some TopicOwner) -> Bool {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    let (isLaneDue, former) = state.withLock { index -> (Bool, Notification.Content?) in
-      guard index.population > 0 || index.isKeeping, let placeholder = spare.take() else {
-        return (false, nil)
-      }
-      let former = append(content, followedBy: placeholder, &index)
-      guard index.population > 0, index.requestLane() else { return (false, former) }
+    var former: [Notification.Content] = []
+    let isDeliveryDue = state.withLock { index in
+      let isHeard = index.population > 0
+      guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
+      append(content, followedBy: placeholder, &index)
+      if index.isKeeping { former = index.moveKept() }
+      guard isHeard, !index.isDeliveryDue else { return false }
+      index.isDeliveryDue = true
       owner.begin()
-      return (true, former)
+      return true
     }
     // What the user gave is not released under the lock.
     withExtendedLifetime((content, former)) {}
-    return isLaneDue
+    return isDeliveryDue
   }
 
   /// Appends a notification, and then tells of it those that take no lock.
   ///
   /// Called under the lock.
-  ///
-  /// - Returns: what is not kept any more.
   func append(
     _ content: Notification.Content, followedBy placeholder: Notification, _ index: inout TopicIndex
-  ) -> Notification.Content? {
-    let (_, former) = index.post(content, to: number, followedBy: placeholder)
+  ) {
+    index.post(content, to: number, followedBy: placeholder)
     if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
     published.wrappingAdd(1, ordering: .releasing)
-    return former
   }
 
-  /// The subscriptions that a lane which was requested serves: it sees all that was posted before.
-  func beginLane() -> [SubscriptionNode] {
+  /// The subscriptions that a delivery which was requested serves: it sees all that was posted before.
+  func beginDelivery() -> [SubscriptionNode] {
     state.withLock { index in
-      index.isLaneDue = false
+      index.isDeliveryDue = false
       return index.members.snapshot
     } ?? merge()
   }

@@ -51,10 +51,7 @@ extension SubscriptionNode {
   /// - Returns: whether it may begin; if not, it was counted off.
   @usableFromInline
   func goOnWithCall(since word: UInt64) -> Bool {
-    if word & Bits.terminated == 0 {
-      makeRoom()
-      return true
-    }
+    if mayBegin(in: word) { return true }
     endCall(as: .unasked)
     return false
   }
@@ -62,9 +59,19 @@ extension SubscriptionNode {
   /// Whether a call that was counted may begin.
   func mayBegin() -> Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
-    if word & (Bits.terminated | Bits.full) == 0 { return true }
-    if word & Bits.full != 0 { makeRoom() }
-    return word & Bits.terminated == 0
+    return word & Bits.special == 0 || mayBegin(in: word)
+  }
+
+  private func mayBegin(in word: UInt64) -> Bool {
+    if word & Bits.terminated != 0 { return false }
+    if word & Bits.stream != 0 {
+      // In this order: statistics read what was addressed last.
+      topic.state.withLock { $0.addQuestion() }
+      contents.withLock { $0.mailbox.passOverQuestion() }
+      return false
+    }
+    makeRoom()
+    return true
   }
 
   /// Counts some of those that were asked elsewhere than in `state`.
@@ -126,11 +133,14 @@ extension SubscriptionNode {
   /// - Returns: whether it is.
   @usableFromInline
   func isLate(
-    admittedBy admits: Admission?, in call: CallKind, notingSince start: Duration?
+    admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?
   ) -> Bool {
-    guard isOpen, let object = reference.living, admits?(object) ?? true else { return false }
+    let word = state.load(ordering: .sequentiallyConsistent)
+    guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living,
+      admits?(object) ?? true
+    else { return false }
     // One that waits for its executor has not been running.
-    let isRunning = state.load(ordering: .sequentiallyConsistent) >= Bits.call
+    let isRunning = word >= Bits.call
     if let start { report(.late, in: call, since: isRunning ? start : nil) }
     return true
   }

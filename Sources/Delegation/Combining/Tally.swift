@@ -18,9 +18,8 @@ extension DelegateHub {
   /// many must have answered, because what has died or was unsubscribed says nothing:
   ///
   /// ```swift
-  /// let isAllowed = await hub.vote(
-  ///   Gatekeeper.self, by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
-  ///   absent: .counts(as: false)
+  /// let isAllowed = await hub[Gatekeeper.self].vote(
+  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
   /// ) { try await $0.mayEnter(guest) }
   /// ```
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
@@ -52,9 +51,9 @@ extension DelegateHub {
   }
 }
 
-/// What a poll needs of a ballot.
+/// What a question needs of its tally.
 @usableFromInline
-protocol Countable: Sendable {
+protocol Tallying: Sendable {
   associatedtype Event: Sendable
   associatedtype Decision: Sendable
 
@@ -68,7 +67,7 @@ protocol Countable: Sendable {
 /// The count of one question: how many answers are outstanding, and what is decided.
 @frozen
 @usableFromInline
-struct Ballot<C: Combiner, Failure: Error>: Countable {
+struct Tally<C: Combiner, Failure: Error>: Tallying {
   @usableFromInline
   typealias Event = Answer<C.Response, Failure>
   @usableFromInline
@@ -156,7 +155,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
     return finish()
   }
 
-  /// Releases what was needed only to decide, because a late handler keeps the ballot.
+  /// Releases what was needed only to decide, because a late handler keeps the tally.
   @inlinable
   mutating func clear() {
     isOutstanding = nil
@@ -166,7 +165,7 @@ struct Ballot<C: Combiner, Failure: Error>: Countable {
   @inlinable
   mutating func finish() -> Decision {
     guard let outcome = combiner?.finish() else {
-      fatalError("Delegation: a ballot was counted after it was cleared")
+      fatalError("Delegation: a tally was counted after it was cleared")
     }
     return .success(outcome)
   }

@@ -18,40 +18,44 @@ struct TopicIndex: Sendable {
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
-  private(set) var open = Shards<SubscriptionNode>()
+  private(set) var open = ShardedDictionary<SubscriptionNode>()
   /// The same in order.
   var members = MemberList<SubscriptionNode>()
-  /// Those that have ended and are not accounted for, by the subscriber's address.
+  /// Those whose subscriber has an owner, by the owner's address.
+  private var owned = ShardedDictionary<[SubscriptionNode]>()
+  /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
   /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
-  private(set) var ended = Shards<[SubscriptionNode]>()
+  private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
   /// The sums of what became of the notifications and questions of all others.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
-  private var named = Shards<[Named]>()
+  private var named = ShardedDictionary<[Named]>()
   /// Those that have another one's place, which is its serial number.
-  var heirs = Shards<SubscriptionNode>()
-  /// Where the subscriptions come from; at most ``mostOrigins``.
-  private var origins: [Origin] = []
+  var heirs = ShardedDictionary<SubscriptionNode>()
+  /// Where the subscriptions come from; at most ``mostSites``.
+  private var sites: [SubscribeSite] = []
   private var lastSerial = 0
   /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
   var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
+  /// The numbers of answers that rules need and that were reported to be too many.
+  var shortages: Set<Int> = []
   private(set) var posted = 0
-  private var latestReceipt: Receipt?
+  private(set) var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
   private var sweepPopulation = Self.smallestSweep
-  /// Whether a lane has been requested that will see what is posted now.
-  var isLaneDue = false
+  /// Whether a delivery has been requested that will see what is posted now.
+  var isDeliveryDue = false
 
   /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many origins are remembered; later ones are each subscription's own.
-  static let mostOrigins = 64
+  /// How many sites are remembered; later ones are each subscription's own.
+  static let mostSites = 64
 
   var population: Int { open.count }
 
@@ -61,35 +65,34 @@ struct TopicIndex: Sendable {
   ///
   /// The caller keeps the content until after the lock: nobody else may keep it that long.
   ///
-  /// - Returns: the notification, which refers to all that is posted after it, and what is not kept any more, for the
-  ///   caller to release after the lock.
   mutating func post(
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
-  ) -> (notification: Notification, former: Notification.Content?) {
-    let notification = placeholder
-    notification.fill(with: content, followedBy: next)
+  ) {
+    placeholder.fill(with: content, followedBy: next)
     if let receipt = content.receipt {
-      receipt.open(number: posted, to: topic, addressees: population, after: population > 0 ? latestReceipt : nil)
-      latestReceipt = receipt
+      receipt.open(at: (topic, posted, receipts.total), addressees: population)
+      receipts.add(receipt)
     }
     placeholder = next
     posted += 1
     addressed += population
-    return (notification, kept == nil ? nil : moveKept())
   }
+
+  /// Counts a question that a stream passes over, as a notification that was addressed to it.
+  mutating func addQuestion() { addressed += 1 }
 
   /// Counts the notification that was posted as kept.
   ///
-  /// - Returns: what is not kept any more.
-  private mutating func moveKept() -> Notification.Content? {
-    guard var range = kept.take() else { return nil }
+  /// - Returns: what is not kept any more, if anything, for the caller to release after the lock.
+  mutating func moveKept() -> [Notification.Content] {
+    guard var range = kept.take() else { return [] }
     defer { kept = range }
     if range.count < range.limit {
       range.count += 1
-      return nil
+      return []
     }
     defer { if let next = range.first.next { range.first = next } }
-    return range.first.content
+    return [range.first.content].compactMap(\.self)
   }
 
   /// Whether notifications are kept for new subscriptions.
@@ -106,14 +109,6 @@ struct TopicIndex: Sendable {
   /// - Returns: what is to be released after the lock.
   mutating func keepNone() -> Notification? { kept.take()?.first }
 
-  /// Notes that a lane is requested.
-  ///
-  /// - Returns: whether none was due.
-  mutating func requestLane() -> Bool {
-    defer { isLaneDue = true }
-    return !isLaneDue
-  }
-
   // MARK: Subscriptions
 
   /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.
@@ -125,12 +120,12 @@ struct TopicIndex: Sendable {
     return mailbox
   }
 
-  /// The origin of a subscription of that type from that line of the source.
-  mutating func origin(of type: any AnyObject.Type, at site: Site) -> Origin {
-    if let known = origins.first(where: { $0.type == type && $0.site == site }) { return known }
-    let origin = Origin(type, at: site)
-    if origins.count < Self.mostOrigins { origins.append(origin) }
-    return origin
+  /// Where a subscription of that type from that line of the source is made.
+  mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
+    if let known = sites.first(where: { $0.type == type && $0.line == line }) { return known }
+    let site = SubscribeSite(type, at: line)
+    if sites.count < Self.mostSites { sites.append(site) }
+    return site
   }
 
   /// The place of a new subscription in the order.
@@ -153,6 +148,12 @@ struct TopicIndex: Sendable {
     open[Int(bitPattern: address)]
   }
 
+  /// Takes out those that an object owns, which are to be ended.
+  mutating func takeOwned(by owner: ObjectIdentifier) -> [SubscriptionNode] {
+    defer { if owned.count > 0 { owned[Int(bitPattern: owner)] = nil } }
+    return owned[Int(bitPattern: owner)] ?? []
+  }
+
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
 
@@ -162,6 +163,7 @@ struct TopicIndex: Sendable {
   ) {
     open[node.address] = node
     members.add(node)
+    if let owner = node.reference.owner { owned[owner] = (owned[owner] ?? []) + [node] }
     rename(node, to: options?.id)
     addressed += replayed
   }
@@ -192,10 +194,13 @@ struct TopicIndex: Sendable {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
     if named.count > 0 { rename(node, from: node.id) }
+    if let owner = node.reference.owner, let others = owned[owner]?.filter({ $0 !== node }) {
+      owned[owner] = others.isEmpty ? nil : others
+    }
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    ended[node.address] = (ended[node.address] ?? []) + [node]
+    ended[node.endedAddress] = (ended[node.endedAddress] ?? []) + [node]
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -219,8 +224,9 @@ struct TopicIndex: Sendable {
   mutating func finish(
     _ node: SubscriptionNode, with account: (counts: Account, questions: QuestionAccount)
   ) {
-    guard let all = ended[node.address], all.contains(where: { $0 === node }) else { return }
-    ended[node.address] = all.count == 1 ? nil : all.filter { $0 !== node }
+    let address = node.endedAddress
+    guard let all = ended[address], all.contains(where: { $0 === node }) else { return }
+    ended[address] = all.count == 1 ? nil : all.filter { $0 !== node }
     counts += account.counts
     questions += account.questions
   }

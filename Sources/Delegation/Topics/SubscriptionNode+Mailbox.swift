@@ -16,7 +16,7 @@ extension SubscriptionNode {
   /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
-  /// Changes the contents, after they have what is the predecessor's and a mailbox with a limit has stored what
+  /// Changes the contents, after they have what is the older one's and a mailbox with a limit has stored what
   /// was posted.
   ///
   /// It reports and releases what was dropped, outside the lock.
@@ -27,7 +27,7 @@ extension SubscriptionNode {
       return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
     }
     if let overflow {
-      let last = overflow.passReceipts()
+      let last = overflow.passReceipts(by: reference)
       if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
     }
     return result
@@ -35,7 +35,9 @@ extension SubscriptionNode {
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
-    contents.withLock { $0.mailbox.hasPending(number) }
+    contents.withLock {
+      $0.mailbox.hasPending(number) || $0.options?.loop?.hands.contains(number) == true
+    }
   }
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
@@ -48,29 +50,24 @@ extension SubscriptionNode {
   var account: Account {
     // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
     // a mailbox with a limit has stored.
-    touch { contents, _ in contents.mailbox.account(published: published) }
+    touch { contents, _ in contents.mailbox.account(published: published, inHands: contents.hands) }
   }
 }
 
 /// What workers do with a subscription's mailbox.
 extension SubscriptionNode {
   /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
-  /// executor is another one, the mailbox waits in its lane instead.
+  /// executor is another one, the mailbox waits in its delivery instead.
   ///
   /// - Parameter place: where the worker runs; `nil` if it has no executor of its own.
   /// - Returns: what the worker does next.
   func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
-      if let loop = contents.options?.loop {
+      if let options = contents.options, !options.isServed(at: place) {
         guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner?.begin()
-        return (.wake(loop.nextWaiter()), 0)
-      }
-      if let executor = contents.options?.executor, Delegation.place(of: executor) != place {
-        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        topic.owner?.begin()
-        return (.elsewhere, 0)
+        if contents.hands == 0 { topic.owner?.begin() }
+        return (options.loop.map { .wake($0.nextWaiter()) } ?? .elsewhere, 0)
       }
       guard attend(&contents.mailbox, published) else { return (.done, 0) }
       let step = contents.mailbox.proceed(published: published)
@@ -89,10 +86,10 @@ extension SubscriptionNode {
     return false
   }
 
-  /// Takes the mailbox out of its lane, for a worker there, which counts it off when it is done.
+  /// Takes the mailbox out of its delivery, for a worker there, which counts it off when it is done.
   ///
   /// - Returns: whether it was there: not if the subscription has ended.
-  func leaveLane() -> Bool {
+  func leaveDelivery() -> Bool {
     contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
 
@@ -132,7 +129,7 @@ extension SubscriptionNode {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
     if case .more = step { topic.owner?.requestWorker(for: self) }
-    if case .over = step { terminate(as: .cancelled) }
+    if case .over = step { topic.terminateIfOver(self) }
     return step
   }
 }

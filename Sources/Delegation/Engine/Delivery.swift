@@ -1,22 +1,22 @@
 /// The delivery of pending notifications to subscriptions that have one executor.
 ///
-/// *Workers* claim subscriptions from a shared cursor, one at a time and in order, and run the handlers of each in
+/// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run the handlers of each in
 /// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the
-/// *standby*. A worker that starts with more than one subscription left requests the next before it
+/// *spare worker*. A worker that starts with more than one subscription left requests the next before it
 /// claims. So a handler that suspends, or blocks its thread, does not delay the others, and the number of
 /// tasks grows with suspensions, not with subscribers.
 ///
-/// The hub's lane begins with a snapshot. A worker that claims a subscription with another executor adds it to the
-/// lane of that one, whose workers run there. A subscription is in one lane at a time, and is attended by nobody
+/// The hub's delivery begins with a snapshot. A worker that claims a subscription with another executor adds it to the
+/// delivery of that one, whose workers run there. A subscription is in one delivery at a time, and is attended by nobody
 /// meanwhile, so an executor that stands still holds nothing else.
-final class Lane: Sendable {
+final class Delivery: Sendable {
   /// What workers share under the lock.
-  struct State: Claimable {
-    var cursor: Cursor
+  struct State: WorkSharing {
+    var work: WorkQueue
   }
 
   let core: HubCore
-  /// Kept until the last worker is done.
+  /// Kept until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
@@ -28,7 +28,7 @@ final class Lane: Sendable {
   private let priority: TaskPriority
   let state: Lock<State>
 
-  /// Makes the hub's lane.
+  /// Makes the hub's delivery.
   convenience init(delivering nodes: consuming [SubscriptionNode], for core: HubCore) {
     self.init(nodes, for: core, on: core.executor, isElsewhere: false, Task.currentPriority)
   }
@@ -38,12 +38,13 @@ final class Lane: Sendable {
     on executor: (any TaskExecutor)?, isElsewhere: Bool, _ priority: TaskPriority
   ) {
     self.core = core
-    hub = core.hub
+    // An executor may stand still for good: what waits there keeps only the subscriptions.
+    hub = isElsewhere ? nil : core.hub
     self.executor = executor
     place = executor.map(Delegation.place)
     self.isElsewhere = isElsewhere
     self.priority = priority
-    state = Lock(State(cursor: Cursor(nodes)))
+    state = Lock(State(work: WorkQueue(nodes)))
   }
 
   /// Requests one more worker.
@@ -57,50 +58,80 @@ final class Lane: Sendable {
     }
   }
 
-  /// Claims the next subscription that has not ended in its lane.
+  /// Claims the next subscription that has not ended in its delivery.
   ///
-  /// - Parameter isFirst: whether the worker begins, and requests the standby before.
+  /// - Parameter isFirst: whether the worker begins, and requests the spare worker before.
   /// - Returns: the subscription; `nil` if none is left.
   func claim(atBeginning isFirst: Bool = false) -> SubscriptionNode? {
     var next = isFirst ? state.begin { requestWorker() } : state.claim()
     while let node = next?.node {
-      if !isElsewhere || node.leaveLane() { return node }
+      if !isElsewhere || node.leaveDelivery() { return node }
       next = state.claim()
     }
     return nil
   }
 }
 
-/// How a lane's workers run handlers.
-extension Lane {
-  /// Runs one worker, after requesting the next standby.
+/// How a delivery's workers run handlers.
+extension Delivery {
+  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
+  /// or a queue from its other work for too long.
+  static let servedAtOnce = 64
+
+  /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var batches: [ObjectIdentifier: Batch] = [:]
+    var served = 0
+    var batches = Batches()
     var next = claim(atBeginning: true)
     while let node = next {
       await serve(node, as: &worker, sending: &batches)
-      if isElsewhere { core.end() }
+      if isElsewhere {
+        core.end()
+        served += 1
+        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      }
       next = claim()
     }
-    send(&batches)
+    if !batches.isEmpty { send(&batches) }
   }
 
-  /// Subscriptions of one executor, to which a worker has come while it ran no handler: they share a lane.
-  private typealias Batch = (executor: any TaskExecutor, nodes: [SubscriptionNode])
+  /// Subscriptions with executors, to which a worker has come while it ran no handler: those of one executor share a
+  /// delivery, which is one job for many.
+  private struct Batches {
+    private var indices: [ObjectIdentifier: Int] = [:]
+    private var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
 
-  private func send(_ batches: inout [ObjectIdentifier: Batch]) {
-    for (executor, nodes) in batches.values {
-      Lane(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
+    var isEmpty: Bool { all.isEmpty }
+
+    mutating func add(_ node: SubscriptionNode, for executor: any TaskExecutor) {
+      let place = Delegation.place(of: executor)
+      let index = indices[place, default: all.count]
+      if index == all.count {
+        indices[place] = index
+        all.append((executor, []))
+      }
+      all[index].nodes.append(node)
     }
-    batches = [:]
+
+    /// Takes out all, in the order in which they came: a schedule is the same each time.
+    mutating func take() -> [(executor: any TaskExecutor, nodes: [SubscriptionNode])] {
+      defer { self = Batches() }
+      return all
+    }
   }
 
-  /// Runs the handlers of a subscription, or adds it to another lane.
+  private func send(_ batches: inout Batches) {
+    for (executor, nodes) in batches.take() {
+      Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
+    }
+  }
+
+  /// Runs the handlers of a subscription, or adds it to another delivery.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
-    sending batches: inout [ObjectIdentifier: Batch]
+    sending batches: inout Batches
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
@@ -113,21 +144,11 @@ extension Lane {
         if !batches.isEmpty { send(&batches) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
-        var fate = Notification.Fate.skipped
-        if content.context.isEmpty {
-          fate = await run((consume content).handler, on: node, in: call, as: &worker)
-        } else {
-          // Incidents are found within these task-locals, too.
-          await content.context.bind {
-            fate = await run(content.handler, on: node, in: call, as: &worker)
-          }
-        }
+        let fate = await run((consume content).handler, on: node, in: call, as: &worker)
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
-        if let executor = node.executor {
-          batches[Delegation.place(of: executor), default: (executor, [])].nodes.append(node)
-        }
+        if let executor = node.executor { batches.add(node, for: executor) }
         return
       case .wake(let waiter):
         waiter?.resume(true)
@@ -144,9 +165,26 @@ extension Lane {
     as worker: inout Worker?
   ) async -> Notification.Fate {
     switch consume handler {
-    case .synchronous(let handle): run(handle, on: node, in: call)
-    case .asynchronous(let handle): await run(handle, on: node, in: call, as: &worker)
+    case .synchronous(let handle): return run(handle, on: node, in: call)
+    case .asynchronous(let handle): return await run(handle, on: node, in: call, as: &worker)
+    case .bound(let bound): return await run(bound, on: node, in: call, as: &worker)
     }
+  }
+
+  /// Incidents are found within the poster's task-locals, too.
+  nonisolated(nonsending) private func run(
+    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind,
+    as worker: inout Worker?
+  ) async -> Notification.Fate {
+    var fate = Notification.Fate.expired
+    await bound.context.bind {
+      switch bound.handler {
+      case .synchronous(let handle): fate = run(handle, on: node, in: call)
+      case .asynchronous(let handle): fate = await run(handle, on: node, in: call, as: &worker)
+      case .bound(let inner): fate = await run(inner, on: node, in: call, as: &worker)
+      }
+    }
+    return fate
   }
 
   /// Not inlined: as a part of an asynchronous function each delivery is dearer.
@@ -154,7 +192,7 @@ extension Lane {
   private func run(
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Notification.Fate {
-    guard node.mayHandle else { return .skipped }
+    guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
     do {
       return try node.fate(of: handle(node.reference), in: call)
@@ -167,17 +205,17 @@ extension Lane {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
   ) async -> Notification.Fate {
-    let worker = present ?? Worker(for: core, caller: nil)
+    let worker = present ?? Worker(for: core.number, caller: nil)
     present = worker
-    guard node.mayHandle else { return .skipped }
+    guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {
-      let delivery = try await HandlerContext.binding.withValue(context) {
+      let fate = try await HandlerContext.binding.withValue(context) {
         try await handle(node.reference)
       }
-      return node.fate(of: delivery, in: call)
+      return node.fate(of: worker.takeFate(fate), in: call)
     } catch {
       return fail(error, on: node, in: call)
     }
@@ -195,30 +233,24 @@ extension Lane {
 }
 
 extension SubscriptionNode {
-  /// The fate of a notification whose handler has not thrown.
-  func fate(of delivery: Notification.Delivery, in call: CallKind) -> Notification.Fate {
-    switch delivery {
-    case .handled: return .handled
-    case .passedOver: return .passedOver
-    case .notAddressed: return .notAddressed
-    case .expired:
-      terminate(as: .expired, in: call)
-      return .skipped
-    }
+  /// Takes the fate of a notification whose handler has not thrown: a subscriber that was found dead is terminated.
+  func fate(of fate: Notification.Fate, in call: CallKind) -> Notification.Fate {
+    if fate == .expired { terminate(as: .expired, in: call) }
+    return fate
   }
 }
 
 extension HubCore: TopicOwner {
-  /// Starts the lane that a post has requested.
-  func startLane(of topic: Topic, priority: TaskPriority? = nil) {
+  /// Starts the delivery that a post has requested.
+  func startDelivery(of topic: Topic, priority: TaskPriority? = nil) {
     Task.startDetached(on: executor, priority: priority) { [hub] in
-      await Lane(delivering: topic.beginLane(), for: self).work()
+      await Delivery(delivering: topic.beginDelivery(), for: self).work()
       withExtendedLifetime(hub) { self.end() }
     }
   }
 
   func requestWorker(for node: SubscriptionNode) {
-    Lane(delivering: [node], for: self).requestWorker()
+    Delivery(delivering: [node], for: self).requestWorker()
   }
 
   func sweep(_ topic: Topic) {

@@ -1,29 +1,30 @@
-/// A question with its ballot and its decision, which have types.
+/// A question with its tally and its decision, which have types.
 ///
-/// `@unchecked Sendable`: `ballot` and `outcome` are accessed before the question is shared, and after that
+/// `@unchecked Sendable`: `tally` and `outcome` are accessed before the question is shared, and after that
 /// only by the worker that counts (``Question/isCounting``). The one that decides never stops to. The caller takes
 /// `outcome` after it has read under the lock that it is decided.
 ///
-/// It is generic over the ballot as a whole, so that it has one type to look up.
+/// It is generic over the tally as a whole, so that it has one type to look up.
 @_fixed_layout
 @usableFromInline
-final class Poll<Count: Countable>: Question, @unchecked Sendable {
+final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   @usableFromInline
   @exclusivity(unchecked)
-  var ballot: Count
+  var tally: Count
   /// The decision: empty until there is one, and again when the caller has taken it.
   ///
-  /// It is an array: of an optional the runtime would look up the type when the poll is released.
+  /// It is an array: of an optional the runtime would look up the type when the question is released.
   @usableFromInline
   @exclusivity(unchecked)
   var outcome: [Count.Decision] = []
 
   @inlinable
   init(
-    _ ballot: Count, of nodes: consuming [SubscriptionNode], from first: Int = 0,
-    admittedBy admits: Admission?, in core: HubCore, _ call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    _ tally: Count, of nodes: consuming [SubscriptionNode], from first: Int = 0,
+    admittedBy admits: RecipientFilter?, in core: HubCore, _ call: CallKind,
+    expiring expiry: Expiry?, _ ask: @escaping Ask
   ) {
-    self.ballot = ballot
+    self.tally = tally
     super.init(
       to: nodes, from: first, admittedBy: admits, of: core, in: call, expiring: expiry, ask)
   }
@@ -31,14 +32,14 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
   @inlinable
   deinit {}
 
-  /// Takes the decision, so that handlers that still run and keep the poll do not keep it.
+  /// Takes the decision, so that handlers that still run and keep the question do not keep it.
   ///
   /// For the caller, once it is decided.
   @inlinable
   @inline(never)
-  static func takeDecision(of poll: Poll) -> Count.Decision {
-    guard let decision = poll.outcome.popLast() else {
-      fatalError("Delegation: a poll went on undecided")
+  static func takeDecision(of question: TalliedQuestion) -> Count.Decision {
+    guard let decision = question.outcome.popLast() else {
+      fatalError("Delegation: a question went on undecided")
     }
     return decision
   }
@@ -56,10 +57,10 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
   func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
     let position = claim.position
     if beginCounting(ending: claim.node, by: worker) {
-      return conclude(keep(ballot.count(answer, from: position)), by: worker)
+      return conclude(keep(tally.count(answer, from: position)), by: worker)
     }
     let isCounting = enqueue(ending: claim.node, by: worker) {
-      self.keep(self.ballot.count(answer, from: position))
+      self.keep(self.tally.count(answer, from: position))
     }
     return isCounting ? conclude(false, by: worker) : claimNext(for: worker, counting: false).next
   }
@@ -71,7 +72,7 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
   @inline(never)
   func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
     expire()
-    if enqueue({ self.keep(self.ballot.expire(counting: absence)) }) {
+    if enqueue({ self.keep(self.tally.expire(counting: absence)) }) {
       _ = conclude(false, by: nil)
     }
   }
@@ -89,8 +90,8 @@ final class Poll<Count: Countable>: Question, @unchecked Sendable {
       if !isDecided { return next }
     }
     // Read first: after `end` the caller may already have gone on.
-    let isComplete = ballot.isComplete
-    ballot.clear()
+    let isComplete = tally.isComplete
+    tally.clear()
     end(cancelling: !isComplete, by: worker)
     return nil
   }

@@ -3,13 +3,13 @@
 /// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
 @frozen
 @usableFromInline
-struct Audience<P>: Sendable {
+struct Recipients<P>: Sendable {
   /// The protocol that they subscribed to.
   @usableFromInline
   let base: Any.Type
   /// Whether one conforms to the further protocols; `nil` for all subscribers.
   @usableFromInline
-  let admits: Admission?
+  let admits: RecipientFilter?
 
   @usableFromInline
   static func stopAtClass() -> Never {
@@ -20,10 +20,10 @@ struct Audience<P>: Sendable {
       """)
   }
 
-  /// The subscribers of this audience that conform to a further protocol.
-  func conforming<Narrower>(to type: Narrower.Type) -> Audience<Narrower> {
+  /// The subscribers of this recipients that conform to a further protocol.
+  func conforming<Narrower>(to type: Narrower.Type) -> Recipients<Narrower> {
     let outer = admits
-    return Audience<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
+    return Recipients<Narrower>(base: base) { outer?($0) ?? true && $0 is Narrower }
   }
 
   /// The key of the protocol that they subscribed to.
@@ -31,7 +31,7 @@ struct Audience<P>: Sendable {
   var key: ObjectIdentifier { ObjectIdentifier(base) }
 }
 
-extension Audience {
+extension Recipients {
   /// All subscribers of a protocol.
   @inlinable
   init(_ type: P.Type) {
@@ -45,13 +45,20 @@ extension Audience {
   @inlinable
   @inline(__always)
   func load(_ reference: borrowing WeakReference) -> P? {
-    guard let admits else { return reference.load(as: P.self) }
-    return reference.living.flatMap { admits($0) ? $0 as? P : nil }
+    if admits == nil { return reference.load(as: P.self) }
+    return loadIfAdmitted(reference)
+  }
+
+  /// Not inlined: it would make each voter of the others dearer.
+  @inlinable
+  @inline(never)
+  func loadIfAdmitted(_ reference: borrowing WeakReference) -> P? {
+    reference.living.flatMap { admits?($0) == true ? $0 as? P : nil }
   }
 
   /// What became of a notification whose subscriber was not loaded.
   @inlinable
-  func absence(of reference: borrowing WeakReference) -> Notification.Delivery {
+  func absence(of reference: borrowing WeakReference) -> Notification.Fate {
     admits != nil && reference.isAlive ? .notAddressed : .expired
   }
 }
@@ -59,11 +66,11 @@ extension Audience {
 extension SubscriptionNode {
   /// The subscriber, for a question.
   ///
-  /// - Returns: `nil` if it is not in the audience, or if it has died, which terminates the subscription.
+  /// - Returns: `nil` if it is not in the recipients, or if it has died, which terminates the subscription.
   @inlinable
   @inline(__always)
-  func subscriber<P>(in audience: Audience<P>, for call: CallKind) -> P? {
-    if let subscriber = audience.load(reference) {
+  func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
+    if let subscriber = recipients.load(reference) {
       noteHeard()
       return subscriber
     }
@@ -77,11 +84,11 @@ extension SubscriptionNode {
   @inlinable
   @inline(__always)
   func call<P, R, E>(
-    in audience: Audience<P>, for call: CallKind,
+    in recipients: Recipients<P>, for call: CallKind,
     _ body: (P) throws(E) -> R
   ) throws(E) -> R? {
     guard beginCall() else { return nil }
-    guard let subscriber = subscriber(in: audience, for: call) else {
+    guard let subscriber = subscriber(in: recipients, for: call) else {
       endCall(as: .unasked)
       return nil
     }

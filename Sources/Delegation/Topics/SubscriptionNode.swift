@@ -1,40 +1,5 @@
 public import Synchronization
 
-/// Where in the source a subscription was made.
-struct Site: Sendable, Equatable, CustomStringConvertible {
-  private let file: StaticString
-  private let line: UInt
-
-  init(file: StaticString, line: UInt) {
-    self.file = file
-    self.line = line
-  }
-
-  var description: String { "\(file):\(line)" }
-
-  static func == (one: Site, other: Site) -> Bool {
-    one.line == other.line && (one.place == other.place || "\(one.file)" == "\(other.file)")
-  }
-
-  /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
-  private var place: Int {
-    file.hasPointerRepresentation ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
-  }
-}
-
-/// The subscribers of one type that one line of the source subscribes to a protocol.
-final class Origin: Sendable {
-  let type: any AnyObject.Type
-  let site: Site
-  /// Whether one of them was called.
-  let isCalled = Atomic(false)
-
-  init(_ type: any AnyObject.Type, at site: Site) {
-    self.type = type
-    self.site = site
-  }
-}
-
 /// One subscription: its subscriber, its topic, and its mailbox.
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
@@ -66,22 +31,28 @@ final class SubscriptionNode: Ranked {
     /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
     /// that it and `terminated` have one order.
     static var attended: UInt64 { 8 }
-    /// It ended because another subscription has taken its id.
+    /// It ended because another subscription has taken its id; set together with `terminated`.
     static var replaced: UInt64 { 16 }
-    /// The subscriber was called by a question.
+    /// The subscriber was called.
     @inlinable
     static var heard: UInt64 { 32 }
-    /// It ended because another subscription has taken its id; set together with `terminated`.
+    /// The same as `replaced`, until the subscription is cancelled as well.
     static var succeeded: UInt64 { 64 }
+    /// It is a stream's: questions pass it over.
+    @inlinable
+    static var stream: UInt64 { 1 << 7 }
     /// One question that it was asked; the bits from here to `full` count them.
     @inlinable
-    static var asked: UInt64 { 1 << 7 }
+    static var asked: UInt64 { 1 << 8 }
     /// So many were asked that some have to be counted elsewhere, before the bits overflow.
     @inlinable
     static var full: UInt64 { 1 << 31 }
     /// One running question; the upper half of the word counts them.
     @inlinable
     static var call: UInt64 { 1 << 32 }
+    /// What a call has to look at before it begins.
+    @inlinable
+    static var special: UInt64 { terminated | full | stream }
   }
 
   @usableFromInline
@@ -90,7 +61,8 @@ final class SubscriptionNode: Ranked {
   let state: Atomic<UInt64>
   let topic: Topic
   let contents: Lock<Contents>
-  let origin: Origin
+  /// Where in the source it was made.
+  let site: SubscribeSite
   private let priority: Atomic<Int>
   /// The order of subscription, a running number of the topic.
   let serial: Int
@@ -98,7 +70,9 @@ final class SubscriptionNode: Ranked {
   /// The state under the lock.
   struct Contents: Sendable {
     var mailbox: Mailbox
-    /// The options that the user named; `nil` if there are none, and from the end on.
+    /// The options that the user named; `nil` if there are none.
+    ///
+    /// From the end on only its name is left, as long as handlers run.
     var options: SubscriptionOptions?
     /// What is to be added to what `state` says of questions.
     ///
@@ -108,24 +82,24 @@ final class SubscriptionNode: Ranked {
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    options: SubscriptionOptions?, origin: Origin, priority: Int, serial: Int
+    options: SubscriptionOptions?, site: SubscribeSite, priority: Int, serial: Int
   ) {
     self.reference = reference
     self.topic = topic
-    state = Atomic(options?.executor == nil ? 0 : Bits.hasExecutor)
+    state = Atomic(options?.initialState ?? 0)
     contents = Lock(Contents(mailbox: mailbox, options: options))
-    self.origin = origin
+    self.site = site
     self.priority = Atomic(priority)
     self.serial = serial
   }
 
   // MARK: Life
 
-  /// Where in the source it was made.
-  var site: Site { origin.site }
-
   /// The subscriber's address, by which indexes know the subscription.
   var address: Int { Int(bitPattern: reference.identity) }
+
+  /// The address by which an ended one is found: its owner's, if it has one.
+  var endedAddress: Int { reference.owner ?? address }
 
   /// Whether calls may still start, and the subscriber is alive.
   ///
@@ -143,6 +117,12 @@ final class SubscriptionNode: Ranked {
   @usableFromInline
   var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
 
+  /// Ends the subscription once the notifications up to a number have been handled.
+  func finish(at number: Int) {
+    contents.withLock { $0.mailbox.end = min($0.mailbox.end, number) }
+    topic.terminateIfOver(self)
+  }
+
   /// Terminates the subscription, unless that has been done.
   ///
   /// Must not be called under a lock.
@@ -152,11 +132,11 @@ final class SubscriptionNode: Ranked {
   ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
   func terminate(as termination: Termination, in call: CallKind? = nil) {
-    // A handler that an object with the same id has left to this one does not begin any more, either.
+    topic.terminate(self, as: termination, in: call)
+    // If another subscription has taken its id meanwhile, the handler of what it had taken does not begin any more, either.
     if termination == .cancelled {
       state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
     }
-    topic.terminate(self, as: termination, in: call)
   }
 
   /// The first half of a termination: no further call may start.
@@ -196,22 +176,25 @@ final class SubscriptionNode: Ranked {
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
-    let (pending, options, isMissed, wasQueued, waiters) = contents.withLock { contents in
+    let (pending, options, isMissed, wasQueued, isHandling) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      let wasQueued = contents.mailbox.flags.remove(.queued) != nil
-      let waiters = contents.options?.loop?.waiters ?? []
-      return (pending, contents.options.take(), contents.mailbox.hasMissed(end), wasQueued, waiters)
+      let wasQueued = contents.mailbox.flags.remove(.queued) != nil && contents.hands == 0
+      let options = contents.options
+      contents.options = isBusy || contents.hands > 0 ? options?.afterEnd : nil
+      return (pending, options, contents.mailbox.hasMissed(end), wasQueued, contents.running > 0)
     }
-    for waiter in waiters { waiter.resume(true) }
+    options?.loop?.end(of: self)
+    // A poster need not wait for one that has ended, if it leaves others behind.
+    if isHandling { topic.recountWaits() }
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
-    if termination == .expired, call != nil || isMissed {
+    if termination == .expired, call != nil || isMissed, options?.isKept != true {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }
     if let pending {
       // No receipt is looked for behind the latest one that was posted.
       let last = topic.lastReceipt.load(ordering: .acquiring)
-      pending.passReceipts(upTo: last + 1 - (end - pending.count))
+      pending.passReceipts(upTo: last + 1 - (end - pending.count), by: reference)
     }
     finish()
     return (pending, options)
@@ -221,14 +204,15 @@ final class SubscriptionNode: Ranked {
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
   func finish() {
-    let account = contents.withLock { contents -> (counts: Account, questions: QuestionAccount)? in
-      guard !isBusy, contents.mailbox.hasEnded else { return nil }
+    typealias Rest = (account: (counts: Account, questions: QuestionAccount), SubscriptionOptions?)
+    let rest = contents.withLock { contents -> Rest? in
+      guard !isBusy, contents.mailbox.hasEnded, contents.hands == 0 else { return nil }
       var questions = questions(&contents)
       // A call that has just begun finds that it must not.
       questions.answering = 0
-      return (contents.mailbox.account(published: 0), questions)
+      return ((contents.mailbox.account(published: 0), questions), contents.options.take())
     }
-    if let account { topic.state.withLock { $0.finish(self, with: account) } }
+    if let rest { topic.state.withLock { $0.finish(self, with: rest.account) } }
   }
 
   /// Applies the options that it has now.
@@ -244,7 +228,7 @@ final class SubscriptionNode: Ranked {
     touch { _, _ in }
   }
 
-  /// The id, if one was given and the subscription has not ended.
+  /// The id, if one was given, until the subscription has ended and none of its handlers runs.
   var id: Identity? { contents.withLock { $0.options?.id } }
 
   /// Whether there is an executor among the options.
@@ -263,7 +247,7 @@ final class SubscriptionNode: Ranked {
   @inlinable
   func beginCall() -> Bool {
     let word = countCall()
-    return word & (Bits.terminated | Bits.full) == 0 || goOnWithCall(since: word)
+    return word & Bits.special == 0 || goOnWithCall(since: word)
   }
 
   /// Counts a running question.
@@ -293,7 +277,7 @@ final class SubscriptionNode: Ranked {
   /// How many of this subscription's handlers are running, or about to run.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
-    return asked + (contents.withLock { $0.mailbox.isHandling } ? 1 : 0)
+    return asked + contents.withLock { $0.running }
   }
 
   /// Sets or clears `awaited`, by which the ends of handlers resume waiters.

@@ -2,7 +2,7 @@
 ///
 /// It is for data that changes under a lock that others wait for: a dictionary moves all its elements when it is full,
 /// and these parts are too small for that to take long.
-struct Shards<Value: Sendable>: Sendable {
+struct ShardedDictionary<Value: Sendable>: Sendable {
   /// Empty, or 16 of them.
   private var parts: [[Int: Value]] = []
   private(set) var count = 0

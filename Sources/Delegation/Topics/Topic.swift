@@ -2,6 +2,8 @@ internal import Synchronization
 
 /// What a topic needs of its hub, which it does not keep.
 protocol TopicOwner: AnyObject, Sendable {
+  /// A number that no other hub ever has.
+  var number: Int { get }
   /// Sets the deadlines of calls.
   var deadlines: DeadlineQueue { get }
   /// Counts a worker.
@@ -48,8 +50,9 @@ final class Topic: Sendable {
   ///
   /// Written under the lock.
   let isHeard = Atomic<Bool>(false)
-  private let hasExecutors = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
+  /// The owner's number.
+  let hubNumber: Int
   let state = Lock(TopicIndex())
 
   /// The topics below this one in the hub's tree.
@@ -65,19 +68,17 @@ final class Topic: Sendable {
   init(_ type: Any.Type, owner: any TopicOwner) {
     self.type = type
     self.owner = owner
+    hubNumber = owner.number
     key = ObjectIdentifier(type)
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// Whether a subscriber has ever had an executor of its own.
-  @usableFromInline
-  var usesExecutors: Bool { hasExecutors.load(ordering: .relaxed) }
-
-  /// Notes that one is about to have.
-  func noteExecutor() { hasExecutors.store(true, ordering: .relaxed) }
-
-  /// The protocol's name.
-  var name: String { Self.name(of: type) }
+  /// The protocol's name; `Events<Int>` for what receives events of a type.
+  var name: String {
+    let name = Self.name(of: type)
+    guard name.hasPrefix("any Delegation.EventReceiver<") else { return name }
+    return "Events<\("\(type)".dropFirst("any EventReceiver<Self.EventReceiver.Event == ".count))"
+  }
 
   /// A type's full name, which is the same in each run: Swift's name of a private type has an address in it.
   static func name(of type: Any.Type) -> String {
@@ -143,6 +144,21 @@ final class Topic: Sendable {
   }
 
   // MARK: Waiting for a subscription's handlers
+
+  /// The receipt that was posted so many before another one; `nil` if it is passed by all, or there is none.
+  func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
+    if count <= 0 { return receipt }
+    return receipt.place.flatMap { place in
+      state.withLock { $0.receipts.find(place.order - count) }
+    }
+  }
+
+  /// Has those who wait for receipts count again who is not waited for.
+  func recountWaits() {
+    for receipt in state.withLock({ $0.receipts.awaited }) {
+      receipt.outstanding.update { $0.recount() }
+    }
+  }
 
   /// Changes the list of those who wait for the handlers of a subscription to end, and resumes those that need not
   /// wait.

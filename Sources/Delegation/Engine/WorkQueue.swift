@@ -1,9 +1,9 @@
-/// The subscriptions of one lane, round or question in turn, which are claimed one at a time and in order.
+/// The subscriptions of one delivery or question, which are claimed one at a time and in order.
 ///
 /// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.
 @usableFromInline
-struct Cursor: Sendable {
+struct WorkQueue: Sendable {
   /// A subscription that one worker has claimed.
   @frozen
   @usableFromInline
@@ -31,8 +31,8 @@ struct Cursor: Sendable {
   /// The next position to be claimed.
   @usableFromInline
   var next: Int
-  /// Whether a standby has been requested that has not begun.
-  var hasStandby = false
+  /// Whether a spare worker has been requested that has not begun.
+  var hasSpare = false
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
@@ -61,33 +61,33 @@ struct Cursor: Sendable {
   }
 }
 
-/// What the workers of a lane or a round share under its lock: the subscriptions that they claim.
+/// What the workers of a delivery or a question share under its lock: the subscriptions that they claim.
 ///
-/// While one is unclaimed, a *standby* is there: a worker that has been requested and has claimed nothing. A worker
-/// that begins with more than one left requests the next standby before it claims. What an executor does within
+/// While one is unclaimed, a *spare worker* is there: a worker that has been requested and has claimed nothing. A worker
+/// that begins with more than one left requests the next spare worker before it claims. What an executor does within
 /// `enqueue` so delays nothing that is claimed.
-protocol Claimable: Sendable {
-  var cursor: Cursor { get set }
+protocol WorkSharing: Sendable {
+  var work: WorkQueue { get set }
 
   /// Notes that a subscription is claimed, in the same section.
-  mutating func note(_ claim: inout Cursor.Claim)
+  mutating func note(_ claim: inout WorkQueue.Claim)
 }
 
-extension Claimable {
-  mutating func note(_ claim: inout Cursor.Claim) {}
+extension WorkSharing {
+  mutating func note(_ claim: inout WorkQueue.Claim) {}
 
   /// Claims the next subscription; after the last one, the list has to be released.
   @inline(__always)
-  mutating func claim() -> Cursor.Claim? {
-    guard var claim = cursor.claim() else { return nil }
+  mutating func claim() -> WorkQueue.Claim? {
+    guard var claim = work.claim() else { return nil }
     note(&claim)
     return claim
   }
 }
 
-extension Lock where State: Claimable {
+extension Lock where State: WorkSharing {
   /// Claims the next subscription; `nil` if none is left.
-  func claim() -> Cursor.Claim? {
+  func claim() -> WorkQueue.Claim? {
     let claim = withLock { $0.claim() }
     if let claim, claim.isLast { releaseList() }
     return claim
@@ -98,32 +98,32 @@ extension Lock where State: Claimable {
   /// For who has claimed the last one; not in that section, which would be dearer for each claim.
   @inline(never)
   func releaseList() {
-    let list = withLock { $0.cursor.unclaimed == 0 ? $0.cursor.release() : [] }
+    let list = withLock { $0.work.unclaimed == 0 ? $0.work.release() : [] }
     withExtendedLifetime(list) {}
   }
 
-  /// Claims the first subscription of a worker that begins, after its standby has been requested if another one is
+  /// Claims the first subscription of a worker that begins, after its spare worker has been requested if another one is
   /// left.
-  func begin(requestingBy requestStandby: () -> Void) -> Cursor.Claim? {
-    let (mustRequest, claim) = withLock { state -> (Bool, Cursor.Claim?) in
-      state.cursor.hasStandby = state.cursor.unclaimed > 1
-      return state.cursor.hasStandby ? (true, nil) : (false, state.claim())
+  func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
+    let (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
+      state.work.hasSpare = state.work.unclaimed > 1
+      return state.work.hasSpare ? (true, nil) : (false, state.claim())
     }
     if mustRequest {
-      requestStandby()
+      requestSpare()
       return self.claim()
     }
     if let claim, claim.isLast { releaseList() }
     return claim
   }
 
-  /// Requests a standby if there is none, and something is unclaimed after a change.
-  func provideStandby(requestingBy requestStandby: () -> Void) {
+  /// Requests a spare worker if there is none, and something is unclaimed after a change.
+  func provideSpare(requestingBy requestSpare: () -> Void) {
     let mustRequest = withLock { state in
-      if state.cursor.hasStandby || state.cursor.unclaimed == 0 { return false }
-      state.cursor.hasStandby = true
+      if state.work.hasSpare || state.work.unclaimed == 0 { return false }
+      state.work.hasSpare = true
       return true
     }
-    if mustRequest { requestStandby() }
+    if mustRequest { requestSpare() }
   }
 }

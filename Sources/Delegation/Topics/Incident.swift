@@ -23,6 +23,10 @@ extension DelegateHub {
     /// How many notifications the mailbox has dropped since the last such incident, if the kind is
     /// ``Kind/dropped``; otherwise 0.
     public internal(set) var dropped = 0
+    /// How many were subscribed, if the kind is ``Kind/tooFew``; otherwise 0.
+    public internal(set) var present = 0
+    /// How many answers the rule needs, if the kind is ``Kind/tooFew``; otherwise 0.
+    public internal(set) var needed = 0
     /// How many incidents after this one were left out, because too many waited to be reported.
     public internal(set) var leftOut = 0
     /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
@@ -32,7 +36,7 @@ extension DelegateHub {
     /// because its executor was busy. Of one that failed it is known only if ``Configuration/slowAfter`` is set: a
     /// handler is not measured otherwise.
     public internal(set) var duration: Duration?
-    /// The subscription, with which you can remove the subscriber.
+    /// The subscription, with which you can remove the subscriber; of ``Kind/tooFew`` it is nobody's, and has ended.
     public let subscription: Subscription
     /// When the handler began, if that is known.
     var start: Duration?
@@ -43,13 +47,18 @@ extension DelegateHub {
     /// The protocol's name.
     public var `protocol`: String { subscription.node.topic.name }
     /// The subscriber's type, and the id it was subscribed with.
-    public var subscriber: String { subscription.node.name(with: id) }
+    public var subscriber: String {
+      kind == .tooFew ? "nobody" : subscription.node.name(with: id)
+    }
     /// Where in the source it subscribed.
     public var site: String { subscription.node.site.description }
 
     /// What happened, in one line.
     public var description: String {
-      let text = "\(subscriber), subscribed to \(self.protocol) at \(site), \(predicate)"
+      let text =
+        kind == .tooFew
+        ? "\(self.protocol) \(predicate)"
+        : "\(subscriber), subscribed to \(self.protocol) at \(site), \(predicate)"
       let suffix = leftOut == 0 ? "" : " (\(leftOut) more incidents left out)"
       return text.split(whereSeparator: \.isNewline).joined(separator: " ") + suffix
     }
@@ -60,6 +69,8 @@ extension DelegateHub {
       case .late: "had not answered at the deadline of \(call)"
       case .slow: "is slow in \(call)"
       case .dropped: "has a full mailbox: \(dropped) dropped since the last time"
+      case .tooFew:
+        "has too few subscribers for \(call): the rule needs \(needed), \(present) subscribed"
       case .unheard:
         """
         died before it was ever called, as \(call) found: who keeps it? A local variable does so until \
@@ -74,7 +85,7 @@ extension DelegateHub.Incident {
   /// What went wrong; more kinds may be added.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
     enum Code {
-      case failed, late, slow, dropped, unheard
+      case failed, late, slow, dropped, unheard, tooFew
     }
 
     let code: Code
@@ -108,6 +119,12 @@ extension DelegateHub.Incident {
     /// types for each protocol; beyond them it reports each subscriber that was not called itself.
     public static let unheard = Kind(code: .unheard)
 
+    /// A rule needs more answers than there are subscribers to ask, so that it refuses whoever asks.
+    ///
+    /// As `.unanimous(ofAtLeast: 2)` does if one object is subscribed in place of two. It is reported once for each number
+    /// that is needed, until as many have been subscribed.
+    public static let tooFew = Kind(code: .tooFew)
+
     /// The kind's name.
     public var description: String { "\(code)" }
   }
@@ -127,15 +144,15 @@ extension DelegateHub.Incident {
     public static let notify = Call(code: .notify)
     /// `notifyAndWait`.
     public static let notifyAndWait = Call(code: .notifyAndWait)
-    /// ``DelegateHub/vote(_:by:_:)-2k4ay``, with `absent:` as well.
+    /// `vote`, with `absent:` as well.
     public static let vote = Call(code: .vote)
-    /// ``DelegateHub/ask(_:combining:_:)-8kxs4``, with `absent:` as well.
+    /// `ask`, with `absent:` as well.
     public static let ask = Call(code: .ask)
-    /// ``DelegateHub/collect(_:within:_:)``.
+    /// `collect`.
     public static let collect = Call(code: .collect)
-    /// ``DelegateHub/askInTurn(_:_:)``.
+    /// `askInTurn`.
     public static let askInTurn = Call(code: .askInTurn)
-    /// ``DelegateHub/pass(_:through:_:)``.
+    /// `pass`.
     public static let pass = Call(code: .pass)
 
     /// The call's name.

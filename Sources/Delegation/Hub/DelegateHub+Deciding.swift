@@ -1,18 +1,18 @@
-/// How questions are asked side by side: by a ``Poll``.
+/// How questions are asked side by side: by a ``TalliedQuestion``.
 ///
 /// A single subscriber that needs neither is asked in the caller's task.
 extension DelegateHub {
-  /// The only subscription among those of a protocol, if it can be asked in the caller's task: then no round is
+  /// The only subscription among those of a protocol, if it can be asked in the caller's task: then no question is
   /// needed, for its handler delays no other one, and nothing can be decided before it returns.
   @usableFromInline
   nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
     core.mayAskInPlace && nodes.count == 1 && !nodes[0].hasExecutor ? nodes[0] : nil
   }
 
-  /// Asks the subscribers of an audience side by side, and decides by what they answer.
+  /// Asks the subscribers of an recipients side by side, and decides by what they answer.
   ///
   /// - Parameters:
-  ///   - audience: who is asked.
+  ///   - recipients: who is asked.
   ///   - given: their subscriptions, if they are known; otherwise the present ones.
   ///   - combiner: combines the answers.
   ///   - call: the kind of call.
@@ -22,13 +22,16 @@ extension DelegateHub {
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
-    _ audience: Audience<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
+    _ recipients: Recipients<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
     in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
   ) async -> Result<C.Outcome, E> {
-    let nodes = given ?? snapshot(of: audience.key)
-    var ballot = Ballot<C, E>(
+    let nodes = given ?? snapshot(of: recipients.key)
+    var tally = Tally<C, E>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
-    if let decision = ballot.begin() { return decision }
+    if let decision = tally.begin() {
+      noteShortage(of: tally.combiner, among: nodes.count, of: recipients.base, in: call)
+      return decision
+    }
     // After the combiner, which is the user's and may have given it an executor.
     if deadline == nil, let node = soleSubscription(of: nodes) {
       let worker = beginAsking()
@@ -38,13 +41,13 @@ extension DelegateHub {
       if worker.hasHeir {
         endAsking(worker)
       } else {
-        let decision = ballot.count(answer, from: 0) ?? ballot.finish()
+        let decision = tally.count(answer, from: 0) ?? tally.finish()
         endAsking(worker)
         return decision
       }
     }
     return await conduct(
-      asking, in: call, of: audience, among: nodes, counting: ballot, within: deadline)
+      asking, in: call, of: recipients, among: nodes, counting: tally, within: deadline)
   }
 
   /// Asks subscriptions side by side, and counts their answers.
@@ -52,24 +55,24 @@ extension DelegateHub {
   /// - Parameters:
   ///   - asking: asks one subscriber.
   ///   - call: the kind of call.
-  ///   - audience: who is asked.
+  ///   - recipients: who is asked.
   ///   - nodes: their subscriptions.
   ///   - first: the position of the first that is asked.
-  ///   - ballot: counts the answers; it has begun, and has not decided.
+  ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient
   @inline(__always)
   nonisolated func conduct<P, C: Combiner, E>(
-    _ asking: some Asking<C.Response, E>, in call: CallKind, of audience: Audience<P>,
-    among nodes: [SubscriptionNode], from first: Int = 0, counting ballot: Ballot<C, E>,
+    _ asking: some Asking<C.Response, E>, in call: CallKind, of recipients: Recipients<P>,
+    among nodes: [SubscriptionNode], from first: Int = 0, counting tally: Tally<C, E>,
     within deadline: Deadline? = nil
   ) async -> Result<C.Outcome, E> {
-    let poll = Poll(
-      ballot, of: nodes, from: first, admittedBy: audience.admits, in: core, call,
+    let question = TalliedQuestion(
+      tally, of: nodes, from: first, admittedBy: recipients.admits, in: core, call,
       expiring: deadline.map { [nodes] in
-        .init(at: $0) { [late = asking.late, admits = audience.admits] question, start in
-          unsafeDowncast(question, to: Poll<Ballot<C, E>>.self).expire { position in
+        .init(at: $0) { [late = asking.late, admits = recipients.admits] question, start in
+          unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self).expire { position in
             let node = nodes[position].heir ?? nodes[position]
             let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start)
             return isLate ? late(node) : .absence
@@ -77,18 +80,29 @@ extension DelegateHub {
         }
       }
     ) { question, worker, first in
-      let poll = unsafeDowncast(question, to: Poll<Ballot<C, E>>.self)
+      let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
+      if let interception = question.core.interception {
+        return await question.run(from: first, as: worker, within: interception, asking)
+      }
       return await question.run(from: first, as: worker) { answer, claim in
-        poll.take(answer, from: claim, by: worker)
+        question.take(answer, from: claim, by: worker)
       } asking: { node in
-        guard let interception = question.core.interception else {
-          return await asking.answer(of: node, in: question)
-        }
-        return await interception.answer(to: asking, of: node, as: worker, in: question)
+        await asking.answer(of: node, in: question)
       }
     }
-    if !poll.begin() { await poll.finish() }
-    return Poll.takeDecision(of: poll)
+    if !question.begin() { await question.finish() }
+    return TalliedQuestion.takeDecision(of: question)
+  }
+
+  /// Reports a rule that has decided before anybody is asked, if it needs more answers than there are subscribers.
+  @usableFromInline
+  nonisolated func noteShortage<C: Combiner>(
+    of combiner: C?, among count: Int, of type: Any.Type, in call: CallKind
+  ) {
+    let needed = (combiner as? BooleanRule)?.shortage(among: count) ?? 0
+    if needed > 0 {
+      core.topics.find(type, owner: core).reportShortage(of: needed, among: count, in: call)
+    }
   }
 
   /// Counts the current task as a worker that asks.
@@ -97,7 +111,7 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func beginAsking() -> Worker {
     core.begin()
-    return Worker(for: core, caller: Caller.present)
+    return Worker(for: core.number, caller: Caller.present)
   }
 
   /// Counts off the current task, which asks nobody any more.

@@ -24,7 +24,7 @@ protocol Asking<Response, Failure>: Sendable {
 @usableFromInline
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
-  let audience: Audience<P>
+  let recipients: Recipients<P>
   @usableFromInline
   let call: CallKind
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
@@ -35,11 +35,11 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   init(
-    _ audience: Audience<P>, in call: CallKind,
+    _ recipients: Recipients<P>, in call: CallKind,
     absent absence: DelegateHub.Absence<Response>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
   ) {
-    self.audience = audience
+    self.recipients = recipients
     self.call = call
     self.absence = absence
     self.body = body
@@ -47,8 +47,9 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 
   @inlinable
   @inline(__always)
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
-    guard let subscriber = node.subscriber(in: audience, for: call) else { return node.absence() }
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  {
+    guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
@@ -62,46 +63,58 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   }
 }
 
-extension DelegateHub {
-  /// One subscriber's own result of ``DelegateHub/collect(_:within:_:)``.
-  public struct Reply<Value: Sendable>: Sendable {
-    private let id: Identity?
-    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
-    public var subscriber: String { subscription.node.name(with: id) }
-    /// The subscription that it was asked by.
-    public let subscription: Subscription
-    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
-    public let result: Result<Value, any Error>
+/// A vote that awaits its voters.
+///
+/// A type of its own, for its closure's type has no parameter for what is returned: otherwise a thunk would be one more
+/// level of asynchronous calls, which is 80 instructions a voter.
+@frozen
+@usableFromInline
+struct AskingForVote<P, Failure: Error>: Asking {
+  @usableFromInline
+  let recipients: Recipients<P>
+  /// What counts for a voter that throws or is late; `nil` if an error fails the call.
+  @usableFromInline
+  let absence: DelegateHub.Absence<Bool>?
+  @usableFromInline
+  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
 
-    @usableFromInline
-    init(of node: SubscriptionNode, result: Result<Value, any Error>) {
-      id = node.id
-      subscription = Subscription(node: node)
-      self.result = result
+  @inlinable
+  init(
+    _ recipients: Recipients<P>, absent absence: DelegateHub.Absence<Bool>? = nil,
+    _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
+  ) {
+    self.recipients = recipients
+    self.absence = absence
+    self.body = body
+  }
+
+  @inlinable
+  @inline(__always)
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
+    guard let subscriber = node.subscriber(in: recipients, for: .vote) else {
+      return node.absence()
+    }
+    do throws(Failure) {
+      return .response(try await body(subscriber))
+    } catch {
+      return node.failure(error, absent: absence)
     }
   }
 
-  /// Why a subscriber has no result of its own.
-  public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The subscriber had not answered at the deadline.
-    public static let timedOut = Self(
-      description: "the subscriber had not answered at the deadline")
-
-    /// What went wrong, in words.
-    public let description: String
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<Bool, Failure> {
+    { [absence] _ in absence?.answer() ?? .absence }
   }
 }
 
-/// A question whose cost is that of other things: an actor's, or a turn that is a question of its own.
-@frozen
+/// A turn within a time or an executor of its own, which is a question of its own: its cost is that of other things.
 @usableFromInline
 struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
   @usableFromInline
   let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
-  @usableFromInline
-  let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
+  private let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
 
-  @inlinable
+  @usableFromInline
   init(
     late: @escaping @Sendable (SubscriptionNode) -> Answer<Response, Failure>,
     _ body: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
@@ -110,8 +123,9 @@ struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
     self.body = body
   }
 
-  @inlinable
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure> {
+  @usableFromInline
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  {
     await body(node, question)
   }
 }

@@ -33,17 +33,22 @@ extension SubscriptionNode {
   ///   - call: the call that looks, if one does.
   /// - Returns: whether it would.
   @usableFromInline
-  func isReached(by admits: Admission?, endingIn call: CallKind?) -> Bool {
+  func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
     guard isOpen, let object = object(for: call) else { return false }
     return admits?(object) ?? true
   }
+}
+
+/// A subscriber of the library's own, with the name that statistics and incidents have for it.
+protocol NamedSubscriber: AnyObject {
+  static var name: String { get }
 }
 
 /// What a subscription reports of its subscriber.
 extension SubscriptionNode {
   /// The subscriber's name, for people: its type and its id, if one was given.
   func name(with id: Identity?) -> String {
-    let type = Topic.name(of: origin.type)
+    let type = (site.type as? any NamedSubscriber.Type)?.name ?? Topic.name(of: site.type)
     return id.map { "\(type) (\($0))" } ?? type
   }
 
@@ -86,7 +91,7 @@ extension SubscriptionNode {
   @usableFromInline
   func noteFirstCall() {
     state.bitwiseOr(Bits.heard, ordering: .relaxed)
-    origin.isCalled.store(true, ordering: .relaxed)
+    site.isCalled.store(true, ordering: .relaxed)
   }
 
   /// Reports a subscriber that was found dead, if no call reached it, nor any other one that the same line of the
@@ -96,7 +101,7 @@ extension SubscriptionNode {
   ///   - call: a call that was made.
   ///   - id: its id, if one was given.
   func reportIfUnheard(in call: CallKind, id: Identity?) {
-    if state.load(ordering: .relaxed) & Bits.heard == 0, !origin.isCalled.load(ordering: .relaxed) {
+    if state.load(ordering: .relaxed) & Bits.heard == 0, !site.isCalled.load(ordering: .relaxed) {
       report(.unheard, in: call, with: id)
     }
   }

@@ -1,0 +1,58 @@
+extension DelegateHub {
+  /// The work that was left when ``drain(within:)``, `notifyAndWait`,
+  /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
+  public struct Leftovers: Sendable, CustomStringConvertible {
+    /// A subscriber with work left.
+    public struct Subscriber: Sendable, Hashable {
+      /// The subscriber's type, and the id it was subscribed with.
+      public let subscriber: String
+      /// Where in the source it subscribed.
+      public let site: String
+      /// How many of its handlers are running.
+      public let running: Int
+      /// How many notifications wait for it, apart from the one being handled.
+      public let waiting: Int
+      /// The subscription, by which it can be ended.
+      public let subscription: DelegateHub.Subscription
+    }
+
+    /// The subscribers with work left, protocol by protocol, in the order in which they are served.
+    public let subscribers: [Subscriber]
+
+    /// How many closures were running that delay a drain; see ``DelegateHub/delayingDrain(_:)``.
+    public internal(set) var delays = 0
+
+    /// How much of the hub's work no subscriber is named for: questions that have come to nobody yet, and
+    /// incidents that are being told.
+    var ownWork = 0
+
+    /// Whether nothing was left.
+    public var isEmpty: Bool { subscribers.isEmpty && delays == 0 && ownWork == 0 }
+
+    /// One line for each subscriber with work left, and one for what is left beside that.
+    public var description: String {
+      if isEmpty { return "nothing left" }
+      var lines = subscribers.map {
+        "\($0.subscriber), subscribed at \($0.site): \($0.running) running, \($0.waiting) waiting"
+      }
+      if delays > 0 { lines.append("delaying the drain: \(delays)") }
+      if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
+      return lines.joined(separator: "\n")
+    }
+  }
+}
+
+extension DelegateHub.Leftovers.Subscriber {
+  /// What a subscription has left, if anything.
+  init?(_ node: SubscriptionNode) {
+    let running = node.runningCalls
+    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
+    let waiting = node.contents.withLock {
+      $0.mailbox.account(published: node.published, inHands: $0.hands).waiting
+    }
+    guard running > 0 || waiting > 0 else { return nil }
+    self.init(
+      subscriber: node.name(with: node.id), site: node.site.description, running: running,
+      waiting: waiting, subscription: .init(node: node))
+  }
+}

@@ -1,0 +1,204 @@
+import Delegation
+import DelegationTesting
+import Testing
+
+@Suite("2.3 next, once, finish", .inTurn)
+struct NextOnceFinishTests {
+  @Test(
+    "next: the first for which the condition holds; those before it are handled, those behind it wait"
+  )
+  func next() async {
+    let events = Events<Int>()
+    let stream = events.registry.stream()
+    for number in 1...5 { events.post(number) }
+    #expect(await stream.next { $0 > 2 } == 3)
+    let counts = stream.subscription.statistics.counts
+    #expect([counts.handled, counts.handling, counts.waiting] == [3, 0, 2])
+    #expect(await stream.next(within: .zero) == 4)
+    // What the condition refuses is handled as well.
+    #expect(await stream.next(within: .zero) { $0 > 5 } == nil)
+    #expect(stream.subscription.statistics.counts.waiting == 0)
+    #expect(await stream.next(within: .zero) == nil)
+    #expect(stream.subscription.isActive)
+  }
+
+  @Test(
+    "next is nil at the deadline, on cancellation, and at the end; the stream goes on but for that")
+  func nothing() async {
+    let clock = ManualClock()
+    let hub = DelegateHub(.with { $0.clock = clock })
+    let events = Events<Int>(of: hub)
+    let stream = events.registry.stream()
+    async let late = stream.next(within: .seconds(2))
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(2))
+    #expect(await late == nil)
+
+    async let refused = stream.next(within: .seconds(2)) { $0 > 1 }
+    await clock.waitForSleepers()
+    events.post(1)
+    while stream.subscription.statistics.counts.waiting > 0 { await Task.yield() }
+    clock.advance(by: .seconds(3))
+    #expect(await refused == nil)
+
+    let cancelled = Task { await stream.next() }
+    await Task.yield()
+    cancelled.cancel()
+    #expect(await cancelled.value == nil && stream.subscription.isActive)
+    events.post(2)
+    #expect(await stream.next() == 2)
+
+    let ended = Task { await stream.next() }
+    await Task.yield()
+    events.finish()
+    #expect(await ended.value == nil && events.isEmpty)
+  }
+
+  @Test("a wake that comes to a wait given up goes to another one")
+  func wakePassedOn() async {
+    let events = Events<Int>()
+    for _ in races(300) {
+      let stream = events.registry.stream()
+      let given = Task { await stream.next() }
+      let kept = Task { await stream.next() }
+      await Task.yield()
+      async let poster: Void = events.post(1)
+      given.cancel()
+      await poster
+      if await given.value == 1 { events.post(2) }
+      #expect(await kept.value != nil)
+    }
+  }
+
+  @Test("the registry's next sees what is posted after it has begun, and ends its subscription")
+  func registryNext() async {
+    let events = Events<Int>()
+    events.post(0)
+    let answer = Task { await events.registry.next { $0 % 2 == 0 } }
+    while events.isEmpty { await Task.yield() }
+    for number in 1...4 { events.post(number) }
+    #expect(await answer.value == 2)
+    #expect(events.isEmpty)
+    #expect(await events.registry.next(within: .zero) == nil)
+    let states = Events<Int>(replaying: 1)
+    states.post(7)
+    #expect(await states.registry.next { $0 == 7 } == 7)
+    // The condition runs where the caller is, and may change what is there.
+    var seen = 0
+    #expect(
+      await states.registry.next { event in
+        seen += event
+        return true
+      } == 7 && seen == 7)
+  }
+
+  @Test("once is called with one event, beside posts by eight threads; the rest is cancelled")
+  func once() async {
+    for _ in races(200) {
+      let events = Events<Int>()
+      let (heard, calls) = (Recorder<Int>(), Effort.count(20))
+      let token = events.registry.once {
+        heard.record($0)
+        if $0 % 2 == 0 { await Task.yield() } else { throw Trouble() }
+      }
+      await withTaskGroup { group in
+        for thread in 0..<8 {
+          group.addTask { for number in 0..<calls { events.post(thread * 1000 + number) } }
+        }
+      }
+      await events.hub.drain()
+      let counts = token.statistics.counts
+      #expect(heard.count == 1 && !token.isActive)
+      #expect(counts.handled + counts.failed == 1 && counts.waiting == 0)
+      #expect(events.statistics?.counts.addressed == events.statistics?.addressed)
+    }
+    // It can be cancelled before, and replays are events.
+    let states = Events<Int>(replaying: 3)
+    for number in 1...3 { states.post(number) }
+    let heard = Recorder<Int>()
+    states.registry.once { heard.record($0) }
+    await states.hub.drain()
+    #expect(heard.events == [1] && states.isEmpty)
+    let quiet = Events<Int>()
+    quiet.registry.once { heard.record($0) }.cancel()
+    quiet.post(9)
+    await quiet.hub.drain()
+    #expect(heard.events == [1])
+  }
+
+  @Test("finish: what was posted before is handled, what comes later is not and pushes nothing out")
+  func finish() async {
+    for policy in [nil, .latest, .dropOldest(limit: 2), .unbounded] as [DelegateHub.MailboxPolicy?]
+    {
+      let events = Events<Int>()
+      let (gate, inside, heard) = (Gate(), Gate(), Recorder<Int>())
+      let token = events.registry.observe(mailbox: policy) {
+        inside.arrive()
+        if $0 == 0 { await gate.pass() }
+        heard.record($0)
+      }
+      let stream = events.registry.stream(mailbox: policy)
+      events.post(0)
+      await inside.arrivals()
+      events.post(1)
+      events.finish()
+      events.post(2)
+      events.post(3)
+      #expect(token.isActive)
+      gate.open()
+      var streamed: [Int] = []
+      for await number in stream { streamed.append(number) }
+      await events.hub.drain()
+      #expect(heard.events == [0, 1] && streamed.suffix(1) == [1] && !streamed.contains(2))
+      #expect(!token.isActive && events.isEmpty)
+      #expect(token.statistics.counts.cancelled == 2 && token.statistics.counts.dropped == 0)
+    }
+    // At once if nothing waits; once more does nothing.
+    let events = Events<Int>()
+    let token = events.registry.observe { _ in }
+    token.finish()
+    token.finish()
+    #expect(!token.isActive && events.isEmpty)
+  }
+
+  @Test("an object that subscribes again before its end stays subscribed")
+  func finishTakenBack() async {
+    let delegates = Delegates<any Hearing>()
+    let (gate, inside, heard) = (Gate(), Gate(), Recorder<Int>())
+    let hearer = Hearer {
+      inside.arrive()
+      if $0 == 0 { await gate.pass() }
+      heard.record($0)
+    }
+    let token = delegates.registry.subscribe(hearer)
+    delegates.notify { try await $0.hear(0) }
+    await inside.arrivals()
+    token.finish()
+    delegates.notify { try await $0.hear(1) }
+    #expect(delegates.registry.subscribe(hearer) == token)
+    delegates.notify { try await $0.hear(2) }
+    gate.open()
+    await delegates.hub.drain()
+    #expect(heard.events == [0, 1, 2] && token.isActive)
+  }
+
+  @Test("the last word arrives though all is finished from another thread at once")
+  func lastWord() async {
+    for _ in races(300) {
+      let events = Events<Int>()
+      let heard = Recorder<Int>()
+      let streams = (0..<3).map { _ in events.registry.stream() }
+      events.registry.observe { heard.record($0) }
+      let loops = streams.map { stream in
+        Task { await stream.reduce(into: []) { $0.append($1) } }
+      }
+      await Task.detached {
+        for number in 0..<5 { events.post(number) }
+        events.finish()
+      }.value
+      for loop in loops { #expect(await loop.value == [0, 1, 2, 3, 4]) }
+      await events.hub.drain()
+      #expect(heard.events == [0, 1, 2, 3, 4])
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import Delegation
+import DelegationTesting
+import Testing
+
+@Suite("2.3 Streams, stormed", .inTurn(.heavy))
+struct StreamStormTests {
+  /// Whether each poster's numbers are in order.
+  private func isOrdered(_ numbers: [Int]) -> Bool {
+    var last: [Int: Int] = [:]
+    for number in numbers {
+      if let former = last[number % 4], former >= number { return false }
+      last[number % 4] = number
+    }
+    return true
+  }
+
+  private func post(_ total: Int, to events: Events<Int>) async {
+    await withTaskGroup { group in
+      for poster in 0..<4 {
+        group.addTask {
+          for number in 0..<total {
+            events.post(4 * number + poster)
+            if number % 16 == poster { await Task.yield() }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("of four posters and three streams nothing is lost, twice, or out of order")
+  func posters() async {
+    let total = Effort.count(1_000)
+    let events = Events<Int>()
+    let streams = (0..<3).map { _ in events.registry.stream() }
+    let loops = streams.map { stream in
+      Task {
+        var heard: [Int] = []
+        // By loops and by single events, in turn.
+        while heard.count < 4 * total {
+          for await number in stream {
+            heard.append(number)
+            if number % 7 == 0 { break }
+          }
+          guard let number = await stream.next() else { break }
+          heard.append(number)
+        }
+        return heard
+      }
+    }
+    await post(total, to: events)
+    events.finish()
+    for loop in loops {
+      let heard = await loop.value
+      #expect(isOrdered(heard))
+      #expect(heard.sorted() == Array(0..<4 * total))
+    }
+    await events.hub.drain()
+    let counts = events.statistics?.counts
+    #expect(counts?.handled == 12 * total && counts?.waiting == 0 && counts?.handling == 0)
+  }
+
+  @Test(
+    "loops that share a stream, are left and are cancelled, take each event once",
+    arguments: seeds(6))
+  func sharing(seed: UInt64) async {
+    var dice = Dice(seed: seed)
+    let total = Effort.count(300)
+    let events = Events<Int>()
+    let stream = events.registry.stream()
+    let heard = Recorder<Int>()
+    let waits = Count()
+    let loops = (0..<5).map { place in
+      let often = 1 + dice.roll(20)
+      return Task {
+        while stream.subscription.isActive {
+          var taken = 0
+          for await number in stream {
+            heard.record(number)
+            taken += 1
+            if place == 0, number % 64 == 0 {
+              waits.add(await events.hub.drain().subscribers.count)
+            }
+            if place > 1, taken % often == 0 { break }
+          }
+          if place == 3 {
+            let waiting = Task { await stream.next() }
+            waiting.cancel()
+            if let number = await waiting.value { heard.record(number) }
+          }
+          await Task.yield()
+        }
+      }
+    }
+    async let posting: Void = post(total, to: events)
+    for number in 0..<total / 4 {
+      let outcome = await events.notifyAndWait(leaving: number % 3) {
+        try await $0.receive(4_000_000 + number)
+      }
+      #expect(outcome.addressed == 1)
+    }
+    await posting
+    events.finish()
+    for loop in loops { await loop.value }
+    await events.hub.drain()
+    let numbers = heard.events
+    #expect(
+      Set(numbers).count == numbers.count && numbers.count == 4 * total + total / 4, "seed \(seed)")
+    let counts = stream.subscription.statistics.counts
+    #expect(counts.handled == numbers.count && counts.waiting == 0 && counts.handling == 0)
+  }
+
+  @Test(
+    "streams that come and end in every way leave exact counts and nothing behind",
+    arguments: seeds(6))
+  func coming(seed: UInt64) async {
+    let lifetimes = Lifetimes()
+    var seeds = Dice(seed: seed)
+    let events = Events<Lifetimes.Tracked>()
+    await withTaskGroup { group in
+      for _ in 0..<2 {
+        group.addTask {
+          for _ in 0..<Effort.count(300) {
+            events.post(lifetimes.make())
+            await Task.yield()
+          }
+        }
+      }
+      for _ in 0..<6 {
+        var dice = Dice(seed: seeds.next())
+        group.addTask {
+          for _ in 0..<Effort.count(20) {
+            let id = dice.roll(2) == 0 ? dice.roll(2) : nil
+            let mailbox: DelegateHub.MailboxPolicy? =
+              dice.roll(2) == 0 ? .dropOldest(limit: 1 + dice.roll(3)) : nil
+            let stream = events.registry.stream(id: id, mailbox: mailbox)
+            let count = dice.roll(10)
+            let loop = Task {
+              var taken = 0
+              for await _ in stream {
+                taken += 1
+                if taken > count { break }
+              }
+            }
+            for _ in 0..<dice.roll(20) { await Task.yield() }
+            switch dice.roll(5) {
+            case 0: stream.subscription.cancel()
+            case 1: stream.subscription.finish()
+            case 2: loop.cancel()
+            case 3: events.finish()
+            default: _ = await events.hub.drain(within: .zero)
+            }
+            loop.cancel()
+            await loop.value
+          }
+        }
+      }
+    }
+    #expect(await events.hub.drain().isEmpty)
+    let statistics = events.statistics
+    #expect(statistics?.counts.addressed == statistics?.addressed, "seed \(seed)")
+    #expect(statistics?.counts.waiting == 0 && events.isEmpty)
+    while lifetimes.alive > 0 { await Task.yield() }
+  }
+
+  @Test(
+    "a hub that is released beside its loops: each has a beginning of what was posted, in order")
+  func released() async {
+    for _ in races(100) {
+      var events: Events<Int>? = Events<Int>()
+      let streams = (0..<2).compactMap { _ in events?.registry.stream() }
+      let loops = streams.map { stream in Task { await stream.reduce(into: []) { $0.append($1) } } }
+      let poster = Task { [events] in for number in 0..<20 { events?.post(number) } }
+      events = nil
+      await poster.value
+      for loop in loops { #expect(await loop.value == Array(0..<20)) }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import Delegation
+import DelegationTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+protocol Numbered: AnyObject, Sendable {
+  func call() -> Int
+  func ask() async -> Int
+}
+
+final class NumberedMember: Numbered {
+  let number: Int
+  private let first: @Sendable () -> Void
+
+  init(_ number: Int, first: @escaping @Sendable () -> Void = {}) {
+    self.number = number
+    self.first = first
+  }
+
+  func call() -> Int {
+    first()
+    return number
+  }
+
+  func ask() async -> Int {
+    first()
+    if number % 3 == 0 { await Task.yield() }
+    return number
+  }
+}
+
+@Suite("2.7 Calls follow a take-over", .inTurn(.heavy))
+struct TakeOverCallTests {
+  /// One way to ask all, which says who was called.
+  struct Call: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let perform: @Sendable (Delegates<any Numbered>) async -> [Int]
+  }
+
+  static let calls: [Call] = [
+    Call(testDescription: "forEach") { delegates in
+      var heard: [Int] = []
+      delegates.forEach { heard.append($0.call()) }
+      return heard
+    },
+    Call(testDescription: "forEach, awaiting") { delegates in
+      var heard: [Int] = []
+      await delegates.forEach { heard.append(await $0.ask()) }
+      return heard
+    },
+    Call(testDescription: "ask, in a loop") { await $0.ask(combining: .all()) { $0.call() } },
+    Call(testDescription: "ask, awaiting") { await $0.ask(combining: .all()) { await $0.ask() } },
+    Call(testDescription: "collect, with a deadline") { delegates in
+      await delegates.collect(within: .seconds(600)) { await $0.ask() }.compactMap {
+        try? $0.result.get()
+      }
+    },
+    Call(testDescription: "askInTurn") { delegates in
+      let heard = Mutex<[Int]>([])
+      _ = await delegates.askInTurn { (member: any Numbered) -> Int? in
+        let number = await member.ask()
+        heard.withLock { $0.append(number) }
+        return nil
+      }
+      return heard.withLock { $0 }
+    },
+  ]
+
+  @Test(
+    "storm: while a place is taken over again and again, each call finds one there",
+    arguments: calls)
+  func storm(call: Call) async {
+    let delegates = Delegates<any Numbered>()
+    let others = (0..<3).map { NumberedMember(1_000_000 + $0) }
+    let isOver = Count()
+    let taking = Count()
+    let first = NumberedMember(0)
+    delegates.registry.subscribe(others[0])
+    delegates.registry.subscribe(first, id: "place")
+    delegates.registry.subscribe(others[1])
+    var wrong: [[Int]] = []
+    let ended = Gate()
+    for thread in 0..<2 {
+      Thread.detachNewThread { [registry = delegates.registry] in
+        var present = first
+        var number = thread + 1
+        while isOver.value == 0 {
+          let next = NumberedMember(number)
+          registry.subscribe(next, id: "place")
+          withExtendedLifetime(present) {}
+          present = next
+          number += 2
+          taking.add(1)
+          if number % 64 < 2 {
+            // The list is to be merged, and sorted, again and again.
+            registry.subscribe(others[2], priority: number % 128 < 2 ? 1 : -1)
+            registry.unsubscribe(others[2])
+          }
+        }
+        ended.arrive()
+      }
+    }
+    while taking.value == 0 { await Task.yield() }
+    for _ in races(3000) {
+      let heard = await call.perform(delegates).filter { $0 < 1_000_000 }
+      if heard.count != 1 { wrong.append(heard) }
+    }
+    isOver.add(1)
+    await ended.arrivals(2)
+    #expect(
+      wrong.isEmpty,
+      "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
+  }
+
+  @Test("an heir is asked on its own executor, and one without on the hub's")
+  func executors() async {
+    for (hasFirst, hasHeir) in [(true, false), (false, true), (true, true)] {
+      let (one, other) = (ManualExecutor(), DispatchQueueExecutor(DispatchQueue(label: "heir")))
+      let delegates = Delegates<any Numbered>()
+      let (first, heir, asker) = (NumberedMember(1), NumberedMember(2), NumberedMember(9))
+      delegates.registry.subscribe(asker)
+      delegates.registry.subscribe(first, id: "place", on: hasFirst ? one : nil)
+      let places = Recorder<String>()
+      let isReplaced = Gate()
+      let vote = Task {
+        await delegates.ask(combining: .all()) { member in
+          if member === asker {
+            if !hasFirst {
+              delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
+            }
+            isReplaced.arrive()
+          } else {
+            places.record(onManual.get() ? "manual" : hasHeir ? "heir's" : "hub's")
+          }
+          return await member.ask()
+        }
+      }
+      await isReplaced.arrivals()
+      if hasFirst {
+        delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
+        while await !vote.isDone { onManual.withValue(true) { _ = one.run() } }
+      }
+      #expect(await vote.value.sorted() == [2, 9])
+      #expect(places.events.count == 1 && places.events.first != "manual")
+      withExtendedLifetime((first, heir)) {}
+    }
+  }
+
+  @Test("at a deadline the heir of one that still runs is late; one that is only gone is not")
+  func late() async {
+    for isReplaced in [true, false] {
+      let clock = ManualClock()
+      let hub = DelegateHub(.with { $0.clock = clock })
+      let delegates = hub[(any Hearing).self]
+      let (inside, gate) = (Gate(), Gate())
+      let heir = Hearer()
+      let hanging = Hearer { _ in
+        inside.arrive()
+        await gate.pass()
+      }
+      let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
+      let vote = Task {
+        await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
+          try await $0.hear(1)
+          return true
+        }
+      }
+      await inside.arrivals()
+      if isReplaced {
+        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
+      } else {
+        token.cancel()
+      }
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(1))
+      // A vote among nobody is true: who must not be missing is asked for by `ofAtLeast:`.
+      #expect(await vote.value == !isReplaced)
+      gate.open()
+      await hub.drain()
+      withExtendedLifetime((hanging, heir)) {}
+    }
+  }
+}
+
+/// Whether the current thread runs a manual executor's jobs.
+private let onManual = ThreadFlag()
+
+private final class ThreadFlag: Sendable {
+  private let key = "manual"
+
+  func get() -> Bool { Thread.current.threadDictionary[key] as? Bool ?? false }
+
+  func withValue(_ value: Bool, _ body: () -> Void) {
+    Thread.current.threadDictionary[key] = value
+    body()
+    Thread.current.threadDictionary[key] = false
+  }
+}

@@ -1,0 +1,147 @@
+import Delegation
+import DelegationTesting
+import Testing
+
+// sample: Audit
+/// What must not be lost: whoever does something says so here before it counts as done.
+protocol Audit: AnyObject, Sendable {
+  func record(_ entry: String) async throws
+}
+
+/// A log that writes in the order of posting, and tries again until it has written.
+final class AuditLog: Audit {
+  private let file: any AuditFile
+
+  init(to file: any AuditFile) { self.file = file }
+
+  func record(_ entry: String) async throws {
+    // In the handler: the next entry waits behind this one, so the order is kept, and the poster waits as well.
+    for attempt in 1... {
+      do {
+        return try await file.append(entry)
+      } catch is AuditFull where attempt < 5 {
+        try await file.waitForRoom()
+      }
+    }
+  }
+}
+
+struct Bank: Sendable {
+  private let audits = Delegates<any Audit>()
+  /// What extensions get: they can subscribe an audit, and rotate it by its id.
+  var registry: DelegateRegistry<any Audit> { audits.registry }
+
+  /// Books something once it is written; refuses if nobody has written it.
+  func book(_ entry: String) async throws {
+    let outcome = await audits.notifyAndWait { try await $0.record(entry) }
+    // Nobody there, one that has thrown, one that was removed: then it is not handled, and the outcome says why.
+    guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
+  }
+
+  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
+  func note(_ entry: String) async {
+    await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
+  }
+
+  /// At the end of the day: everything noted is written, then the audits are released.
+  func close() async -> DelegateHub.Leftovers {
+    audits.finish()
+    return await audits.hub.drain(within: .seconds(5))
+  }
+}
+
+struct NotWritten: Error {
+  let entry: String
+  let outcome: DelegateHub.Outcome
+}
+// end of sample: Audit
+
+protocol AuditFile: Sendable {
+  func append(_ entry: String) async throws
+  func waitForRoom() async throws
+}
+
+struct AuditFull: Error {}
+
+private final class TestFile: AuditFile {
+  let lines: Recorder<String>
+  private let tries = Count()
+  private let failsAtEach: Int?
+
+  init(to lines: Recorder<String>, failingAtEach count: Int?) {
+    self.lines = lines
+    failsAtEach = count
+  }
+
+  func append(_ entry: String) async throws {
+    tries.add(1)
+    await Task.yield()
+    if let failsAtEach, tries.value % failsAtEach == 0 { throw AuditFull() }
+    lines.record(entry)
+  }
+
+  func waitForRoom() async throws { await Task.yield() }
+}
+
+@Suite("Sample: a subscriber that must not lose anything", .inTurn)
+struct AuditSampleTests {
+  @Test("an audit that retries, keeps order and is rotated under load has each entry once")
+  func rotated() async throws {
+    let bank = Bank()
+    let lines = Recorder<String>()
+    func makeLog() -> AuditLog { AuditLog(to: TestFile(to: lines, failingAtEach: 7)) }
+    bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
+    let (producers, entries) = (8, Effort.count(60))
+    let isOver = Gate()
+    let rotating = Task {
+      var count = 0
+      while isOver.arrived == 0 {
+        bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
+        count += 1
+        await Task.yield()
+      }
+      return count
+    }
+    try await withThrowingTaskGroup { group in
+      for producer in 0..<producers {
+        group.addTask {
+          for number in 0..<entries {
+            let entry = "\(producer): \(number)"
+            if number % 3 == 0 { try await bank.book(entry) } else { await bank.note(entry) }
+            // The poster knows what was written: its own entries are, once one is booked.
+            if number % 3 == 0 { #expect(lines.events.contains(entry)) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    isOver.arrive()
+    #expect(await rotating.value > 0)
+    #expect(await bank.close().isEmpty)
+    let written = lines.events
+    #expect(written.count == producers * entries && Set(written).count == written.count)
+    for producer in 0..<producers {
+      let own = written.filter { $0.hasPrefix("\(producer): ") }
+      #expect(Set(own) == Set((0..<entries).map { "\(producer): \($0)" }))
+    }
+  }
+
+  @Test("without a rotation the order of posting is kept, and a file that stays full is told")
+  func orderAndFailure() async throws {
+    let bank = Bank()
+    await #expect(throws: NotWritten.self) { try await bank.book("nobody is there") }
+    let lines = Recorder<String>()
+    let log = AuditLog(to: TestFile(to: lines, failingAtEach: 3))
+    let token = bank.registry.subscribe(log)
+    for number in 0..<40 { await bank.note("\(number)") }
+    try await bank.book("last")
+    #expect(lines.events == (0..<40).map(String.init) + ["last"])
+    token.cancel()
+    let full = AuditLog(to: TestFile(to: lines, failingAtEach: 1))
+    bank.registry.subscribe(full)
+    let error = await #expect(throws: NotWritten.self) { try await bank.book("full") }
+    #expect(error?.outcome.failed == 1 && error?.entry == "full")
+    #expect(await bank.close().isEmpty)
+    withExtendedLifetime((log, full)) {}
+  }
+}
