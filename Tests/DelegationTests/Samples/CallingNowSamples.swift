@@ -25,6 +25,28 @@ final class CounterStore {
 }
 // end of sample
 
+// sample: A store whose changes queue
+/// As before, but what a subscriber dispatches waits until everybody has had the present change.
+@MainActor
+final class QueueingStore {
+  private let subscribers = Delegates<any CounterSubscriber>()
+  var registry: DelegateRegistry<any CounterSubscriber> { subscribers.registry }
+  private(set) var state = 0
+  private var waiting: [(Int) -> Int] = []
+
+  func dispatch(_ action: @escaping (Int) -> Int) {
+    waiting.append(action)
+    guard waiting.count == 1 else { return }
+    while let next = waiting.first {
+      let former = state
+      state = next(state)
+      subscribers.forEach { $0.counterDidChange(from: former, to: state) }
+      waiting.removeFirst()
+    }
+  }
+}
+// end of sample
+
 // MARK: A transaction
 
 struct Transfer {
@@ -65,12 +87,31 @@ protocol LifecycleHandler: AnyObject, Sendable {
 
 // sample: A life cycle
 /// Starts its parts one after another, up to the first that fails; ends all in reverse, those that never started too.
-struct Application {
-  let parts = Delegates<any LifecycleHandler>()
+actor Application {
+  private nonisolated let parts = Delegates<any LifecycleHandler>()
+  private var starting: Task<Void, any Error>?
 
-  func add(_ part: any LifecycleHandler) { parts.registry.subscribe(part, hold: .strongly) }
-  func start() async throws { try await parts.forEach { try await $0.start() } }
-  func shutDown() async { await parts.forEach(reversed: true) { await $0.shutDown() } }
+  nonisolated func add(_ part: any LifecycleHandler) {
+    parts.registry.subscribe(part, hold: .strongly)
+  }
+
+  func start() async throws {
+    let task = Task { [parts] in
+      try await parts.forEach { part in
+        try Task.checkCancellation()
+        try await part.start()
+      }
+    }
+    starting = task
+    try await task.value
+  }
+
+  /// If a start is under way, no further part is started, and none is ended while it starts.
+  func shutDown() async {
+    starting?.cancel()
+    _ = await starting?.result
+    await parts.forEach(reversed: true) { await $0.shutDown() }
+  }
 }
 // end of sample
 
@@ -166,6 +207,18 @@ struct CallingNowSamples {
     #expect(store.state == 12)
   }
 
+  @Test("or each subscriber has all changes in their order")
+  @MainActor
+  func queueingStore() {
+    let (store, log) = (QueueingStore(), Recorder<String>())
+    let first = Label("a", in: log) { if $0 == 1 { store.dispatch { $0 + 10 } } }
+    let second = Label("b", in: log)
+    for label in [first, second] { store.registry.subscribe(label) }
+    store.dispatch { $0 + 1 }
+    #expect(log.history == ["a 0→1", "b 0→1", "a 1→11", "b 1→11"])
+    #expect(store.state == 11)
+  }
+
   // MARK: A transaction
 
   private final class Ledger: TransferObserver {
@@ -217,15 +270,24 @@ struct CallingNowSamples {
   private final class Part: LifecycleHandler {
     let name: String
     let log: Recorder<String>
+    let gate: Gate?
 
-    init(_ name: String, in log: Recorder<String>) {
+    init(_ name: String, in log: Recorder<String>, until gate: Gate? = nil) {
       self.name = name
       self.log = log
+      self.gate = gate
     }
 
     func start() async throws {
       log.record("\(name) starts")
-      await Task.yield()
+      if let gate {
+        // Until it is cancelled.
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          gate.open()
+        }
+      }
       if name == "faulty" { throw Refusal(reason: name) }
       log.record("\(name) is up")
     }
@@ -254,6 +316,22 @@ struct CallingNowSamples {
     await #expect(throws: Refusal(reason: "faulty")) { try await application.start() }
     #expect(log.history.last == "faulty starts")
     #expect(!log.history.contains("never starts"))
+  }
+
+  @Test("to shut down during the start waits for the part that starts, and starts no further one")
+  func earlyEnd() async throws {
+    let (application, log, gate) = (Application(), Recorder<String>(), Gate())
+    for name in ["slow", "never"] {
+      application.add(Part(name, in: log, until: name == "slow" ? gate : nil))
+    }
+    let start = Task { try await application.start() }
+    await gate.arrivals()
+    await application.shutDown()
+    await #expect(throws: (any Error).self) { try await start.value }
+    #expect(
+      log.history == [
+        "slow starts", "slow is up", "never ends", "never is down", "slow ends", "slow is down",
+      ])
   }
 
   // MARK: A connection

@@ -41,9 +41,9 @@ struct ComingFromSamples {
       TransferEnd { add($0) },
       to: TransferDelegate.self, hold: .strongly)
     for file in ["one", "two"] {
-      hub[TransferDelegate.self].notify() { $0.transferDidBegin(file) }
-      hub[TransferDelegate.self].notify() { $0.transfer(file, didReach: 50) }
-      hub[TransferDelegate.self].notify() { $0.transferDidEnd(file) }
+      hub[TransferDelegate.self].notify { $0.transferDidBegin(file) }
+      hub[TransferDelegate.self].notify { $0.transfer(file, didReach: 50) }
+      hub[TransferDelegate.self].notify { $0.transferDidEnd(file) }
       await hub.drain()
       token.cancel()
     }
@@ -74,7 +74,7 @@ struct ComingFromSamples {
   func mainQueue() async {
     let stream = Stream()
     let window = Window()
-    stream.delegates.registry.subscribe(window, on: .main)
+    stream.delegates.registry.subscribe(window, on: DispatchQueueExecutor(.main))
     for message in ["hello", "bye"] {
       stream.delegates.notify { $0.stream(stream, didReceive: message) }
     }

@@ -36,8 +36,8 @@ public final class Room: Sendable {
   /// All that happens from now on; the newest hundred wait for a loop that is slow.
   public func events(
     fileID: StaticString = #fileID, line: UInt = #line
-  ) -> AsyncStream<RoomEvent> {
-    happenings.registry.stream(buffering: .bufferingNewest(100), fileID: fileID, line: line)
+  ) -> some AsyncSequence<RoomEvent, Never> & Sendable {
+    happenings.registry.stream(mailbox: .dropOldest(limit: 100), fileID: fileID, line: line)
   }
 
   /// Lets a guest in.
@@ -59,14 +59,19 @@ struct EventSamples {
     let stream = room.events()
     let token = room.observe { seen.record($0) }
     room.join("Ann")
-    #expect(await room.settle(within: .seconds(600)))
+    #expect(await seen.history(of: 1) == [.joined("Ann")])
     token.cancel()
     room.join("Bob")
+    // What the stream has not given out waits.
+    #expect(!(await room.settle(within: .zero)))
+    var heard: [RoomEvent] = []
+    for await event in stream {
+      heard.append(event)
+      if heard.count == 2 { break }
+    }
+    #expect(heard == [.joined("Ann"), .joined("Bob")])
     #expect(await room.settle(within: .seconds(600)))
     #expect(seen.history == [.joined("Ann")])
-    var loop = stream.makeAsyncIterator()
-    #expect(await loop.next() == .joined("Ann"))
-    #expect(await loop.next() == .joined("Bob"))
   }
 
   @MainActor
@@ -162,12 +167,11 @@ struct EventSamples {
       shown.record(event)
       gate.open()
     }
-    let loop = Task {
-      // sample: A stream
-      for await event in events.registry.stream(buffering: .bufferingNewest(100)) { show(event) }
-      // end of sample
-    }
-    while events.isEmpty { await Task.yield() }
+    // sample: A stream
+    // Before its loop, so that it misses nothing.
+    let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+    let loop = Task { for await event in stream { show(event) } }
+    // end of sample
     events.post(.joined("Ann"))
     await gate.pass()
     loop.cancel()

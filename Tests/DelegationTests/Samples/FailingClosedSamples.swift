@@ -33,7 +33,8 @@ enum ClosedSamples {
 
   static func mayPay(_ amount: Int, _ hub: DelegateHub) async -> Bool {
     // sample: A vote that fails closed
-    let mayPay = await hub[PaymentGate.self].vote(by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+    let mayPay = await hub[PaymentGate.self].vote(
+      by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
     ) { try await $0.mayPay(amount) }
     // end of sample
@@ -53,7 +54,8 @@ enum ClosedSamples {
 
   static func isAllowed(_ guest: String, _ hub: DelegateHub) async -> Bool {
     // sample: Absence
-    let isAllowed = await hub[Gatekeeper.self].vote(by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
+    let isAllowed = await hub[Gatekeeper.self].vote(
+      by: .unanimous(ofAtLeast: 2), within: .milliseconds(50),
       absent: .counts(as: false)
     ) { try await $0.mayEnter(guest) }
     // end of sample
@@ -67,7 +69,8 @@ enum ClosedSamples {
     // sample: A chain that fails closed
     /// The message as the filters leave it; `nil` if one of them stops it or has not seen it.
     func screened(_ message: String) async -> String? {
-      let passed = await hub[MessageFilter.self].pass((text: message, seen: 0), within: .milliseconds(200),
+      let passed = await hub[MessageFilter.self].pass(
+        (text: message, seen: 0), within: .milliseconds(200),
         absent: .counts(as: nil)
       ) { filter, value in
         try await filter.filter(value.text).map { (text: $0, seen: value.seen + 1) }
@@ -140,13 +143,13 @@ struct FailingClosedSamples {
       await gate.arrivals()
       await clock.waitForSleepers()
       // Until the other one has answered.
-      while await hub.statistics().questions.answered == 0 { await Task.yield() }
+      while hub.statistics().questions.answered == 0 { await Task.yield() }
       clock.advance(by: .milliseconds(50))
     }
     #expect(!(await mayPay))
     gate.open()
     await hub.drain()
-    let counts = await hub.statistics().questions
+    let counts = hub.statistics().questions
     let isThere = [.threw, .late].contains(silence)
     #expect(reports.count == (isThere ? 0 : 1))
     switch silence {
@@ -158,7 +161,7 @@ struct FailingClosedSamples {
     if !isThere {
       // Nobody is asked any more: even the counts stand still.
       #expect(!(await ClosedSamples.mayPay(7, hub) { reports.record(()) }))
-      #expect(await hub.statistics().questions == counts)
+      #expect(hub.statistics().questions == counts)
       #expect(reports.count == 2)
     }
     withExtendedLifetime((sound, other)) {}

@@ -39,8 +39,8 @@ struct ForEachSamples {
 
     func handle(_ message: String, _ transaction: inout [String]) throws(Veto) {
       // sample: forEach
-      hub[ConnectionDelegate.self].forEach() { $0.connection(self, didReceive: message) }
-      try hub[TransactionObserver.self].forEach() { observer throws(Veto) in
+      hub[ConnectionDelegate.self].forEach { $0.connection(self, didReceive: message) }
+      try hub[TransactionObserver.self].forEach { observer throws(Veto) in
         try observer.willCommit(&transaction)
       }
       // end of sample

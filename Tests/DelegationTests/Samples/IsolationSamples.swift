@@ -32,9 +32,9 @@ struct IsolationSamples {
     let (bar, tally, disk) = (ProgressBar(), Tally(), Disk())
     hub.subscribe(bar, to: DownloadDelegate.self)
     hub.subscribe(tally, to: DownloadDelegate.self)
-    hub.subscribe(disk, to: DownloadDelegate.self, on: diskQueue)
+    hub.subscribe(disk, to: DownloadDelegate.self, on: DispatchQueueExecutor(diskQueue))
 
-    hub[DownloadDelegate.self].notify() { await $0.didReceive(4096) }
+    hub[DownloadDelegate.self].notify { await $0.didReceive(4096) }
     await hub.drain()
     #expect(await bar.total == 4096)
     #expect(await tally.total == 4096)

@@ -37,7 +37,7 @@ struct MemorySamples {
   func keep() async {
     let server = Server()
     #expect(server.hub[ServerDelegate.self].count == 2)
-    server.hub[ServerDelegate.self].notify() { $0.didOpen(1) }
+    server.hub[ServerDelegate.self].notify { $0.didOpen(1) }
     await server.hub.drain()
     #expect(Metrics.opened.history == [1])
   }
@@ -68,7 +68,7 @@ struct MemorySamples {
     let doormen = [Doorman(), Doorman()]
     defer { withExtendedLifetime(doormen) {} }  // kept until the end of the scope
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
-    let isAdmitted = await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
+    let isAdmitted = await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
     #expect(!isAdmitted)
   }
 
@@ -80,7 +80,7 @@ struct MemorySamples {
     let doormen = [Doorman(), Doorman()]
     for doorman in doormen { hub.subscribe(doorman, to: DoorDelegate.self) }
     // A release build may release both here: `doormen` is not used again, and the vote asks nobody.
-    let isAdmitted = await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
+    let isAdmitted = await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
     await hub.drain()
     #expect(incidents.history.contains("unheard") == isAdmitted)
   }
@@ -92,7 +92,7 @@ struct MemorySamples {
     let gate = Gate()
     let file = Recorder<String>()
     let subscription = hub.subscribe(audit, to: ServerDelegate.self)
-    hub[ServerDelegate.self].notify() { _ in
+    hub[ServerDelegate.self].notify { _ in
       await gate.pass()
       file.record("written")
     }

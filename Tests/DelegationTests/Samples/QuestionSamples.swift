@@ -82,13 +82,13 @@ struct QuestionSamples {
     hub.subscribe(document, to: WindowDelegate.self)
     // sample: Forms of a question
     // It awaits nothing: in your task, one subscriber after another.
-    let mayEnter = await hub[DoorDelegate.self].vote() { $0.mayEnter(guest) }
+    let mayEnter = await hub[DoorDelegate.self].vote { $0.mayEnter(guest) }
 
     // It awaits: side by side, in tasks.
-    let mayStay = await hub[DoorDelegate.self].vote() { await $0.mayStay(guest) }
+    let mayStay = await hub[DoorDelegate.self].vote { await $0.mayStay(guest) }
 
     // On the main actor.
-    let mayClose = await hub[WindowDelegate.self].vote() { @MainActor in $0.mayClose() }
+    let mayClose = await hub[WindowDelegate.self].vote { @MainActor in $0.mayClose() }
     // end of sample
     #expect([mayEnter, mayStay, mayClose] == [true, guest == "Alice", false])
     withExtendedLifetime((doorman, document)) {}

@@ -142,7 +142,7 @@ struct ReferenceSamples {
     for table in tables { hub.subscribe(table, to: Authenticator.self) }
     for (token, name) in [("1", "Ann"), ("2", "Carl"), ("3", nil)] {
       // sample: first
-      let user = await hub[Authenticator.self].askInTurn() { await $0.user(for: token) }
+      let user = await hub[Authenticator.self].askInTurn { await $0.user(for: token) }
       // end of sample
       #expect(user == name)
     }
@@ -175,7 +175,7 @@ struct ReferenceSamples {
     // end of sample
     let machine = Machine("a", load: 10)
     hub.subscribe(machine, to: HealthCheck.self)
-    hub[HealthCheck.self].notify() { _ = try await $0.probe() }
+    hub[HealthCheck.self].notify { _ = try await $0.probe() }
     // sample: drain
     let left = await hub.drain(within: .seconds(5))
     if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -200,10 +200,11 @@ struct ReferenceSamples {
     let machines = [Machine("quick"), Machine("slow", gate: gate)]
     let subscriptions = machines.map { hub.subscribe($0, to: Gatekeeper.self) }
     for round in 1...2 {
-      async let answer = hub[Gatekeeper.self].vote(within: .milliseconds(50), absent: .counts(as: false)
+      async let answer = hub[Gatekeeper.self].vote(
+        within: .milliseconds(50), absent: .counts(as: false)
       ) { try await $0.mayEnter("Alice") }
       await gate.arrivals(round)
-      while await hub.statistics().questions.answered < round { await Task.yield() }
+      while hub.statistics().questions.answered < round { await Task.yield() }
       clock.advance(by: .milliseconds(50))
       #expect(await answer == false)
     }
@@ -236,10 +237,10 @@ struct ReferenceSamples {
     // sample: MailboxPolicy
     hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
     // end of sample
-    hub[StoreDelegate.self].notify() { $0.storeDidChange() }
-    hub[Telemetry.self].notify() { await $0.didMeasure(0) }
+    hub[StoreDelegate.self].notify { $0.storeDidChange() }
+    hub[Telemetry.self].notify { await $0.didMeasure(0) }
     await dashboard.gate.arrivals()
-    for value in 1...9 { hub[Telemetry.self].notify() { await $0.didMeasure(value) } }
+    for value in 1...9 { hub[Telemetry.self].notify { await $0.didMeasure(value) } }
     dashboard.gate.open()
     await hub.drain()
     #expect(cache.places.history == ["cache"])

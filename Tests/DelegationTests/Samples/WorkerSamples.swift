@@ -25,7 +25,7 @@ struct WorkerSamples {
 
       if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
         perform(subtask)
-        hub[WorkerDelegate.self].notify() { $0.worker(self, didPerform: subtask) }
+        hub[WorkerDelegate.self].notify { $0.worker(self, didPerform: subtask) }
       }
       // end of sample
       return hub
@@ -91,7 +91,7 @@ struct WorkerSamples {
     let subscribers = hub[WorkerDelegate.self].subscribers.map(ObjectIdentifier.init)
     #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
     // sample: notify
-    hub[WorkerDelegate.self].notify() { $0.worker(worker, didPerform: subtask) }
+    hub[WorkerDelegate.self].notify { $0.worker(worker, didPerform: subtask) }
     // end of sample
     await hub.drain()
     #expect([quota, audit].map(\.told.history) == [[subtask], [subtask]])

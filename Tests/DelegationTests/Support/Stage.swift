@@ -49,7 +49,7 @@ final class Stage: Sendable {
   }
 
   /// How many deadlines are set and have not come.
-  var alarms: Int { hub.deadlines.pending }
+  var alarms: Int { hub.core.deadlines.pending }
 
   /// Lets everything go as far as it can.
   func run() {

@@ -26,7 +26,7 @@ struct DownloaderProgram {
 
     // sample: A class with a multicast delegate
     func addDelegate(_ delegate: any DownloaderDelegate, delegateQueue: DispatchQueue) {
-      delegates.registry.subscribe(delegate, on: delegateQueue)
+      delegates.registry.subscribe(delegate, on: DispatchQueueExecutor(delegateQueue))
     }
     func removeDelegate(_ delegate: any DownloaderDelegate) {
       delegates.registry.unsubscribe(delegate)
@@ -44,8 +44,9 @@ struct DownloaderProgram {
           .notify { $0.downloader(self, didReach: percent) }
       }
       for _ in 0..<failures {
-        let again = await delegates.conforming(to: DownloaderRetrying.self)
-          .vote { await $0.downloader(self, shouldRetry: file) }
+        let again = await delegates.conforming(to: DownloaderRetrying.self).vote {
+          await $0.downloader(self, shouldRetry: file)
+        }
         guard again else { return nil }
       }
       let name = await delegates.conforming(to: DownloaderNaming.self)

@@ -164,11 +164,11 @@ struct JukeboxProgram {
     let hub = DelegateHub()
     let apparatus = Apparatus()
     hub.subscribe(apparatus, to: Telephone.self)
-    hub[Device.self].notify() { $0.ring() }  // reaches nobody: `Device` is another key
+    hub[Device.self].notify { $0.ring() }  // reaches nobody: `Device` is another key
     await hub.drain()
     #expect(apparatus.rings.history == [])
     hub.subscribe(apparatus, toEachOf: Device.self, Telephone.self)
-    hub[Device.self].notify() { $0.ring() }
+    hub[Device.self].notify { $0.ring() }
     await hub.drain()
     #expect(apparatus.rings.history == ["ring"])
   }
@@ -180,13 +180,13 @@ struct JukeboxProgram {
     let queue = MarkedQueue.make("telephones")
     let places = Recorder<String>()
     let tell = { @Sendable (_: any Device) in places.record(MarkedQueue.current) }
-    let subscription = hub.subscribe(apparatus, to: Device.self, on: queue)
-    await hub[Device.self].notifyAndWait() { tell($0) }
+    let subscription = hub.subscribe(apparatus, to: Device.self, on: DispatchQueueExecutor(queue))
+    await hub[Device.self].notifyAndWait { tell($0) }
     hub.subscribe(apparatus, to: Device.self, on: nil)
-    await hub[Device.self].notifyAndWait() { tell($0) }
+    await hub[Device.self].notifyAndWait { tell($0) }
     subscription.cancel()
     hub.subscribe(apparatus, to: Device.self)
-    await hub[Device.self].notifyAndWait() { tell($0) }
+    await hub[Device.self].notifyAndWait { tell($0) }
     #expect(places.history == ["telephones", "telephones", "elsewhere"])
     withExtendedLifetime(apparatus) {}
   }

@@ -60,7 +60,7 @@ struct OrderServiceProgram {
         let decision = await decide(order)
         if decision == .accepted {
           accepted.append(order)
-          hub[OrderObserver.self].notify() { await $0.didAccept(order) }
+          hub[OrderObserver.self].notify { await $0.didAccept(order) }
         }
         return decision
       }
@@ -231,7 +231,8 @@ extension OrderServiceProgram.OrderService {
 
   fileprivate func decide(_ order: Purchase) async -> OrderServiceProgram.Decision {
     // sample: A refusal with a reason
-    let decision = await hub[OrderGate.self].ask(combining: FirstObjection(ofAtLeast: gates), within: .milliseconds(50),
+    let decision = await hub[OrderGate.self].ask(
+      combining: FirstObjection(ofAtLeast: gates), within: .milliseconds(50),
       absent: .counts(as: "a gate has not answered")
     ) { try await $0.objection(to: order) }
     // end of sample
