@@ -19,7 +19,6 @@ let package = Package(
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
@@ -47,8 +46,8 @@ let package = Package(
       name: "compare",
       dependencies: [
         "CAllocator",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "OpenCombine", package: "OpenCombine"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -56,15 +55,10 @@ let package = Package(
       dependencies: [
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "counted",
-      dependencies: [.product(name: "Delegation", package: "swift-delegate-hub")],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "growth",
       dependencies: [
         "CCallgrind",
         .product(name: "Delegation", package: "swift-delegate-hub"),
@@ -79,7 +73,6 @@ let package = Package(
       dependencies: [
         "stress",
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: settings),
 
