@@ -291,3 +291,11 @@ final class SubscriptionNode: Ranked {
     }
   }
 }
+
+extension SubscriptionOptions {
+  /// The first state of a subscription that has them.
+  fileprivate var initialState: UInt64 {
+    typealias Bits = SubscriptionNode.Bits
+    return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
+  }
+}
