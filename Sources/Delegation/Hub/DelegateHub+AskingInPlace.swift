@@ -15,6 +15,11 @@ extension DelegateHub {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }
+    // Nobody will come to count the answers.
+    if nodes.isEmpty {
+      noteShortage(of: combiner, among: 0, of: asking.recipients.base, in: asking.call)
+      return combiner.finish()
+    }
     // Counted until it is decided: a drain has to see what is between the loop and the rest as well.
     core.begin()
     defer { core.end() }

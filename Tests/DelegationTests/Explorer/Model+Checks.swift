@@ -68,7 +68,11 @@ extension Model {
       guard let task = call.task, !cancelledTasks.contains(task),
         let awaited = certainlyAwaited(by: call, number)
       else { return }
-      for episode in episodes where episode.options.limit == nil && episode.hasPending(awaited) {
+      // One that has ended while its handler hangs does not hold posters of later ones.
+      for episode in episodes
+      where episode.options.limit == nil && episode.hasPending(awaited)
+        && (awaited == number || episode.isOpen)
+      {
         violate(
           14, "#\(number) returned before subscriber \(episode.player) had handled #\(awaited)")
       }
@@ -137,19 +141,24 @@ extension Model {
   ) {
     if verdict {
       if call.decision != nil, !isLate { violate(9, "#\(number) passed though it was denied") }
-      if absenceDenies || !isLate { checkCompleteness(of: call, number) }
+      if absenceDenies || !isLate { checkCompleteness(of: call, number, isLate: isLate) }
     } else if call.decision != .denied, !(isLate && absenceDenies) {
       violate(9, "#\(number) was denied by nobody")
     }
   }
 
   /// All who have been there from before a question to its end have answered it.
-  private mutating func checkCompleteness(of call: Call, _ number: Int) {
-    if call.handlers > 0 { violate(8, "#\(number) returned before all had answered") }
+  private mutating func checkCompleteness(of call: Call, _ number: Int, isLate: Bool = false) {
+    if call.handlers > (isLate ? endedOnes(of: call) : 0) {
+      violate(8, "#\(number) returned before all had answered")
+    }
     if let missing = firstUnasked(in: call) {
       violate(1, "#\(number) returned and had not asked subscriber \(episodes[missing].player)")
     }
   }
+
+  /// How many of those that were asked are not there any more: at a deadline they are not late.
+  private func endedOnes(of call: Call) -> Int { call.asked.count { !episodes[$0].isOpen } }
 
   /// One whose place has been there since before the call, and was left out.
   private func firstUnasked(in call: Call) -> Int? {
@@ -162,7 +171,7 @@ extension Model {
   private mutating func checkReplies(
     _ players: [Int], _ count: Int, of call: Call, _ number: Int
   ) {
-    if count < call.asked.count {
+    if count < call.asked.count - (call.ticks == nil ? 0 : endedOnes(of: call)) {
       violate(11, "#\(number) came back with \(count) replies of \(call.asked.count)")
     }
     guard lastReordering < call.began else { return }
@@ -238,6 +247,11 @@ extension Model {
     case .drain:
       let running =
         episodes.indices.reduce(0) { $0 + runningHandlers(of: $1) } + lines.count { $0.pending > 0 }
+      // A question is under way until its caller goes on.
+      let isAsking = calls.values.contains {
+        $0.isQuestion && !$0.isOver && $0.task.map(heldTasks.contains) ?? false
+      }
+      if isAsking { break }
       if running == 0 || running == 1 && call.task == nil && !isOutside(number) {
         violate(14, "#\(number) waits for nobody")
       }

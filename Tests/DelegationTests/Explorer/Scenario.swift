@@ -133,7 +133,7 @@ final class Scenario: @unchecked Sendable {
     subscriptions = []
     withExtendedLifetime(former) {}
     // What waits for the hub's end, with a reference to this.
-    while let entry = explorer.next() { explorer.run(entry) }
+    while model.violation == nil, let entry = explorer.next() { explorer.run(entry) }
   }
 
   private func start(_ steps: [Script.Step], as index: Int) {

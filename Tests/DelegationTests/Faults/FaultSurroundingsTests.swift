@@ -234,27 +234,6 @@ struct FaultSurroundingsTests {
     #expect(reached.history.allSatisfy { $0.posted < total / 2 }, "\(reached.history)")
   }
 
-  @Test("A handler cancels everybody")
-  func handlerCancelsEverybody() {
-    let (hub, probes) = (stage.hub, stage.hub.cast(10))
-    for number in 0..<5 {
-      hub.listeners.notify { probe in
-        if probe.name == "3", number == 0 { hub.listeners.registry.unsubscribeAll() }
-        probe.log.record(number)
-      }
-    }
-    stage.run()
-    // Those before it have handled all, it has finished its own, and those after it got nothing.
-    for (index, probe) in probes.enumerated() {
-      #expect(probe.log.history == (index < 3 ? Array(0..<5) : index == 3 ? [0] : []))
-    }
-    #expect(stage.counted == counts(handled: 16, cancelled: 34))
-    let newcomer = hub.cast(1)[0]
-    hub.listeners.notify { $0.log.record(6) }
-    stage.run()
-    #expect(newcomer.log.history == [6])
-  }
-
   /// A clock whose `sleep` fails at once.
   private struct SleeplessClock: Clock {
     var now: ManualClock.Instant { .init() }
@@ -307,31 +286,6 @@ struct FaultSurroundingsTests {
     #expect(stage.isDrained)
     stage.advance(by: .seconds(10))
     #expect(stage.alarms == 0 && stage.clock.sleepers == 0)
-  }
-
-  @Test("The executor delays jobs, or changes their order", arguments: rounds(20))
-  func executorDelays(seed: Int) {
-    let (executor, answers) = (UnreliableExecutor(seed: UInt64(seed)), Recorder<[String]>())
-    let hub = DelegateHub(on: executor)
-    let probes = hub.cast(5)
-    // Nobody is held up by what does not run.
-    for number in 0..<20 {
-      hub.listeners.notify { probe in
-        if number % 2 == 0 { await Task.yield() }
-        probe.log.record(number)
-      }
-      Task(executorPreference: executor) {
-        answers.record(await hub.listeners.ask(combining: .all()) { $0.name })
-      }
-      if number % 5 == 4 { executor.run() }
-    }
-    hub.listeners.notify { $0.log.record(20) }
-    hub.unsubscribe(probes[4])
-    executor.run()
-    #expect(answers.history == Array(repeating: probes.map(\.name), count: 20))
-    #expect(
-      probes.map(\.log.history) == Array(repeating: Array(0...20), count: 4) + [Array(0..<20)])
-    #expect(hub.counted == counts(handled: 104, cancelled: 1))
   }
 
   @Test("The executor loses jobs")

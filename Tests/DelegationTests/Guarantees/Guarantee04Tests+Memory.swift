@@ -4,23 +4,6 @@ import Testing
 
 /// What the dead, the hung and the late cost.
 extension Guarantee04Tests {
-  @Test(
-    "of those that die without a word, and of the cancelled, a bounded number is kept",
-    arguments: [false, true])
-  func churn(isCancelled: Bool) async {
-    let (hub, lifetimes, count) = (DelegateHub(), Lifetimes(), 10_000)
-    var most = 0
-    for number in 0..<count {
-      // The id stands for the subscription's own memory.
-      let token = hub.subscribe(Probe(), to: Listener.self, id: lifetimes.make())
-      if isCancelled { token.cancel() }
-      most = max(most, lifetimes.alive)
-      // A moment for the hub's own tasks: this is not a call on the hub.
-      if number % 100 == 0 { await Task.yield() }
-    }
-    #expect(most < count / 2)
-  }
-
   #if os(Linux)
     /// What is done many times, and leaves nothing behind.
     enum Habit: String, CaseIterable, Codable {

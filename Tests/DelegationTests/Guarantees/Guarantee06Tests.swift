@@ -131,7 +131,8 @@ struct Guarantee06Tests {
     let names = Self.reached[held.owner].map { call.isInTurn ? $0.inTurn : $0.sideBySide } ?? []
     // What runs in the caller's task does not get on.
     let isInPlace =
-      held.owner == .caller && !held.hubHasOne && [.preferring, .handler].contains(held.caller)
+      call.isInTurn && held.owner == .caller
+      || held.owner == .caller && !held.hubHasOne && [.preferring, .handler].contains(held.caller)
     if !call.isBounded, !isInPlace || call == .notify || call == .notifyAndWait {
       #expect(Set(await scene.called.history(of: names.count)) == names, "\(call)")
     }

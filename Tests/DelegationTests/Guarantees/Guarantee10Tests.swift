@@ -282,19 +282,6 @@ struct Guarantee10Tests {
       }
     }
   }
-
-  @Test("many calls that are decided before their deadline leave no alarm, nor any sleeper")
-  func manyDecided() async {
-    let (clock, executor) = (ManualClock(), ThreadPool(threads: 2))
-    let hub = DelegateHub(clock, on: executor)
-    hub.cast(2)
-    for _ in 0..<200 {
-      for question in Question.allCases {
-        #expect(await question(hub.listeners) { _ in await Task.yield() } != "late")
-      }
-    }
-    await clock.silence()
-  }
 }
 
 /// Adds up, and writes down what it is told.

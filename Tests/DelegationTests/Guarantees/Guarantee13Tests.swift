@@ -152,20 +152,4 @@ struct Guarantee13Tests {
       #expect(tenant.log.history == [])
     }
   }
-
-  @Test("one who lives and dies ten thousand times at few addresses is told all it lived for")
-  func churn() async {
-    let hub = DelegateHub()
-    for number in rounds(10_000) {
-      let log = Recorder<Int>()
-      let tenant = Tenant(log)
-      let subscription = hub.subscribe(tenant, to: Listener.self)
-      if number % 100 == 0 {
-        hub.listeners.notify { $0.log.record(number) }
-        #expect(await log.history(of: 1) == [number])
-      }
-      #expect(subscription.isActive)
-      withExtendedLifetime(tenant) {}
-    }
-  }
 }

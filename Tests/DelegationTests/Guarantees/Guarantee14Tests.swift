@@ -185,24 +185,4 @@ struct Guarantee14Tests {
     }
     #expect(await hub.drain().isEmpty)
   }
-
-  @Test("a hub that was released handles what was posted, then it goes, and its subscriptions end")
-  func releasedHub() async {
-    let (gate, probe, seen) = (Gate(), Probe(), Recorder<DelegateHub.Subscription>())
-    let obituary = await {
-      let hub = DelegateHub()
-      seen.record(hub.subscribe(probe, to: Listener.self))
-      hub.listeners.notify { probe in
-        await gate.pass()
-        probe.log.record(1)
-      }
-      hub.listeners.notify { $0.log.record(2) }
-      await gate.arrivals()
-      return Obituary(of: hub)
-    }()
-    gate.open()
-    #expect(await probe.log.history(of: 2) == [1, 2])
-    await obituary.death()
-    while seen.history[0].isActive { await Task.yield() }
-  }
 }
