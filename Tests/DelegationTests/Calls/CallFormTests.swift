@@ -51,7 +51,7 @@ extension CallForm {
     case .notify, .notifyAwaiting, .notifyOnMainActor: return "nothing left"
     case _ where call == "notifyAndWait":
       let (handled, failed) = isThrowing ? (0, count) : (count, 0)
-      return "addressed \(count), handled \(handled), failed \(failed), missed 0; nothing left"
+      return "addressed \(count), handled \(handled), failed \(failed), missed 0"
     case _ where call == "collect": return "\(Array(repeating: one, count: count))"
     default: break
     }

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("collect", .inTurn)
 struct CollectTests {
-  @Test("everyone's own result comes in the order of priorities, then of subscription, whoever answers first")
+  @Test(
+    "everyone's own result comes in the order of priorities, then of subscription, whoever answers first"
+  )
   func order() {
     let stage = Stage()
     let gates = (0..<20).map { _ in Gate() }
@@ -33,7 +35,9 @@ struct CollectTests {
     #expect(collect.result?.first?.subscriber == "DelegationTests.Probe (7)")
   }
 
-  @Test("an error is the result of the one that threw it, and cancels nobody; who is late has timed out")
+  @Test(
+    "an error is the result of the one that threw it, and cancels nobody; who is late has timed out"
+  )
   func errors() {
     let stage = Stage { $0.onIncident = { _ in } }
     let (gate, never) = (Gate(), Gate())

@@ -48,6 +48,23 @@ struct DelegatesTests {
     #expect(hub[(any Listener & Bystander).self].isEmpty)
   }
 
+  private protocol Telephone: Bystander {}
+  private final class Apparatus: Telephone {
+    let name = "apparatus"
+    let log = Recorder<Int>()
+  }
+
+  @Test("who subscribes to a refined protocol is not reached by calls on the one that it refines")
+  func refinedProtocol() async {
+    let (hub, apparatus) = (DelegateHub(), Apparatus())
+    hub.subscribe(apparatus, to: Telephone.self)
+    await hub[Bystander.self].notifyAndWait { $0.log.record(1) }
+    #expect(apparatus.log.history == [])
+    hub.subscribe(apparatus, toEachOf: Bystander.self, Telephone.self)
+    await hub[Bystander.self].notifyAndWait { $0.log.record(2) }
+    #expect(apparatus.log.history == [2])
+  }
+
   @Test("the registry takes all options, and knows where it was called")
   func registry() async {
     let registry = delegates.registry
@@ -63,10 +80,12 @@ struct DelegatesTests {
     #expect(sites.first == "DelegationTests/DelegatesTests.swift:\(line)")
   }
 
-  @Test("the hub goes when its Delegates have gone; registries and subscriptions keep nothing of it")
+  @Test(
+    "the hub goes when its Delegates have gone; a subscription keeps nothing of it, a registry keeps it"
+  )
   func memory() {
     let told = Recorder<DelegateHub.Incident>()
-    let (executor, lifetimes, probe) = (ManualExecutor(), Lifetimes(), Probe())
+    let (lifetimes, probe) = (Lifetimes(), Probe())
     func play() -> (Obituary, Obituary, DelegateHub.Subscription) {
       let (driven, cargo) = (ManualExecutor(), lifetimes.make())
       let delegates = Delegates<any Listener>(
@@ -83,10 +102,11 @@ struct DelegatesTests {
       return (Obituary(of: delegates.hub), Obituary(of: driven), subscription)
     }
     let (hub, driven, subscription) = play()
-    executor.run()
     #expect(!subscription.isActive)
     #expect(told.history.count == 1)
     #expect(hub.isDead && driven.isDead)
     #expect(lifetimes.alive == 0)
+    let registry = Delegates<any Listener>().registry
+    #expect(registry.subscribe(probe).isActive)
   }
 }

@@ -7,7 +7,9 @@ struct DrainTests {
 
   // MARK: Leftovers
 
-  @Test("at the deadline drain tells who has work left, and how much, in the order in which they are served")
+  @Test(
+    "at the deadline drain tells who has work left, and how much, in the order in which they are served"
+  )
   func whoAndWhat() {
     let gate = Gate()
     let (busy, asked, idle) = (Probe("busy"), Probe("asked"), Probe("idle"))
@@ -51,7 +53,9 @@ struct DrainTests {
     withExtendedLifetime(idle) {}
   }
 
-  @Test("to tell what is left applies no limit and releases nothing; one executor that stands still is enough")
+  @Test(
+    "to tell what is left applies no limit and releases nothing; one executor that stands still is enough"
+  )
   func untouched() async {
     // Nobody runs it, so no worker comes.
     let executor = ManualExecutor()
@@ -69,7 +73,9 @@ struct DrainTests {
     withExtendedLifetime(probe) {}
   }
 
-  @Test("called in a handler it returns what it did not wait for, and what others have to do is waited for")
+  @Test(
+    "called in a handler it returns what it did not wait for, and what others have to do is waited for"
+  )
   func withinHandlers() {
     let hub = stage.hub
     let (own, other, gate) = (Probe(), Probe(), Gate())
@@ -100,32 +106,8 @@ struct DrainTests {
     withExtendedLifetime((own, other)) {}
   }
 
-  @Test("what handlers post in turn is waited for, and left at the deadline")
-  func chains() {
-    let gates = [Gate(), Gate()]
-    let probe = Probe()
-    stage.hub.subscribe(probe, toEachOf: Listener.self, Bystander.self)
-    let hub = stage.hub
-    hub[Listener.self].notify { _ in
-      await gates[0].pass()
-      hub[Bystander.self].notify { probe in
-        await gates[1].pass()
-        probe.log.record(2)
-      }
-    }
-    let patient = stage.start { await $0.drain().isEmpty }
-    let impatient = stage.start { await $0.drain(within: .seconds(1)).description }
-    stage.open(gates[0])
-    #expect(patient.result == nil)
-    stage.advance(by: .seconds(1))
-    #expect(impatient.result?.hasSuffix(": 1 running, 0 waiting") == true)
-    #expect(patient.result == nil)
-    stage.open(gates[1])
-    #expect(patient.result == true)
-    #expect(probe.log.history == [2])
-  }
-
-  @Test("a cancelled caller is told at once what is left; one that was removed and still runs is left")
+  @Test(
+    "a cancelled caller is told at once what is left; one that was removed and still runs is left")
   func cancelled() {
     let (start, gate, probe) = (Gate(), Gate(), Probe())
     let subscription = stage.hub.subscribe(probe, to: Listener.self)
@@ -155,7 +137,8 @@ struct DrainTests {
 
   // MARK: The hub's own work
 
-  @Test("a question that its subscriber's executor has not come to is left", arguments: [true, false])
+  @Test(
+    "a question that its subscriber's executor has not come to is left", arguments: [true, false])
   func question(isDecided: Bool) {
     let (stuck, probe, others) = (ManualExecutor(), Probe(), stage.cast(1))
     stage.hub.subscribe(probe, to: Listener.self, on: stuck)
@@ -174,35 +157,6 @@ struct DrainTests {
     stage.run()
     #expect(vote.result == true)
     #expect(stage.perform { await $0.drain(within: .zero) }?.description == "nothing left")
-    withExtendedLifetime((probe, others)) {}
-  }
-
-  @Test("it is told beside subscribers and what delays the drain, and none of these is counted in it")
-  func beside() {
-    let (stuck, gate) = (ManualExecutor(), Gate())
-    let (probe, others) = (Probe(), stage.cast(2))
-    stage.hub.subscribe(probe, to: Listener.self, on: stuck)
-    let vote = stage.start { hub in
-      await hub[Listener.self].vote { _ in
-        await gate.pass()
-        return true
-      }
-    }
-    let delay = stage.start { hub in
-      await hub.delayingDrain { await gate.pass() }
-      return true
-    }
-    let left = stage.perform { await $0.drain(within: .zero) }
-    #expect(left?.subscribers.map(\.running) == [1, 1])
-    #expect(
-      left?.description.split(separator: "\n").suffix(2)
-        == ["delaying the drain: 1", "the hub's own work: 1"])
-    stage.open(gate)
-    stuck.run()
-    stage.run()
-    #expect(vote.result == true)
-    #expect(delay.result == true)
-    #expect(stage.perform { await $0.drain(within: .zero) }?.isEmpty == true)
     withExtendedLifetime((probe, others)) {}
   }
 
@@ -225,7 +179,9 @@ struct DrainTests {
 
   // MARK: Delaying
 
-  @Test("a drain waits for the body's end, and for what it posts; at its deadline it says that something delays it")
+  @Test(
+    "a drain waits for the body's end, and for what it posts; at its deadline it says that something delays it"
+  )
   func delays() throws {
     let probes = stage.cast(1)
     let (gate, handling) = (Gate(), Gate())
@@ -300,7 +256,8 @@ struct DrainTests {
     #expect(drained.history.map { $0.subscribers.map(\.running) } == [[1]])
   }
 
-  @Test("of two bodies that drain, both go on; a task that a body left behind waits for the next one")
+  @Test(
+    "of two bodies that drain, both go on; a task that a body left behind waits for the next one")
   func several() {
     let gates = [Gate(), Gate(), Gate()]
     let calls = (0..<2).map { _ in

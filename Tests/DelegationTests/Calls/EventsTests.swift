@@ -23,7 +23,8 @@ private final class Screen {
 /// Streams have suites of their own.
 @Suite("Events: closures and objects that observe", .inTurn)
 struct EventsTests {
-  @Test("an event reaches objects and closures, each in the order of posting; one type's have one key")
+  @Test(
+    "an event reaches objects and closures, each in the order of posting; one type's have one key")
   func everybody() async {
     let hub = DelegateHub()
     let events = Events<DoorEvent>(of: hub)
@@ -151,7 +152,9 @@ struct EventsTests {
     #expect(events.hub.statistics().counts.handled == 3)
   }
 
-  @Test("no call reaches an observer whose object has died, and an event that finds it so has expired", arguments: 0..<6)
+  @Test(
+    "no call reaches an observer whose object has died, and an event that finds it so has expired",
+    arguments: 0..<6)
   func deadOwner(call: Int) async {
     let incidents = Recorder<DelegateHub.Incident.Kind>()
     let events = Events<Int>(of: DelegateHub(.init(onIncident: { incidents.record($0.kind) })))

@@ -36,6 +36,10 @@ struct ForEachTests {
       nested.append("a\(outer.name)")
     }
     #expect(nested == ["b2", "b0", "b1", "b3", "a2", "a0", "a1", "a3"])
+    func add(_ sum: inout Int) { hub[Listener.self].forEach { sum += Int($0.name)! } }
+    var sum = 0
+    add(&sum)
+    #expect(sum == 6)
   }
 
   @Test("from synchronous code, each change is seen by the same thread's next call")
@@ -99,14 +103,6 @@ struct ForEachTests {
     #expect(hub.statistics().questions.description == asked(answered: 2, failed: 2))
   }
 
-  @Test("it changes inout parameters and local variables")
-  func inoutParameters() {
-    func add(_ sum: inout Int) { hub[Listener.self].forEach { sum += Int($0.name)! } }
-    var sum = 0
-    add(&sum)
-    #expect(sum == 6)
-  }
-
   actor Counter {
     var names: [String] = []
 
@@ -121,7 +117,8 @@ struct ForEachTests {
     }
   }
 
-  @Test("on an actor and on the main actor, both forms run there; in a thread, without any executor")
+  @Test(
+    "on an actor and on the main actor, both forms run there; in a thread, without any executor")
   func isolation() async {
     let counter = Counter()
     await counter.call(hub)

@@ -32,7 +32,8 @@ struct IncidentTests {
 
   // MARK: Failed
 
-  @Test("a handler that throws: what, where, who, and what it threw; an incident keeps nobody alive")
+  @Test(
+    "a handler that throws: what, where, who, and what it threw; an incident keeps nobody alive")
   func failed() throws {
     var probe: Probe? = Probe()
     weak let trace = probe
@@ -59,7 +60,9 @@ struct IncidentTests {
         + "Shop/Cart.swift:7, failed in notify: Refusal(reason: \"two\\nlines\")")
   }
 
-  @Test("a failure of a notification is told in the post's task-locals, though its subscriber leaves meanwhile")
+  @Test(
+    "a failure of a notification is told in the post's task-locals, though its subscriber leaves meanwhile"
+  )
   func failedNotification() {
     var mortal: Probe? = Probe("mortal")
     let (leaves, gate) = (Probe("leaves"), Gate())
@@ -83,7 +86,9 @@ struct IncidentTests {
     #expect(incidents.history.map(\.duration) == [nil, nil, nil, nil])
   }
 
-  @Test("what a voter throws is told in the caller's task-locals if `absent:` swallows it, and otherwise goes to the caller")
+  @Test(
+    "what a voter throws is told in the caller's task-locals if `absent:` swallows it, and otherwise goes to the caller"
+  )
   func voters() {
     let probes = cast(2)
     let check: @Sendable (any Listener) throws -> Bool = { probe in
@@ -139,7 +144,9 @@ struct IncidentTests {
 
   // MARK: Late
 
-  @Test("each one that is late is told, though the first decides, in the caller's task-locals, with its time")
+  @Test(
+    "each one that is late is told, though the first decides, in the caller's task-locals, with its time"
+  )
   func late() {
     let probes = cast(4)
     let gate = Gate()
@@ -224,7 +231,8 @@ struct IncidentTests {
   // MARK: Dropped
 
   @Test(
-    "a mailbox with a limit that overflows is told once until the subscriber has caught up, with how many")
+    "a mailbox with a limit that overflows is told once until the subscriber has caught up, with how many"
+  )
   func dropped() {
     let probe = Probe()
     let gates = [Gate(), Gate()]
@@ -252,24 +260,6 @@ struct IncidentTests {
     stage.run()
     #expect(told.count == 2)
     withExtendedLifetime((one, other)) {}
-  }
-
-  @Test("a mailbox that goes on dropping, and never catches up, is told once")
-  func neverCaughtUp() {
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self, mailbox: .dropOldest(limit: 2))
-    @Sendable func post(_ round: Int) {
-      stage.hub[Listener.self].notify { probe in
-        probe.log.record(round)
-        guard round < 50 else { return }
-        // Each goes on to the next before it returns: some wait at all times.
-        for _ in 0..<4 { post(round + 1) }
-      }
-    }
-    post(1)
-    stage.run()
-    #expect(probe.log.history.last == 50)
-    #expect(incidents.history.map(\.kind) == [.dropped])
   }
 
   // MARK: Unheard
@@ -315,7 +305,9 @@ struct IncidentTests {
     #expect(told.suffix(1) == ["unheard \(name ?? "") Door.swift:4"])
   }
 
-  @Test("nor one that has failed, was asked as a further protocol, was removed, or was never to be called")
+  @Test(
+    "nor one that has failed, was asked as a further protocol, was removed, or was never to be called"
+  )
   func heard() {
     var mortals = Probe.many(5)
     hub.subscribe(mortals[0], to: Listener.self)
@@ -333,183 +325,5 @@ struct IncidentTests {
     stage.run()
     #expect(hub[(any Listener & Bystander).self].isEmpty)
     #expect(incidents.history.map(\.kind) == [.failed])
-  }
-
-  @Test(
-    "one that dies while its first notification waits for the main actor, or in an interceptor, is unheard",
-    arguments: [false, true], [false, true])
-  func diesOnTheWay(isIntercepted: Bool, isFoundByAnother: Bool) async {
-    let (kinds, gate) = (Recorder<String>(), Gate())
-    let hub = DelegateHub(
-      .init(
-        onIncident: { kinds.record("\($0.kind) \($0.call) \($0.site)") },
-        interceptors: isIntercepted
-          ? [
-            Hook { _, next in
-              await gate.pass()
-              return await next()
-            }
-          ] : []))
-    await Task { @MainActor in
-      var probes = Probe.many(20)
-      let subscriptions = probes.map { hub.subscribe($0, to: Listener.self, fileID: "V", line: 1) }
-      hub[Listener.self].notify { @MainActor _ in Issue.record("the dead are called") }
-      // The handlers wait for the main actor, which this keeps.
-      while subscriptions.contains(where: { $0.statistics.counts.handling == 0 }) {
-        Threads.pause()
-      }
-      probes = []
-      if isFoundByAnother {
-        hub[Listener.self].notify { _ in Issue.record("the dead are called") }
-        while subscriptions.contains(where: \.isActive) { Threads.pause() }
-      }
-      gate.open()
-    }.value
-    await hub.drain()
-    #expect(kinds.history == Array(repeating: "unheard notify V:1", count: 20))
-  }
-
-  // MARK: The hook
-
-  @Test("it is called for one at a time, in their order, may call the hub, and drain waits for it")
-  func hook() async {
-    let (told, running) = (Recorder<Int>(), Count())
-    let held = Recorder<DelegateHub>()
-    let hub = DelegateHub(
-      .init(
-        executor: ThreadPool(threads: 3),
-        onIncident: { incident in
-          running.add(1)
-          #expect(running.value == 1)
-          if let hub = held.history.first { hub[Bystander.self].notify { $0.log.record(1) } }
-          told.record(Int(incident.reason) ?? -1)
-          running.add(-1)
-        }))
-    held.record(hub)
-    let (probe, bystander) = (Probe(), Probe())
-    hub.subscribe(probe, to: Listener.self)
-    hub.subscribe(bystander, to: Bystander.self)
-    for round in 0..<100 {
-      for number in 0..<5 {
-        hub[Listener.self].notify { _ in throw Refusal(reason: "\(round * 5 + number)") }
-      }
-      #expect(await hub.drain().isEmpty)
-      #expect(told.history.count == (round + 1) * 5)
-      #expect(bystander.log.history.count == (round + 1) * 5)
-    }
-    #expect(told.history == Array(0..<500))
-    held.clear()
-    withExtendedLifetime(probe) {}
-  }
-
-  @Test(
-    "while 256 wait, further ones are counted in the last; between two the executor comes to its other work",
-    arguments: [0, 1, 50])
-  func bounded(more: Int) {
-    let still = ManualExecutor()
-    let (told, others) = (Recorder<DelegateHub.Incident>(), Recorder<Int>())
-    let hub = DelegateHub(
-      .init(
-        executor: still,
-        onIncident: { incident in
-          told.record(incident)
-          let count = told.count
-          Task.detached(executorPreference: still) { others.record(count) }
-        }))
-    let probe = Probe()
-    // Its handlers run elsewhere, so the hook finds them all waiting.
-    let own = ManualExecutor()
-    hub.subscribe(probe, to: Listener.self, on: own)
-    for number in 0..<(256 + more) {
-      hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)") }
-    }
-    // The hub's executor has to bring the subscriber to its own, once.
-    while own.pending == 0 { still.runNext() }
-    own.run()
-    still.run()
-    own.run()
-    still.run()
-    #expect(told.history.map(\.reason) == (0..<256).map { "\($0)" })
-    #expect(told.history.map(\.leftOut) == Array(repeating: 0, count: 255) + [more])
-    if more > 0 {
-      #expect(
-        told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
-    }
-    #expect(others.history.first == 1)
-    withExtendedLifetime(probe) {}
-  }
-
-  @Test("what happened is told though the hub is released; settings that are not named are the defaults")
-  func released() {
-    let told = Recorder<String>()
-    let executor = ManualExecutor()
-    let probe = Probe()
-    func play() -> Obituary {
-      let hub = DelegateHub(
-        .init(executor: executor, onIncident: { told.record("\($0.kind) \($0.reason)") }))
-      hub.subscribe(probe, to: Listener.self)
-      hub[Listener.self].notify { _ in throw Refusal(reason: "last") }
-      return Obituary(of: hub)
-    }
-    let hub = play()
-    executor.run()
-    #expect(told.history == ["failed last"])
-    #expect(hub.isDead)
-    let clock = ManualClock()
-    let configuration = DelegateHub.Configuration(
-      executor: executor, clock: clock, slowAfter: .seconds(2),
-      propagating: [.taskLocal(Label.$current)])
-    #expect(configuration.executor as? ManualExecutor === executor)
-    #expect(configuration.clock as? ManualClock === clock)
-    #expect(configuration.slowAfter == .seconds(2))
-    #expect(configuration.propagating.count == 1)
-    let plain = DelegateHub.Configuration()
-    #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
-    #expect(plain.clock is ContinuousClock)
-    #expect(plain.interceptors.isEmpty)
-    withExtendedLifetime(probe) {}
-  }
-
-  @Test("kinds and calls have the names that they are written with")
-  func names() {
-    let kinds: [DelegateHub.Incident.Kind] = [.failed, .late, .slow, .dropped, .unheard]
-    #expect(kinds.map(\.description) == ["failed", "late", "slow", "dropped", "unheard"])
-    #expect(Set(kinds).count == 5)
-    let calls: [DelegateHub.Incident.Call] = [
-      .forEach, .notify, .notifyAndWait, .vote, .ask, .collect, .askInTurn, .pass,
-    ]
-    #expect(
-      calls.map(\.description) == [
-        "forEach", "notify", "notifyAndWait", "vote", "ask", "collect", "askInTurn", "pass",
-      ])
-    #expect(Set(calls).count == 8)
-  }
-
-  // MARK: Standard error
-
-  @Test("by default an incident is one line on standard error, and those beyond 20 a second one more")
-  func standardErrorByDefault() async {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      let (hub, probe, reported) = (DelegateHub(), Probe(), Gate())
-      StandardError.passOn { if $0.contains("more incidents") { reported.open() } }
-      hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
-      for number in 0..<1000 {
-        hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)\n") }
-        // No more wait than the hub keeps.
-        if number % 100 == 99 { await hub.drain() }
-      }
-      // In the line at the end of the second, by the real clock.
-      await reported.pass()
-      withExtendedLifetime(probe) {}
-    }
-    let lines = standardError(of: result).split(separator: "\n")
-    #expect(
-      lines.first
-        == "DelegateHub: DelegationTests.Probe (7), subscribed to DelegationTests.Listener at "
-        + "Shop/Cart.swift:12, failed in notify: Refusal(reason: \"0\\n\")")
-    // On a busy machine the handlers take longer than a second.
-    #expect(lines.count > 20)
-    #expect(lines.prefix(20).allSatisfy { $0.hasPrefix("DelegateHub: DelegationTests.Probe") })
-    #expect(lines.contains { $0.hasPrefix("DelegateHub: and ") && $0.hasSuffix(" more incidents") })
   }
 }

@@ -5,7 +5,8 @@ import Testing
 struct QuestionTests {
   // MARK: Forms of the closure
 
-  @Test("one that awaits nothing is called in the caller's task, one after another, to the decision")
+  @Test(
+    "one that awaits nothing is called in the caller's task, one after another, to the decision")
   func inPlace() async {
     let hub = DelegateHub()
     let probes = Probe.many(4)
@@ -23,7 +24,8 @@ struct QuestionTests {
     withExtendedLifetime(probes) {}
   }
 
-  @Test("one that awaits is called side by side, and its answers come in the order of the subscribers")
+  @Test(
+    "one that awaits is called side by side, and its answers come in the order of the subscribers")
   func sideBySide() {
     let stage = Stage()
     let gates = (0..<5).map { _ in Gate() }
@@ -71,7 +73,8 @@ struct QuestionTests {
         }
       }
       await expect("main vote") { () throws(Refusal) in
-        _ = try await all.vote { @MainActor _ throws(Refusal) in throw Refusal(reason: "main vote") }
+        _ = try await all.vote { @MainActor _ throws(Refusal) in throw Refusal(reason: "main vote")
+        }
       }
       await expect("ask") { () throws(Refusal) in
         _ = try await all.ask(combining: .sum()) { _ throws(Refusal) -> Int in
@@ -149,7 +152,9 @@ struct QuestionTests {
     mutating func finish() -> [String] { heard + ["finished"] }
   }
 
-  @Test("combiners make one value of the answers; one of one's own hears how many there are and who is absent")
+  @Test(
+    "combiners make one value of the answers; one of one's own hears how many there are and who is absent"
+  )
   func combiners() async {
     let hub = DelegateHub(.init(onIncident: { _ in }))
     let probes = Probe.many(3)

@@ -69,27 +69,6 @@ struct SlowHandlerTests {
 
   private static func pass() async -> Bool { true }
 
-  @Test("by the real clock the watch does not need the hub's executor, which may be busy")
-  func busyExecutor() async {
-    let executor = ManualExecutor()
-    let gate = Gate()
-    let hub = DelegateHub(
-      .init(
-        executor: executor, onIncident: { [told] in told.record("\($0.kind)") },
-        slowAfter: .milliseconds(1)))
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
-    hub[Listener.self].notify { _ in await gate.pass() }
-    executor.run()
-    // From here on the executor does nothing. The one job that comes is that of the report, unless it came before.
-    while executor.pendingJobs == 0, told.history.isEmpty { await Task.yield() }
-    if told.history.isEmpty { executor.runNext() }
-    #expect(told.history == ["slow"])
-    gate.open()
-    executor.run()
-    withExtendedLifetime(probe) {}
-  }
-
   @Test("a slowAfter of zero or less stops the program, and says why")
   func zero() async {
     let zero = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -61,7 +61,7 @@ struct UnsubscribeTests {
     hub[Listener.self].notify { $0.log.record(2) }
     if !isWaiting { await waiting.value }
     for gate in gates[..<2] {
-      if isWaiting { #expect(events.history == []) }
+      if isWaiting { #expect(events.history.allSatisfy { $0 == "opened" }) }
       events.record("opened")
       gate.open()
     }
@@ -79,7 +79,8 @@ struct UnsubscribeTests {
     #expect(other.log.history == [1, 2])
   }
 
-  @Test("at the deadline it names who hangs, and nobody is called any more", arguments: Way.allCases)
+  @Test(
+    "at the deadline it names who hangs, and nobody is called any more", arguments: Way.allCases)
   func hanging(way: Way) async throws {
     let clock = ManualClock()
     let hub = DelegateHub(.init(clock: clock))
@@ -123,7 +124,9 @@ struct UnsubscribeTests {
     #expect(left.history == [-1, 1])
   }
 
-  @Test("it waits for handlers of subscriptions that had ended before, and not for other objects'", arguments: Way.allCases)
+  @Test(
+    "it waits for handlers of subscriptions that had ended before, and not for other objects'",
+    arguments: Way.allCases)
   func endedBefore(way: Way) {
     let stage = Stage()
     let (gate, probe, other) = (Gate(), Probe(), Probe("other"))

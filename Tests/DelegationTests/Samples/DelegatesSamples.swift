@@ -106,27 +106,6 @@ struct DelegatesSamples {
     #expect(hub[RoomRule.self].isEmpty)
   }
 
-  protocol Store: AnyObject, Sendable {}
-  protocol Preview: AnyObject, Sendable {}
-  typealias StoreDelegate = Store
-
-  private final class Cache: Store, Preview {}
-
-  @Test("on a queue; and nothing is rendered for nobody")
-  func queue() async {
-    let hub = DelegateHub()
-    let cache = Cache()
-    let cacheQueue = MarkedQueue.make("cache")
-    // sample: Subscribing on a queue
-    hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
-    // end of sample
-    #expect(await hub[StoreDelegate.self].vote { _ in MarkedQueue.current == "cache" })
-    func render() { Issue.record("for nobody") }
-    // sample: Whether anybody listens
-    if !hub[Preview.self].isEmpty { render() }
-    // end of sample
-  }
-
   @MainActor
   protocol DownloadView: AnyObject, Sendable {
     var progress: Double { get set }
@@ -177,7 +156,7 @@ struct DelegatesSamples {
       let outcome = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
         await $0.serverWillStop(server)
       }
-      if !outcome.left.isEmpty { logger.warning("stopping without these: \(outcome.left)") }
+      if !outcome.isHandled { logger.warning("stopping all the same: \(outcome)") }
       // end of sample
     }
     stage.advance(by: .seconds(5))
@@ -217,36 +196,26 @@ struct DelegatesSamples {
   protocol Authenticator: AnyObject, Sendable {
     func user(for token: String) async throws -> String?
   }
-  protocol Rewriter: AnyObject, Sendable {
-    func rewrite(_ text: String) async throws -> String?
-  }
 
-  private final class Directory: Authenticator, Rewriter {
+  private final class Directory: Authenticator {
     func user(for token: String) async throws -> String? {
       if token.isEmpty { throw Refusal() }
       return "user of \(token)"
     }
-    func rewrite(_ text: String) async throws -> String? { throw Refusal() }
   }
 
   @Test("in turn, in time")
   func inTurn() async {
     let hub = DelegateHub()
     let directory = Directory()
-    hub.subscribe(directory, toEachOf: Authenticator.self, Rewriter.self)
-    let (token, message) = ("", "hello")
+    hub.subscribe(directory, to: Authenticator.self)
+    let token = ""
     // sample: In turn, in time
     let user = await hub[Authenticator.self].askInTurn(
       within: .milliseconds(200), absent: .abstains
     ) { try await $0.user(for: token) }
     // end of sample
     #expect(user == nil)
-    // sample: Passing, in time
-    let text = await hub[Rewriter.self].pass(
-      message, within: .milliseconds(50), absent: .abstains
-    ) { try await $0.rewrite($1) }
-    // end of sample
-    #expect(text == "hello")
   }
 
   protocol RequestObserver: AnyObject, Sendable {

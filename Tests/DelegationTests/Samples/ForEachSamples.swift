@@ -47,9 +47,7 @@ struct ForEachSamples {
     }
 
     func close() async {
-      // sample: forEach that awaits
       await hub[Service.self].forEach(reversed: true) { await $0.shutdown() }
-      // end of sample
     }
   }
 

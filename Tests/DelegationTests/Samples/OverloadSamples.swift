@@ -56,44 +56,4 @@ struct OverloadSamples {
       }
     }
   }
-
-  @Test("deliver slows the poster down to the slowest")
-  func brake() async {
-    let hub = DelegateHub()
-    let instrument = Instrument()
-    instrument.gate.open()
-    hub.subscribe(instrument, to: Telemetry.self)
-    let (values, input) = AsyncStream.makeStream(of: Int.self)
-    for value in 0..<3 { input.yield(value) }
-    input.finish()
-    for await value in values {
-      await hub[Telemetry.self].notifyAndWait { await $0.didMeasure(value) }
-    }
-    #expect(instrument.values.history == [0, 1, 2])
-  }
-
-  @Test("a slow handler is named")
-  func slow() async {
-    let clock = ManualClock()
-    let logger = Logger()
-    var configuration = DelegateHub.Configuration()
-    configuration.slowAfter = .seconds(1)
-    configuration.onIncident = { incident in
-      if incident.kind == .slow { logger.warning("for more than a second: \(incident)") }
-    }
-    configuration.clock = clock
-    let hub = DelegateHub(configuration)
-    let instrument = Instrument()
-    hub.subscribe(instrument, to: Telemetry.self)
-    hub[Telemetry.self].notify { await $0.didMeasure(0) }
-    await instrument.gate.arrivals()
-    _ = await clock.alarms()
-    while logger.lines.history.isEmpty {
-      clock.advance(by: .seconds(1))
-      await Task.yield()
-    }
-    #expect(logger.lines.history[0].hasPrefix("for more than a second: "))
-    instrument.gate.open()
-    await hub.drain()
-  }
 }
