@@ -273,8 +273,9 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// How many were dropped since the last report, if it has begun to drop; otherwise 0. That only the latest waits is
-  /// no fault.
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  ///
+  /// That only the latest waits is no fault.
   mutating func takeUnreportedDrops() -> Int {
     guard flags.remove(.unreported) != nil else { return 0 }
     defer { reported = dropped }
