@@ -11,12 +11,14 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
-  products: [.library(name: "DelegationAdapters", targets: ["DelegationAdapters"])],
+  products: [
+    .library(name: "DelegationAdapters", targets: ["DelegationAdapters"]),
+    .library(name: "DelegationPage", targets: ["DelegationPage"]),
+  ],
   dependencies: [
     // Named, for a path's own identity is the folder's name, which is whatever it was cloned into.
     .package(name: "swift-delegate-hub", path: ".."),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-service-context", from: "1.5.1"),
@@ -24,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     // Without its traits: they are for counting allocations, by packages of their own.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
@@ -43,8 +46,8 @@ let package = Package(
       name: "compare",
       dependencies: [
         "CAllocator",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "OpenCombine", package: "OpenCombine"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -52,15 +55,10 @@ let package = Package(
       dependencies: [
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "counted",
-      dependencies: [.product(name: "Delegation", package: "swift-delegate-hub")],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "growth",
       dependencies: [
         "CCallgrind",
         .product(name: "Delegation", package: "swift-delegate-hub"),
@@ -69,6 +67,72 @@ let package = Package(
     .testTarget(
       name: "CompareTests",
       dependencies: ["compare"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "StressTests",
+      dependencies: [
+        "stress",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+      ],
+      swiftSettings: settings),
+
+    // What servers take from this package, the chat server that uses it, and their tests.
+    .target(
+      name: "DelegationAdapters",
+      dependencies: [
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "DelegationPage",
+      dependencies: [
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      resources: [.embedInCode("page.html")],
+      swiftSettings: settings),
+    .target(
+      name: "ChatServerKit",
+      dependencies: [
+        "DelegationAdapters",
+        "DelegationPage",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      // Without the upcoming features, as the readers of its samples may be.
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "ChatServer",
+      dependencies: [
+        "ChatServerKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ChatLoad",
+      dependencies: [
+        "ChatServerKit",
+        "DelegationPage",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "IntegrationTests",
@@ -83,122 +147,25 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceContextModule", package: "swift-service-context"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "StressTests",
-      dependencies: [
-        "stress",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
-      swiftSettings: settings),
-    // The documentation's samples that need a package: without the upcoming features, as readers may be.
-    .executableTarget(
-      name: "SampleServer",
-      dependencies: [
-        "DelegationAdapters",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      path: "Tests/SampleServer",
-      swiftSettings: [.swiftLanguageMode(.v6)]),
-    .testTarget(
-      name: "SampleTests",
-      dependencies: [
-        "DelegationAdapters",
-        "SampleServer",
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "InMemoryLogging", package: "swift-log"),
-        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceContextModule", package: "swift-service-context"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      swiftSettings: [.swiftLanguageMode(.v6)]),
-
-    // The chat server: adapters of use to anybody, the server, its load, and their tests.
-    .target(
-      name: "DelegationAdapters",
-      dependencies: [
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      resources: [
-        .embedInCode("Page/Resources/page.css"), .embedInCode("Page/Resources/page.html"),
-        .embedInCode("Page/Resources/page.js"),
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "ChatServerKit",
-      dependencies: [
-        "DelegationAdapters",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "Metrics", package: "swift-metrics"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      ],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "ChatServer",
-      dependencies: [
-        "ChatServerKit",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "ChatLoadKit",
-      dependencies: [
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "ChatLoad",
-      dependencies: [
-        "ChatLoadKit",
-        "ChatServerKit",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: settings),
-    .testTarget(
-      name: "ChatServerTests",
-      dependencies: [
-        "ChatLoad",
-        "ChatLoadKit",
-        "ChatServer",
-        "ChatServerKit",
-        "DelegationAdapters",
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "MetricsTestKit", package: "swift-metrics"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: settings),
+    .testTarget(
+      name: "ChatServerTests",
+      dependencies: [
+        "ChatServer",
+        "ChatServerKit",
+        "DelegationPage",
+        .product(name: "Delegation", package: "swift-delegate-hub"),
+        .product(name: "InMemoryLogging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
   ]
 )

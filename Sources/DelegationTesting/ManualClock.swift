@@ -135,12 +135,13 @@ public final class ManualClock: Clock {
   /// second of two deadlines. One more sleeps while the hub's `slowAfter` watches handlers, and for up to that long after.
   ///
   /// ```swift
-  /// async let alice = hub.vote(
-  ///   DoorDelegate.self, within: .seconds(5), absent: .counts(as: false)
-  /// ) { await $0.mayEnter("Alice") }
-  /// async let bob = hub.vote(
-  ///   DoorDelegate.self, within: .seconds(10), absent: .counts(as: false)
-  /// ) { await $0.mayEnter("Bob") }
+  /// let doors = hub[DoorDelegate.self]
+  /// async let alice = doors.vote(within: .seconds(5), absent: .counts(as: false)) {
+  ///   await $0.mayEnter("Alice")
+  /// }
+  /// async let bob = doors.vote(within: .seconds(10), absent: .counts(as: false)) {
+  ///   await $0.mayEnter("Bob")
+  /// }
   /// await clock.waitForSleepers(2)
   /// clock.advance(by: .seconds(5))
   /// #expect(await !alice)

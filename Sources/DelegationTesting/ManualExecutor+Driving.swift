@@ -3,7 +3,7 @@ extension ManualExecutor {
   ///
   /// ```swift
   /// let mayEnter = try executor.drive {
-  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  ///   await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
   /// }
   /// #expect(!mayEnter)
   /// ```
@@ -80,7 +80,7 @@ extension ManualExecutor {
   ///
   /// ```swift
   /// let vote = executor.start {
-  ///   await hub.vote(DoorDelegate.self) { await $0.mayEnter("Mallory") }
+  ///   await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
   /// }
   /// #expect(vote.value == false)
   /// ```

@@ -7,7 +7,7 @@
 /// let hub = DelegateHub(on: executor)
 /// hub.subscribe(spy, to: DoorDelegate.self)
 ///
-/// hub.notify(DoorDelegate.self) { $0.didEnter("Alice") }
+/// hub[DoorDelegate.self].notify { $0.didEnter("Alice") }
 /// #expect(spy.guests.events == [])  // nothing runs before it is told to
 ///
 /// executor.run()

@@ -1,41 +1,41 @@
-/// The program: a chat room, or with `--simulate` many people in one.
+/// The program: a chat room on standard input.
+///
+/// Lines are read on the main thread, which belongs to nobody else here: to wait there for somebody to type takes no
+/// thread from the pool that handlers run on, and nothing is read before it is wanted.
 @main
 @MainActor
 enum Chatroom {
   static func main() async {
-    System.ignoreBrokenPipes()
-    let options: Options
     do throws(Options.Malformed) {
-      options = try Options(parsing: CommandLine.arguments.dropFirst())
+      let options = try Options(parsing: CommandLine.arguments.dropFirst())
+      if options.isHelpWanted {
+        Terminal.write(Options.usage)
+      } else {
+        await converse(Session(options: options, screen: Screen()))
+      }
     } catch {
-      fail(.usage, "\(error.text); chatroom --help lists the options")
-    }
-    switch options.mode {
-    case .help:
-      Console().write(Options.usage)
-    case .chat:
-      System.exit(await Chat(options: options, words: words(for: options)).run())
-    case .simulate(let messages):
-      let simulation = Simulation(messages: messages, options: options, words: words(for: options))
-      System.exit(await Spectator().watch(simulation))
+      Terminal.refuse(error.text)
     }
   }
 
-  private static func words(for options: Options) -> WordList {
-    guard let path = options.words else { return .builtIn }
-    do {
-      return try WordList(parsing: System.contents(ofFile: path))
-    } catch let failure as System.Failure {
-      fail(.noInput, "cannot read words from \(path.harmless): \(failure.text)")
-    } catch let malformed as WordList.Malformed {
-      fail(.badData, "\(path.harmless), \(malformed.text)")
-    } catch {
-      fail(.badData, "\(path.harmless): \(error)")
+  /// Obeys lines to the end of input, or to `/quit`.
+  private static func converse(_ session: Session) async {
+    if Terminal.isInteractive {
+      Terminal.write("Write \"name: text\" to say something; /help for more.\n")
     }
-  }
-
-  private static func fail(_ status: System.ExitStatus, _ text: String) -> Never {
-    Console().writeError("chatroom: \(text)\n")
-    System.exit(status)
+    var isOver = false
+    while !isOver {
+      if Terminal.isInteractive { Terminal.write("> ") }
+      if let line = readLine() {
+        let reply = await session.handle(line)
+        Terminal.write(reply.page.text)
+        isOver = reply.isLast
+      } else {
+        // Whoever pressed ^D is still on the line of the prompt.
+        if Terminal.isInteractive { Terminal.write("\n") }
+        isOver = true
+      }
+    }
+    Terminal.write(await session.summary().text)
   }
 }

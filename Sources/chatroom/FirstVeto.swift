@@ -6,10 +6,9 @@ struct Vote: Sendable {
   let verdict: Verdict
 }
 
-/// What the votes came to.
+/// What the votes came to: the veto that counts, or none.
 struct Decision: Sendable, Equatable {
   let veto: Veto?
-  let votes: Int
 }
 
 /// Delivers if nobody objects; otherwise names the first, in the order of the rules, who does.
@@ -26,7 +25,6 @@ struct FirstVeto: Combiner {
   private var answers: [Answer] = []
   /// Whose answer is the first that could still be a veto.
   private var next = 0
-  private var votes = 0
 
   mutating func begin(asking count: Int) -> Decision? {
     answers = Array(repeating: .awaited, count: count)
@@ -34,7 +32,6 @@ struct FirstVeto: Combiner {
   }
 
   mutating func receive(_ vote: Vote, from position: Int) -> Decision? {
-    votes += 1
     switch vote.verdict {
     case .agree: answers[position] = .agreed
     case .veto(let reason): answers[position] = .vetoed(Veto(rule: vote.rule, reason: reason))
@@ -49,7 +46,7 @@ struct FirstVeto: Combiner {
   }
 
   mutating func finish() -> Decision {
-    Decision(veto: nil, votes: votes)
+    Decision(veto: nil)
   }
 
   private mutating func decide() -> Decision? {
@@ -57,7 +54,7 @@ struct FirstVeto: Combiner {
       switch answers[next] {
       case .awaited: return nil
       case .agreed: next += 1
-      case .vetoed(let veto): return Decision(veto: veto, votes: votes)
+      case .vetoed(let veto): return Decision(veto: veto)
       }
     }
     return nil

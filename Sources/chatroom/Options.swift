@@ -1,80 +1,66 @@
 /// What the command line asks for.
 struct Options: Sendable, Equatable {
-  enum Mode: Sendable, Equatable {
-    case chat
-    case simulate(messages: Int)
-    case help
-  }
-
   /// What is wrong with the command line.
   struct Malformed: Error, Equatable {
     let text: String
   }
 
-  var mode = Mode.chat
-  var words: String?
+  static let usage = """
+    usage: chatroom [--limit N] [--window SECONDS] [--pace SECONDS]
+
+    A chat room on standard input, whose rules are delegates of a DelegateHub: they are asked about
+    every line "name: text", and any of them can veto it. /help says what else can be typed.
+
+      --limit N          how many messages a sender may send within the window (default 5)
+      --window SECONDS   how long that is (default 10)
+      --pace SECONDS     take messages to be sent this far apart, whenever they really come
+      --help             this
+
+    Exit status: 0, or 64 for a wrong command line.
+
+    """
+
+  var isHelpWanted = false
   var limit = 5
   var window = Duration.seconds(10)
   var pace: Duration?
-  var tasks = 100
-  var seed: UInt64 = 1
 
   init(parsing arguments: some Sequence<String>) throws(Malformed) {
-    var given: [String] = []
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
-      // Both `--seed 7` and `--seed=7`.
+      // Both `--limit 7` and `--limit=7`.
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let option = argument.hasPrefix("--") ? String(parts[0]) : argument
-      if option == "--help" || option == "-h" {
-        mode = .help
+      if ["--help", "-h"].contains(option) {
+        isHelpWanted = true
         return
       }
-      guard Self.all.contains(option) else {
+      guard ["--limit", "--window", "--pace"].contains(option) else {
         throw Malformed(text: "unknown option \(argument.harmless.quoted)")
       }
       guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
         throw Malformed(text: "\(option) needs a value after it")
       }
-      try set(option, to: value)
-      given.append(option)
-    }
-    if mode == .chat, let option = given.first(where: ["--tasks", "--seed"].contains) {
-      throw Malformed(text: "\(option) goes only with --simulate")
-    } else if mode != .chat, given.contains("--pace") {
-      throw Malformed(text: "--pace does not go with --simulate, which has its own time")
+      switch option {
+      case "--limit":
+        guard let number = Int(value), (1...1_000_000).contains(number) else {
+          throw Self.malformed(option, value, "a whole number from 1 to 1000000")
+        }
+        limit = number
+      case "--window": window = try Self.seconds(option, value)
+      default: pace = try Self.seconds(option, value)
+      }
     }
   }
 
-  private static let all: Set = [
-    "--words", "--limit", "--window", "--pace", "--simulate", "--tasks", "--seed",
-  ]
-
-  private mutating func set(_ option: String, to value: String) throws(Malformed) {
-    switch option {
-    case "--words": words = value
-    case "--limit": limit = try number(1...1_000_000)
-    case "--window": window = try seconds()
-    case "--pace": pace = try seconds()
-    case "--simulate": mode = .simulate(messages: try number(1...1_000_000_000))
-    case "--tasks": tasks = try number(1...10_000)
-    default: seed = try number(0...UInt64.max)
+  private static func seconds(_ option: String, _ value: String) throws(Malformed) -> Duration {
+    guard let seconds = Double(value), (0.001...86_400).contains(seconds) else {
+      throw malformed(option, value, "a number of seconds from 0.001 to 86400")
     }
+    return .seconds(seconds)
+  }
 
-    func number<N: FixedWidthInteger>(_ range: ClosedRange<N>) throws(Malformed) -> N {
-      if let number = N(value), range.contains(number) { return number }
-      throw malformed("a whole number from \(range.lowerBound) to \(range.upperBound)")
-    }
-
-    func seconds() throws(Malformed) -> Duration {
-      if let seconds = Double(value), seconds >= 0.001, seconds <= 86_400 {
-        return .seconds(seconds)
-      }
-      throw malformed("a number of seconds from 0.001 to 86400")
-    }
-
-    func malformed(_ wanted: String) -> Malformed {
-      Malformed(text: "\(option) needs \(wanted), not \(value.harmless.quoted)")
-    }
+  private static func malformed(_ option: String, _ value: String, _ wanted: String) -> Malformed {
+    Malformed(text: "\(option) needs \(wanted), not \(value.harmless.quoted)")
   }
 }

@@ -24,7 +24,8 @@ actor Room {
 
   /// Puts a message to the rules and, without waiting for them, tells the observers.
   ///
-  /// Not isolated: messages that come from many tasks at once need not queue for the room.
+  /// With no rule there nobody objects, as is meant: rules restrict a room that is open. None of them waits for anybody
+  /// else, so none needs a deadline. Not isolated: messages that come from many tasks at once need not queue for the room.
   @discardableResult
   nonisolated func post(_ message: Message) async -> Decision {
     let decision = await ruling.ask(combining: FirstVeto()) { rule in
@@ -51,8 +52,7 @@ actor Room {
   /// Lets go of the rule against somebody; false if there is none.
   ///
   /// Nothing is unsubscribed: the rule dies, and its subscription with it. A vote on somebody else's
-  /// message may keep it alive for a moment. So two simulations with several tasks and one seed may
-  /// differ by a few of its vetoes.
+  /// message may keep it alive for a moment.
   @discardableResult
   func unmute(_ name: String) -> Bool {
     mutings.removeValue(forKey: name.lowercased()) != nil
@@ -64,10 +64,7 @@ actor Room {
   }
 
   /// Waits until all observers have handled all that they were told.
-  ///
-  /// - Returns: whether it came to that.
-  @discardableResult
-  nonisolated func settle() async -> Bool {
-    await ruling.hub.drain().isEmpty
+  nonisolated func settle() async {
+    await ruling.hub.drain()
   }
 }

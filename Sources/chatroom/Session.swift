@@ -17,12 +17,12 @@ actor Session {
   private var lines = 0
   private var complaints = 0
 
-  init(options: Options, words: WordList, screen: Screen) {
+  init(options: Options, screen: Screen) {
     pace = options.pace
     room = Room(
       // The limiter first: FirstVeto decides nothing before the first has answered, so that every
       // message is put to it, and counted, whatever the others think of it.
-      rules: [FloodLimiter(limit: options.limit, window: options.window), Moderator(words)],
+      rules: [FloodLimiter(limit: options.limit, window: options.window), Moderator()],
       observers: [history, statistics, screen])
   }
 

@@ -22,14 +22,14 @@ let package = Package(
       name: "DelegationDistributedTests",
       dependencies: [
         library("Delegation"), library("DelegationDistributed"), library("DelegationTesting"),
-        "DistributedPeer", "LoopbackCluster",
+        "DistributedPeer", "PipeCluster",
       ],
       path: "DelegationDistributedTests",
       swiftSettings: settings),
-    // An actor system over TCP, and the program that the tests start.
-    .target(name: "LoopbackCluster", path: "LoopbackCluster", swiftSettings: settings),
+    // An actor system through pipes, and the program that the tests start.
+    .target(name: "PipeCluster", path: "PipeCluster", swiftSettings: settings),
     .executableTarget(
-      name: "DistributedPeer", dependencies: ["LoopbackCluster"], path: "DistributedPeer",
+      name: "DistributedPeer", dependencies: ["PipeCluster"], path: "DistributedPeer",
       swiftSettings: settings),
   ]
 )

@@ -14,20 +14,11 @@ let onMainActor: [SwiftSetting] = [
   .defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT"),
 ]
 
+/// Each differs from the others in what the compiler makes of one of the client's sources.
 let modes: KeyValuePairs<String, [SwiftSetting]> = [
   "Swift6": [],
   "Swift5": [.swiftLanguageMode(.v5)],
-  "Swift5Complete": [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")],
-  "AnyRequired": [.enableUpcomingFeature("ExistentialAny")],
-  "InternalImports": [.enableUpcomingFeature("InternalImportsByDefault")],
-  "MemberImports": [.enableUpcomingFeature("MemberImportVisibility")],
-  "CallersIsolation": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
-  "IsolatedConformances": [.enableUpcomingFeature("InferIsolatedConformances")],
-  "MemorySafety": [.strictMemorySafety()],
-  "MainActorDefault": onMainActor,
   "MainActorDefault5": onMainActor + [.swiftLanguageMode(.v5)],
-  "MainActorDefault5Complete": onMainActor
-    + [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")],
   "Upcoming": upcomingFeatures.map { .enableUpcomingFeature($0) },
   "Everything": onMainActor + [.strictMemorySafety()]
     + upcomingFeatures.map { .enableUpcomingFeature($0) },

@@ -46,6 +46,13 @@ struct ManualClockTests {
     sleep(1, until: 5)
     sleep(2, until: 0)
     #expect(woken.events == [1, 2])
+    let (early, late) = (
+      ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
+    )
+    #expect(early < late)
+    #expect(early.duration(to: late) == .seconds(2))
+    #expect("\(early.advanced(by: .seconds(2)))" == "3.0 seconds")
+    #expect(clock.minimumResolution == .zero)
   }
 
   @Test("it can be put back, which wakes nobody")
@@ -127,27 +134,11 @@ struct ManualClockTests {
     }
   }
 
-  @Test("those who wait for sleepers go on when so many sleep, or when they are cancelled")
-  func waiting() {
-    let two = executor.start { [clock] in await clock.waitForSleepers(2) }
-    let three = executor.start { [clock] in await clock.waitForSleepers(3) }
-    sleep(1, until: 1)
-    #expect(!two.isOver)
-    sleep(2, until: 1)
-    #expect(two.isOver)
-    #expect(!three.isOver)
-    three.cancel()
-    executor.run()
-    #expect(three.isOver)
-    clock.advance(by: .seconds(1))
-    executor.run()
-  }
-
   @Test("the longest durations do not trap")
   func longest() {
     let vote = executor.start { [executor, clock] in
-      await DelegateHub(on: executor, clock: clock).vote(
-        Listener.self, within: .seconds(1_000_000_000_000), absent: .abstains
+      await DelegateHub(on: executor, clock: clock)[Listener.self].vote(
+        within: .seconds(1_000_000_000_000), absent: .abstains
       ) { await $0.answer(1) }
     }
     #expect(vote.value == true)
@@ -156,17 +147,5 @@ struct ManualClockTests {
     sleep.cancel()
     executor.run()
     #expect(sleep.isOver)
-  }
-
-  @Test("instants are points on a line")
-  func instants() {
-    let (early, late) = (
-      ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
-    )
-    #expect(early < late)
-    #expect(early.duration(to: late) == .seconds(2))
-    #expect(early.advanced(by: .seconds(2)) == late)
-    #expect("\(late)" == "3.0 seconds")
-    #expect(clock.minimumResolution == .zero)
   }
 }

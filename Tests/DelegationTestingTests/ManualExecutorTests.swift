@@ -1,10 +1,13 @@
 import DelegationTesting
 import Testing
 
+/// Jobs that run when they are told to, and calls that are run to their end or as far as they go.
 @Suite("ManualExecutor")
 struct ManualExecutorTests {
   private let executor = ManualExecutor()
   private let history = Recorder<Int>()
+
+  @TaskLocal private static var caller = "nobody"
 
   private func start(_ number: Int) {
     Task(executorPreference: executor) { [history] in history.record(number) }
@@ -15,32 +18,13 @@ struct ManualExecutorTests {
     for number in 0..<100 { start(number) }
     #expect(history.events == [])
     #expect(executor.pendingJobs == 100)
-    #expect(executor.run() == 100)
-    #expect(history.events == Array(0..<100))
-    #expect(executor.pendingJobs == 0)
-    #expect(executor.run() == 0)
-  }
-
-  @Test("jobs are run one by one")
-  func oneByOne() {
-    for number in 0..<2 { start(number) }
     #expect(executor.runNext())
     #expect(history.events == [0])
-    #expect(executor.runNext())
-    #expect(history.events == [0, 1])
-    #expect(!executor.runNext())
-  }
-
-  @Test("a limit holds though a task gives way again and again")
-  func limit() {
-    let task = Task(executorPreference: executor) {
-      while !Task.isCancelled { await Task.yield() }
-    }
     #expect(executor.run(atMost: 50) == 50)
-    #expect(executor.pendingJobs == 1)
-    task.cancel()
-    executor.run()
+    #expect(executor.run() == 49)
+    #expect(history.events == Array(0..<100))
     #expect(executor.pendingJobs == 0)
+    #expect(!executor.runNext())
   }
 
   private actor Counter {
@@ -80,17 +64,6 @@ struct ManualExecutorTests {
     #expect(history.events.sorted() == Array(0..<800))
   }
 
-  @Test("a hub on it does nothing before it is told to")
-  func hub() async {
-    let events = Recorder<String>()
-    let hub = DelegateHub(on: executor)
-    hub.subscribe(Probe("a", in: events), to: Listener.self, hold: .strongly)
-    hub[Listener.self].notify() { $0.hear(1) }
-    #expect(events.events == [])
-    executor.run()
-    #expect(events.events == ["a hears 1"])
-  }
-
   @Test("a call that has not ended has no result, and can be cancelled")
   func call() throws {
     let gate = Gate()
@@ -106,15 +79,171 @@ struct ManualExecutorTests {
     executor.run()
     #expect(passing.isOver)
     #expect(passing.value == 1)
-
     let clock = ManualClock()
     let sleeping = executor.start { try await clock.sleep(for: .seconds(1)) }
     sleeping.cancel()
     executor.run()
     #expect(throws: CancellationError.self) { try sleeping.result?.get() }
-
     let refused = executor.start { () async throws(Refusal) -> Int in throw Refusal(reason: "no") }
     #expect(refused.result == .failure(Refusal(reason: "no")))
-    #expect(throws: Refusal(reason: "no")) { try refused.result?.get() }
+  }
+
+  // MARK: Driving
+
+  @Test("a closure is driven to its end, and its result or error comes back")
+  func end() throws {
+    let number = try executor.drive {
+      for _ in 0..<10 { await Task.yield() }
+      return 42
+    }
+    #expect(number == 42)
+    #expect(throws: Refusal(reason: "no")) {
+      try executor.drive {
+        await Task.yield()
+        throw Refusal(reason: "no")
+      }
+    }
+    #expect(try executor.drive(stepLimit: 1) { 1 } == 1, "with the last job allowed")
+    let nested = try executor.drive { [executor] in
+      await Task.yield()
+      return try drive(on: executor)
+    }
+    #expect(nested == 2, "a job may drive another closure")
+    @Sendable func drive(on executor: ManualExecutor) throws -> Int {
+      try executor.drive {
+        await Task.yield()
+        return 2
+      }
+    }
+  }
+
+  @Test("a hub's calls of all kinds are driven to their ends")
+  func hub() throws {
+    let events = Recorder<String>()
+    let hub = DelegateHub(on: executor)
+    for name in ["a", "b"] {
+      hub.subscribe(Probe(name, in: events), to: Listener.self, hold: .strongly)
+    }
+    let listeners = hub[Listener.self]
+    #expect(try executor.drive { await listeners.vote { await $0.answer(1) } })
+    #expect(events.clear().sorted().prefix(2) == ["a answers 1", "a is asked 1"])
+    listeners.notify { $0.hear(2) }
+    #expect(try executor.drive { await hub.drain().isEmpty })
+    #expect(events.events == ["a hears 2", "b hears 2"])
+    #expect(try executor.drive { await listeners.collect { await $0.answer(3) } }.count == 2)
+    #expect(try executor.drive { await listeners.notifyAndWait { $0.hear(4) } }.isHandled)
+  }
+
+  @Test("it runs on the calling thread, with the caller's task-locals, and what is left is not run")
+  func surroundings() throws {
+    try Self.$caller.withValue("the test") {
+      let caller = try executor.drive { Self.caller }
+      #expect(caller == "the test")
+    }
+    try executor.drive { [executor, history] in
+      _ = Task(executorPreference: executor) {
+        history.record(1)
+        await Task.yield()
+        history.record(2)
+      }
+    }
+    #expect(history.events == [])
+    executor.run()
+    #expect(history.events == [1, 2])
+  }
+
+  @Test("work that runs elsewhere is waited for", arguments: 0..<50)
+  func elsewhere(round: Int) throws {
+    // A gate that another thread opens, sometimes before it is passed.
+    let gate = Gate()
+    let number = try executor.drive(patience: .seconds(60)) {
+      onAnotherThread { gate.open() }
+      if round.isMultiple(of: 2) { await Task.yield() }
+      await gate.pass()
+      return round
+    }
+    #expect(number == round)
+  }
+
+  @Test("a clock goes on to its deadlines when nothing else can")
+  func clock() throws {
+    let clock = ManualClock()
+    let history = Recorder<Duration>()
+    try executor.drive(advancing: clock) {
+      try await withThrowingTaskGroup { group in
+        for seconds in [3, 1, 2] {
+          group.addTask {
+            try await clock.sleep(for: .seconds(seconds))
+            history.record(clock.now.offset)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    #expect(history.events == [.seconds(1), .seconds(2), .seconds(3)])
+    #expect(clock.sleepers == 0)
+  }
+
+  /// A closure that does not end, and what is said of it.
+  private struct Fault: Sendable {
+    var kind = DriveFailure.Kind.stuck
+    var patience = Duration.zero
+    var steps: Int?
+    /// What ignores its cancellation stays suspended until the executor runs.
+    var jobsLeft = 0
+    let says: [String]
+    let body: @Sendable (ManualExecutor, ManualClock, Recorder<Void>) async -> Void
+    var clock: ManualClock?
+  }
+
+  private static let faults: [Fault] = [
+    Fault(says: ["ManualExecutorTests.swift:", "is stuck", "`Task { }`"]) { _, _, cancelled in
+      await withTaskCancellationHandler {
+        await Gate().pass()
+      } onCancel: {
+        cancelled.record(())
+      }
+    },
+    Fault(says: ["is stuck"]) { executor, _, _ in
+      let hub = DelegateHub(on: executor)
+      hub.subscribe(Probe("a", in: Recorder()), to: Listener.self, hold: .strongly)
+      _ = await hub[Listener.self].vote { _ in
+        await Gate().pass()
+        return true
+      }
+    },
+    Fault(patience: .milliseconds(1), says: ["0.001 seconds"]) { _, _, _ in await Gate().pass() },
+    Fault(kind: .endless, steps: 100, says: ["`stepLimit`"]) { _, _, _ in
+      while !Task.isCancelled { await Task.yield() }
+    },
+    // By a clock that advances for ever, and by one that does not.
+    Fault(
+      kind: .endless, jobsLeft: 1, says: ["`stepLimit`"],
+      body: { _, clock, stop in
+        while stop.count == 0 { try? await clock.sleep(for: .seconds(1)) }
+      }, clock: ManualClock()),
+    Fault(jobsLeft: 1, says: ["`advancing: clock`"]) { _, clock, stop in
+      while stop.count == 0 { try? await clock.sleep(for: .seconds(1)) }
+    },
+  ]
+
+  @Test("a closure that does not end fails, says why, and is cancelled", arguments: faults.indices)
+  func unfinished(index: Int) {
+    let fault = Self.faults[index]
+    let stop = Recorder<Void>()
+    let failure = #expect(throws: DriveFailure.self) {
+      try executor.drive(advancing: fault.clock, patience: fault.patience, stepLimit: 100) {
+        [executor] in
+        await fault.body(executor, fault.clock ?? ManualClock(), stop)
+      }
+    }
+    #expect(failure?.kind == fault.kind)
+    #expect(fault.steps == nil || failure?.steps == fault.steps)
+    for text in fault.says { #expect(failure?.description.contains(text) == true, "\(text)") }
+    #expect(executor.pendingJobs == fault.jobsLeft)
+    if index == 0 { #expect(stop.count == 1) }
+    stop.record(())
+    executor.run()
+    #expect("\([DriveFailure.Kind.stuck, .endless])" == "[stuck, endless]")
   }
 }

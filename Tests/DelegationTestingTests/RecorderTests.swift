@@ -1,22 +1,13 @@
-import DelegationTesting
 import Testing
 
-@Suite("Recorder")
-struct RecorderTests {
-  @Test("a history is what was recorded, in order, until it is cleared")
-  func history() {
-    let recorder = Recorder<Int>()
-    #expect(recorder.events == [])
-    for number in 0..<10 { recorder.record(number) }
-    #expect(recorder.events == Array(0..<10))
-    #expect(recorder.count == 10)
-    #expect(recorder.clear() == Array(0..<10))
-    #expect(recorder.events == [])
-    recorder.record(1)
-    #expect(recorder.events == [1])
-  }
+@testable import DelegationTesting
 
-  @Test("what several threads record is all there, that of each in its order")
+/// A history, and the queue of jobs: what threads hand to each other.
+@Suite("Recorder and JobQueue")
+struct RecorderTests {
+  private let executor = ManualExecutor()
+
+  @Test("what several threads record is all there, that of each in its order, until it is cleared")
   func threads() async {
     let recorder = Recorder<(thread: Int, number: Int)>()
     for thread in 0..<4 {
@@ -29,40 +20,32 @@ struct RecorderTests {
     for thread in 0..<4 {
       #expect(events.filter { $0.thread == thread }.map(\.number) == Array(0..<1000))
     }
+    #expect(recorder.count == 4000)
+    #expect(recorder.clear().count == 4000)
+    recorder.record((0, 7))
+    #expect(recorder.events.map(\.number) == [7])
   }
 
-  @Test("those who wait for events go on when there are so many, and not before")
+  @Test("a task that waits for events goes on when there are so many, with what there was then")
   func waiting() {
-    let executor = ManualExecutor()
     let recorder = Recorder<Int>()
-    let none = executor.start { await recorder.events(atLeast: 0) }
-    let one = executor.start { await recorder.events(atLeast: 1) }
-    let two = executor.start { await recorder.events(atLeast: 2) }
-    #expect(none.value == [])
+    let calls = (0...3).map { count in
+      executor.start { await recorder.events(atLeast: count) }
+    }
+    #expect(calls.map(\.value) == [[], nil, nil, nil])
     recorder.record(1)
     executor.run()
-    #expect(one.value == [1])
-    #expect(two.value == nil)
+    #expect(calls.map(\.value) == [[], [1], nil, nil])
     recorder.record(2)
-    executor.run()
-    #expect(two.value == [1, 2])
-  }
-
-  @Test("those who waited get what there was, even if the history is cleared before they go on")
-  func cleared() {
-    let executor = ManualExecutor()
-    let recorder = Recorder<Int>()
-    let three = executor.start { await recorder.events(atLeast: 3) }
-    for number in 0..<3 { recorder.record(number) }
-    recorder.clear()
     recorder.record(3)
+    recorder.clear()
+    recorder.record(4)
     executor.run()
-    #expect(three.value == [0, 1, 2])
+    #expect(calls.map(\.value) == [[], [1], [1, 2], [1, 2, 3]])
   }
 
-  @Test("who is cancelled waits no longer, wherever the cancellation strikes")
+  @Test("a task that is cancelled waits no longer, wherever the cancellation strikes")
   func cancellation() async {
-    let executor = ManualExecutor()
     let recorder = Recorder<Int>()
     let waiting = executor.start { await recorder.events(atLeast: 1) }
     waiting.cancel()
@@ -73,5 +56,37 @@ struct RecorderTests {
       task.cancel()
       #expect(await task.value == [])
     }
+  }
+
+  @Test("the queue is first in, first out; waiting ends with a job, or with the patience")
+  func queue() {
+    let queue = JobQueue<Int>()
+    for patience in [.zero, .seconds(-1), .microseconds(100)] as [Duration] {
+      #expect(!queue.wait(for: patience))
+    }
+    for number in 0..<5 { queue.append(number) }
+    for patience in [.zero, .seconds(Int64.max)] as [Duration] {
+      #expect(queue.wait(for: patience))
+    }
+    #expect(queue.count == 5)
+    #expect(queue.popFirst() == 0)
+    #expect(queue.takeAll() == [1, 2, 3, 4])
+    #expect(queue.count == 0)
+    #expect(queue.popFirst() == nil)
+  }
+
+  @Test("no job is missed, whether it comes before, while or after a thread waits")
+  func race() {
+    let queue = JobQueue<Int>()
+    onAnotherThread { for number in 0..<2000 { queue.append(number) } }
+    var taken: [Int] = []
+    while taken.count < 2000 {
+      // Short patience at times, so that giving up and being signalled meet.
+      let patience = taken.count.isMultiple(of: 3) ? Duration.microseconds(1) : .seconds(60)
+      if queue.wait(for: patience) { taken += queue.takeAll() }
+    }
+    #expect(taken == Array(0..<2000))
+    // No signal is left over.
+    #expect(!queue.wait(for: .microseconds(1)))
   }
 }

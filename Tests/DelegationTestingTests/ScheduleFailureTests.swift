@@ -5,8 +5,10 @@ import Testing
 struct ScheduleFailureTests {
   @Test("a kind is written by its name")
   func kinds() {
-    let kinds: [ScheduleFailure.Kind] = [.threw, .stuck, .endless, .cancelled]
-    #expect(kinds.map(\.description) == ["threw", "stuck", "endless", "cancelled"])
+    let kinds: [ScheduleFailure.Kind] = [
+      .threw, .stuck, .endless, .cancelled, .uniform, .headStart,
+    ]
+    #expect("\(kinds)" == "[threw, stuck, endless, cancelled, uniform, headStart]")
   }
 
   @Test("a scenario that is stuck is reported with its seed, and cancelled")
@@ -28,77 +30,13 @@ struct ScheduleFailureTests {
     #expect(failure?.description.hasPrefix("seed 7: the scenario is stuck after ") == true)
   }
 
-  /// Is entered by one at a time; who comes meanwhile waits.
-  private actor Turnstile {
-    private var isTaken = false
-    private var waiting: [AsyncStream<Never>.Continuation] = []
-
-    func enter() async {
-      while isTaken {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        waiting.append(continuation)
-        for await _ in stream {}
-        if Task.isCancelled { return }
-      }
-      isTaken = true
-    }
-
-    func leave() {
-      isTaken = false
-      for continuation in waiting { continuation.finish() }
-      waiting = []
-    }
-  }
-
-  @Test("two tasks that wait for each other in some schedules only are found")
-  func deadlock() throws {
-    @Sendable func scenario(_ executor: SeededExecutor) async {
-      let turnstiles = [Turnstile(), Turnstile()]
-      await withTaskGroup { group in
-        for (first, second) in [(0, 1), (1, 0)] {
-          group.addTask {
-            await turnstiles[first].enter()
-            await turnstiles[second].enter()
-            await turnstiles[second].leave()
-            await turnstiles[first].leave()
-          }
-        }
-      }
-    }
-
-    let failure = #expect(throws: ScheduleFailure.self) {
-      try exploreSchedules(patience: .zero, scenario)
-    }
-    #expect(failure?.kind == .stuck)
-    let again = #expect(throws: ScheduleFailure.self) {
-      try replaySchedule(seed: try #require(failure?.seed), patience: .zero, scenario)
-    }
-    #expect(again?.steps == failure?.steps)
-    // Some schedules pass: those before the one that fails, or those after it.
-    var passed = 0
-    for seed in 0..<50 as Range<UInt64> {
-      if (try? replaySchedule(seed: seed, patience: .zero, scenario)) != nil { passed += 1 }
-    }
-    #expect(passed > 0 && passed < 50)
-  }
-
-  @Test("a scenario that does not end is cut off", arguments: [0, 1] as [UInt64])
+  @Test(
+    "what does not end is cut off: a scenario, or a task that it leaves behind", arguments: 0..<3)
   func endless(seed: UInt64) {
-    let failure = #expect(throws: ScheduleFailure.self) {
-      try replaySchedule(seed: seed, stepLimit: 1000) { _ in
-        while !Task.isCancelled { await Task.yield() }
-      }
-    }
-    #expect(failure?.kind == .endless)
-    #expect(failure?.steps.count == 1000)
-    #expect(failure?.description.contains("`stepLimit`") == true)
-  }
-
-  @Test("a task that it leaves behind and that does not end is cut off as well")
-  func endlessLeftover() {
     let stop = Recorder<Void>()
     let failure = #expect(throws: ScheduleFailure.self) {
-      try replaySchedule(seed: 1, stepLimit: 1000) { executor in
+      try replaySchedule(seed: seed, stepLimit: 1000) { executor in
+        while seed < 2 { if Task.isCancelled { return } else { await Task.yield() } }
         Task(executorPreference: executor) {
           for _ in 0..<5000 { await Task.yield() }
           stop.record(())
@@ -106,8 +44,10 @@ struct ScheduleFailureTests {
       }
     }
     #expect(failure?.kind == .endless)
+    #expect(failure?.steps.count == 1000)
+    #expect(failure?.description.contains("`stepLimit`") == true)
     // It is given some more steps, to end.
-    #expect(stop.count == 1)
+    #expect(stop.count == (seed == 2 ? 1 : 0))
   }
 
   @Test("a scenario may take as many steps as it is allowed to")
@@ -141,21 +81,6 @@ struct ScheduleFailureTests {
       }
     }
     #expect(dead.count == 3)
-  }
-
-  @Test("jobs from other threads, and a strategy that was chosen, are in the description")
-  func description() throws {
-    let failure = #expect(throws: ScheduleFailure.self) {
-      try exploreSchedules(seeds: [3], strategy: .random, patience: .seconds(60)) { _ in
-        let gate = Gate()
-        onAnotherThread { gate.open() }
-        await gate.pass()
-        throw Refusal()
-      }
-    }
-    let text = try #require(failure?.description)
-    #expect(text.contains("replaySchedule(seed: 3, strategy: .random, patience: .seconds(60))"))
-    if failure?.foreignJobs != 0 { #expect(text.contains("jobs came from other threads")) }
   }
 
   @Test(

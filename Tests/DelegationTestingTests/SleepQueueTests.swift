@@ -41,17 +41,4 @@ struct SleepQueueTests {
     #expect(queue.count == 0)
     #expect(queue.nextDeadline == nil)
   }
-
-  @Test("cancelled sleepers leave nothing behind")
-  func cancelled() {
-    var queue = SleepQueue<Int>()
-    var found = 0
-    for _ in 0..<10_000 {
-      let ticket = queue.makeTicket()
-      queue.add(ticket, until: Instant(offset: .seconds(600)), ticket: ticket)
-      if queue.remove(ticket) == ticket { found += 1 }
-    }
-    #expect(found == 10_000)
-    #expect(queue.footprint == 0)
-  }
 }

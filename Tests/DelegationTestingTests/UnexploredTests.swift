@@ -1,7 +1,7 @@
 import DelegationTesting
 import Testing
 
-@Suite("An exploration that explores nothing fails")
+@Suite("An exploration that cannot see an order says so, and one that sees all of them does not")
 struct UnexploredTests {
   /// Goes on with a job though it has been stopped meanwhile.
   private actor Service {
@@ -14,13 +14,34 @@ struct UnexploredTests {
       if !isRunning { isFaulty = true }  // and acts
     }
 
-    func stop() { isRunning = false }
+    @discardableResult
+    func stop() -> Bool {
+      isRunning = false
+      return true
+    }
+
+    func stopSlowly() async {
+      await Task.yield()
+      isRunning = false
+    }
+
+    func open(_ gate: Gate) { gate.open() }
+    func note(_ text: String, in order: Recorder<String>) { order.record(text) }
   }
 
-  private static func failure(
-    seeds: Range<UInt64> = 0..<1_000, strategy: SchedulingStrategy = .alternating,
-    _ scenario: @escaping @Sendable (SeededExecutor, Service) async -> Void
-  ) -> ScheduleFailure? {
+  private final class Asker: Listener {
+    let service: Service
+    init(_ service: Service) { self.service = service }
+    func hear(_ number: Int) {}
+    func answer(_ number: Int) async -> Bool { await service.stop() }
+  }
+
+  private typealias Scenario = @Sendable (SeededExecutor, Service) async -> Void
+
+  private static func kind(
+    of scenario: @escaping Scenario, seeds: Range<UInt64> = 0..<1_000,
+    strategy: SchedulingStrategy = .alternating
+  ) -> ScheduleFailure.Kind? {
     do throws(ScheduleFailure) {
       try exploreSchedules(seeds: seeds, strategy: strategy) { executor in
         let service = Service()
@@ -29,57 +50,125 @@ struct UnexploredTests {
       }
       return nil
     } catch {
-      return error
+      if [.headStart, .uniform].contains(error.kind) {
+        let words = error.kind == .uniform ? "nothing was explored" : "one order was never played"
+        #expect(error.description.hasPrefix("no schedule failed, but \(words)"))
+        #expect(error.seed == seeds.lowerBound)
+      }
+      return error.kind
     }
+  }
+
+  /// What the scenario calls before the service's tasks, if it is not to be seen.
+  private static let stop: Scenario = { _, service in
+    async let job: Void = service.handle()
+    await service.stop()
+    await job
   }
 
   @Test(
     "one in which the scenario's own call came first in every schedule",
     arguments: [SchedulingStrategy.random, .priorities, .alternating])
   func ownCallFirst(strategy: SchedulingStrategy) {
-    let failure = Self.failure(strategy: strategy) { _, service in
-      async let job: Void = service.handle()
-      await service.stop()
-      await job
+    #expect(Self.kind(of: Self.stop, strategy: strategy) == .headStart)
+    let others = Self.kind(
+      of: { executor, service in
+        let tasks = (0..<3).map { _ in
+          Task(executorPreference: executor) { await service.handle() }
+        }
+        await service.stop()
+        for task in tasks { await task.value }
+      }, strategy: strategy)
+    #expect(others == .headStart)
+  }
+
+  /// What competes with nobody, though it looks as a head start does.
+  private static let innocents: [Scenario] = [
+    { _, _ in
+      for _ in 0..<2 {
+        let other = Service()
+        async let one: Void = Task.yield()
+        await other.stop()
+        _ = await one
+      }
+    },
+    { _, _ in
+      let other = Service()
+      async let one: Void = Task.yield()
+      await other.stopSlowly()
+      _ = await one
+    },
+    // Untimed questions, whose voters call one actor or several.
+    { executor, _ in await Self.ask(3, of: [Service()], on: executor) },
+    { executor, _ in await Self.ask(2, of: [Service(), Service()], on: executor) },
+    // A task that has run as a part of the scenario's job waits for the turn, not the scenario.
+    { executor, _ in
+      guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+      let other = Service()
+      let first = Task.immediate(executorPreference: executor) { await other.stop() }
+      let second = Task(executorPreference: executor) { await other.stop() }
+      _ = await (first.value, second.value)
+    },
+  ]
+
+  private static func ask(
+    _ count: Int, of services: [Service], on executor: SeededExecutor
+  ) async {
+    let hub = DelegateHub(on: executor, clock: executor.clock)
+    for number in 0..<count {
+      let asker = Asker(services[number % services.count])
+      hub.subscribe(asker, to: Listener.self, hold: .strongly)
     }
-    #expect(failure?.kind == .headStart)
-    #expect(failure?.seed == 0)
-    #expect(failure?.description.hasPrefix("no schedule failed, but one order was never") == true)
-    let others = Self.failure(strategy: strategy) { executor, service in
-      let tasks = (0..<3).map { _ in Task(executorPreference: executor) { await service.handle() } }
-      await service.stop()
-      for task in tasks { await task.value }
+    let listeners = hub[Listener.self]
+    if await !listeners.vote({ await $0.answer(1) }) { Issue.record("it should be granted") }
+    let replies = await listeners.collect { await $0.answer(2) }
+    if replies.count != count { Issue.record("\(replies)") }
+  }
+
+  @Test("what competes with nobody is not reported", arguments: innocents.indices)
+  func innocent(index: Int) {
+    let innocent = Self.innocents[index]
+    let kind = Self.kind { executor, service in
+      await innocent(executor, service)
+      // Another choice, so that something is explored.
+      async let one: Void = Task.yield()
+      async let two: Void = Task.yield()
+      _ = await (one, two)
     }
-    #expect(others?.kind == .headStart)
+    #expect(kind == nil)
+  }
+
+  @Test(
+    "each call of the scenario is watched, whatever it did before", arguments: innocents.indices)
+  func later(index: Int) {
+    let innocent = Self.innocents[index]
+    let kind = Self.kind { executor, service in
+      await innocent(executor, service)
+      await Self.stop(executor, service)
+    }
+    #expect(kind == .headStart)
   }
 
   @Test("in a child task, or after the others have had a turn, the call competes")
   func competing() {
-    let inChildren = Self.failure { _, service in
+    let inChildren = Self.kind { _, service in
       async let job: Void = service.handle()
-      async let stop: Void = service.stop()
+      async let stop = service.stop()
       _ = await (job, stop)
     }
-    #expect(inChildren?.kind == .threw)
-    let afterYield = Self.failure { _, service in
+    #expect(inChildren == .threw)
+    let afterYield = Self.kind { _, service in
       async let job: Void = service.handle()
       await Task.yield()
       await service.stop()
       await job
     }
-    #expect(afterYield?.kind == .threw)
+    #expect(afterYield == .threw)
   }
 
   @Test("a call that no task competes with may come first")
   func alone() {
-    let other = Self.failure { _, service in
-      async let one: Void = Task.yield()
-      async let two: Void = Task.yield()
-      await service.stop()
-      _ = await (one, two)
-    }
-    #expect(other == nil)
-    let before = Self.failure { _, service in
+    let before = Self.kind { _, service in
       await service.stop()
       async let one: Void = service.handle()
       async let two: Void = service.handle()
@@ -87,40 +176,97 @@ struct UnexploredTests {
     }
     #expect(before == nil)
     // What the call itself resumes has waited elsewhere.
-    let resumed = Self.failure { executor, service in
+    let resumed = Self.kind { executor, service in
       let gate = Gate()
-      let opener = Opener(gate)
       let task = Task(executorPreference: executor) { await gate.pass() }
-      await opener.open()
+      await service.open(gate)
       await task.value
     }
     #expect(resumed == nil)
   }
 
-  private actor Opener {
-    private let gate: Gate
-    init(_ gate: Gate) { self.gate = gate }
-    func open() { gate.open() }
+  @Test("it cannot tell of a synchronous call, or of a drain of an idle hub")
+  func untold() {
+    let kind = Self.kind { executor, _ in
+      let hub = DelegateHub(on: executor)
+      let asker = Asker(Service())
+      let subscription = hub.subscribe(asker, to: Listener.self)
+      async let vote = hub[Listener.self].vote { await $0.answer(1) }
+      async let other: Void = Task.yield()
+      subscription.cancel()
+      _ = await (vote, other)
+      async let late: Void = hub[Listener.self].notify { $0.hear(1) }
+      async let another: Void = Task.yield()
+      await hub.drain()
+      _ = await (late, another)
+    }
+    #expect(kind == nil)
   }
 
   @Test("one in which no job could run in place of another, unless it is one schedule")
   func uniform() {
-    @Sendable func scenario(_ executor: SeededExecutor, _ service: Service) async {
-      for _ in 0..<3 { await service.handle() }
-    }
-    let failure = Self.failure(seeds: 7..<9, scenario)
-    #expect(failure?.kind == .uniform)
-    #expect(failure?.seed == 7)
-    #expect(failure?.description.hasPrefix("no schedule failed, but nothing was explored") == true)
-    #expect(Self.failure(seeds: 7..<8, scenario) == nil)
+    let scenario: Scenario = { _, service in for _ in 0..<3 { await service.handle() } }
+    #expect(Self.kind(of: scenario, seeds: 7..<9) == .uniform)
+    #expect(Self.kind(of: scenario, seeds: 7..<8) == nil)
   }
 
-  @Test("kinds of failure have names")
-  func names() {
-    let kinds: [ScheduleFailure.Kind] = [
-      .threw, .stuck, .endless, .cancelled, .uniform, .headStart,
+  // MARK: Where tasks take turns
+
+  /// What lies between two steps of a task, and whether another task may come between them.
+  private static let places: [(String, Bool, @Sendable (Service, Recorder<String>) async -> Void)] =
+    [
+      ("nothing", false, { $1.record("2") }),
+      (
+        "a yield", true,
+        {
+          await Task.yield()
+          $1.record("2")
+        }
+      ),
+      (
+        "a suspension", true,
+        {
+          let gate = Gate()
+          async let opener: Void = gate.open()
+          await gate.pass()
+          await opener
+          $1.record("2")
+        }
+      ),
+      ("entering an idle actor", true, { await $0.note("2", in: $1) }),
+      (
+        "leaving it", true,
+        {
+          await $0.stop()
+          $1.record("2")
+        }
+      ),
+      (
+        "waiting for a busy one", true,
+        { service, order in
+          async let other: Void = service.stopSlowly()
+          await service.note("2", in: order)
+          await other
+        }
+      ),
     ]
-    #expect("\(kinds)" == "[threw, stuck, endless, cancelled, uniform, headStart]")
-    #expect("\([DriveFailure.Kind.stuck, .endless])" == "[stuck, endless]")
+
+  @Test("tasks take turns where they suspend, and nowhere else", arguments: places.indices)
+  func turns(index: Int) throws {
+    let (name, expected, step) = Self.places[index]
+    let orders = Recorder<[String]>()
+    try exploreSchedules(seeds: 0..<200) { _ in
+      let (service, order) = (Service(), Recorder<String>())
+      async let one: Void = {
+        order.record("1")
+        await step(service, order)
+      }()
+      async let two: Void = order.record("other")
+      _ = await (one, two)
+      orders.record(order.events)
+    }
+    #expect(orders.events.contains(["1", "other", "2"]) == expected, "\(name)")
+    #expect(orders.events.contains(["other", "1", "2"]))
+    #expect(orders.events.contains(["1", "2", "other"]))
   }
 }

@@ -1,7 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import Distributed
-import Synchronization
 
 // Stand-ins for what the samples use of swift-distributed-actors, of the same shape.
 
@@ -40,20 +39,4 @@ struct Receptionist {
 
 extension ClusterSystem {
   var receptionist: Receptionist { Receptionist() }
-}
-
-/// A client of a message broker that answers yes.
-final class BrokerClient: Sendable {
-  private let log = Mutex<[String]>([])
-
-  var messages: [String] { log.withLock { $0 } }
-
-  func request(_ subject: String, _ message: String) async throws -> String {
-    log.withLock { $0.append("\(subject) \(message)") }
-    return "yes"
-  }
-
-  func publish(_ subject: String, _ message: String) async throws {
-    log.withLock { $0.append("\(subject) \(message)") }
-  }
 }

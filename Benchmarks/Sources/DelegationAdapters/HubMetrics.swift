@@ -91,7 +91,7 @@ public actor HubMetrics {
   public func report() async {
     var sums: [String: Sum] = [:]
     for hub in await hubs() {
-      for part in await hub.statistics().protocols { sums[part.name, default: Sum()].add(part) }
+      for part in hub.statistics().protocols { sums[part.name, default: Sum()].add(part) }
     }
     for name in standing.union(sums.keys) {
       let sum = sums[name] ?? Sum()

@@ -1,117 +1,94 @@
+import ArgumentParser
 import Foundation
 
-/// Prints one table of the hub's ratios against what else one could pick.
+/// Measures the hub beside what people use in its place.
 @main
-struct Compare {
-  static func main() async {
-    do {
-      let arguments = try Arguments(CommandLine.arguments.dropFirst())
-      if arguments.wantsHelp {
-        print(Arguments.usage)
-      } else {
-        exit(await compare(arguments))
+struct Compare: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measures the hub beside what people use in its place.",
+    discussion: """
+      All contestants of a row run in turns in one process; ratios are taken within a round and \
+      their median is shown, for a busy machine slows down all of a round alike. 3.1 x means that \
+      it takes 3.1 times as long as the hub, or as many bytes.
+      """)
+
+  @Option(help: "Only the rows whose names contain this.")
+  var only = ""
+
+  @Flag(help: "More sizes and rounds, for maintainers; several minutes.")
+  var all = false
+
+  @Flag(help: "Writes the table into Benchmarks/README.md, and README's pictures.")
+  var record = false
+
+  @Flag(help: "Ends with 1 if the hub is twice as slow beside a peer as that table says.")
+  var check = false
+
+  func validate() throws {
+    if rows.isEmpty {
+      let names = Row.all.map { "\"\($0.name)\"" }.joined(separator: ", ")
+      throw ValidationError("--only has to be a part of one of: \(names).")
+    }
+    if record, all || !only.isEmpty {
+      throw ValidationError(
+        "--record needs all rows and their usual sizes, without --only and --all.")
+    }
+  }
+
+  private var rows: [Row] { Row.all.filter { only.isEmpty || $0.name.contains(only) } }
+
+  func run() async throws {
+    let plan = all ? Plan(sizes: [1, 2, 3, 10, 100, 1_000], rounds: 15, turn: 4e7) : Plan()
+    let page = record || check ? try Self.page() : ""
+    let sheet = Sheet(in: page)
+    let table = Table()
+    let start = ContinuousClock.now
+    table.begin()
+    var (results, misses) = ([Result](), [String]())
+    for row in rows {
+      for size in row.sizes ?? plan.sizes {
+        var result = await row.measure(among: size, plan)
+        // What is slower by chance is not so each time.
+        for _ in 0..<2 where check && sheet?.misses(of: result).isEmpty == false {
+          result = await row.measure(among: size, plan)
+        }
+        table.show(result)
+        results.append(result)
+        if check { misses += sheet?.misses(of: result) ?? [] }
       }
-    } catch {
-      say("compare: \(error.message)\n\(Arguments.usage)\n")
-      exit(64)
     }
+    table.end(after: ContinuousClock.now - start)
+    if record { try Self.write(results, into: page) }
+    for miss in misses { print(miss) }
+    if !misses.isEmpty { throw ExitCode.failure }
   }
 
-  /// Measures what is asked for, prints it, and says how it ended.
-  ///
-  /// `@concurrent`: see ``Contest/run(_:)``.
-  ///
-  /// - Parameter arguments: what is asked for.
-  /// - Returns: the program's exit status.
-  @concurrent
-  private static func compare(_ arguments: Arguments) async -> Int32 {
-    let rows = Suite.rows(named: arguments.only)
-    guard !rows.isEmpty else {
-      say("compare: no row's name contains \(arguments.only ?? "")\n")
-      return 64
+  private static func page() throws -> String {
+    guard let page = try? String(contentsOfFile: Sheet.file, encoding: .utf8),
+      Sheet(in: page) != nil
+    else {
+      throw ValidationError(
+        "There is no \(Sheet.file) with a table here: start it from the repository's root.")
     }
-    let before = load()
-    let start = now()
-    let gate = Gate(noise: arguments.noise, shortfalls: knownShortfalls)
-    var table = Table()
-    for (index, row) in rows.enumerated() {
-      progress("\(index + 1) of \(rows.count): \(row.id)")
-      table.append(
-        await row.measure(arguments.plan, judgedBy: gate, again: arguments.again))
-    }
-    progress("")
-    print(table.text(judgedBy: gate))
-    print(
-      summary(arguments.plan, loadBefore: before, seconds: Int((now() - start) / 1_000_000_000)))
-    if let path = arguments.record, !write(table.lines, arguments.plan, load: before, to: path) {
-      return 73
-    }
-    return conclude(table.lines, gate, arguments)
+    return page
   }
 
-  /// Writes the figures to a file.
-  ///
-  /// - Returns: whether that succeeded; what went wrong is said on standard error.
-  private static func write(
-    _ lines: [Line], _ plan: Plan, load: Double, to path: String
-  ) -> Bool {
-    let process = ProcessInfo.processInfo
-    let conditions = Record.Conditions(
-      system: process.operatingSystemVersionString, cores: process.activeProcessorCount,
-      load: (load * 100).rounded() / 100, rounds: plan.rounds)
-    do {
-      let text = try Record(conditions: conditions, lines: lines).text()
+  private static func write(_ results: [Result], into page: String) throws {
+    func write(_ text: String, _ path: String) throws {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
-      return true
-    } catch {
-      say("compare: \(path) cannot be written: \(error)\n")
-      return false
     }
-  }
-
-  /// Says under which conditions the table came about.
-  private static func summary(_ plan: Plan, loadBefore load: Double, seconds: Int) -> String {
-    let cores = ProcessInfo.processInfo.activeProcessorCount
-    let quiet = load <= 0.5 * Double(cores)
-    return "\nMedians of \(plan.rounds) interleaved rounds; in the middle half lie half of them. "
-      + "\(seconds) s on \(cores) cores, load average \(String(format: "%.2f", load)) before."
-      + (quiet ? "" : "\nThe machine was not quiet: measure again.")
-  }
-
-  /// Says what came of the targets, and with which exit status that ends.
-  private static func conclude(_ lines: [Line], _ gate: Gate, _ arguments: Arguments) -> Int32 {
-    let verdicts = lines.compactMap(gate.verdict)
-    func count(_ verdict: Gate.Verdict) -> Int { verdicts.count { $0 == verdict } }
-    print(
-      "\(count(.reached)) of \(verdicts.count) targets reached, \(count(.narrow)) missed within "
-        + "noise, \(count(.known)) as is known, \(count(.missed)) by more, "
-        + "\(count(.worse)) worse than known.")
-    for line in lines where gate.verdict(on: line)?.fails ?? false {
-      print("Failed: \(line.cells.filter { !$0.isEmpty }.joined(separator: ", "))")
+    try write(Sheet(of: results).replacing(in: page) ?? page, Sheet.file)
+    for (name, isDark) in [("costs.svg", false), ("costs~dark.svg", true)] {
+      try write(Picture(of: results, isDark: isDark).text, "\(Sheet.pictures)/\(name)")
     }
-    for shortfall in gate.overcome(in: lines) {
-      print("A known shortfall is none any more: \(shortfall)")
-    }
-    let baseless = arguments.wantsAll ? gate.baseless(in: lines) : []
-    for shortfall in baseless { print("A known shortfall is about no target: \(shortfall)") }
-    let misses = verdicts.contains { $0.fails || $0 == .known && !arguments.acceptsKnown }
-    let fails = misses || !baseless.isEmpty
-    return arguments.gates && fails ? 1 : 0
+    print("Written: \(Sheet.file), \(Sheet.pictures)/costs.svg and costs~dark.svg")
   }
+}
 
-  /// The load average of the last minute.
-  private static func load() -> Double {
-    var load = 0.0
-    return getloadavg(&load, 1) == 1 ? load : 0
-  }
-
-  /// Overwrites one line of the terminal, if there is one.
-  private static func progress(_ text: String) {
-    if isatty(STDERR_FILENO) == 1 { say("\r\u{1B}[K\(text)") }
-  }
-
-  /// Writes to standard error.
-  private static func say(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
-  }
+/// How much is measured.
+struct Plan: Sendable {
+  var sizes = [1, 10, 100]
+  var rounds = 9
+  /// How long one contestant goes on in a round, in nanoseconds.
+  var turn = 1.5e7
 }

@@ -3,66 +3,157 @@ import Foundation
 
 /// One run of the program, from the first subscription to the accounts.
 struct Run: Sendable {
-  /// What everybody's behaviour is drawn from.
-  let seed: UInt64
-  /// How many tasks produce.
-  let producers: Int
-  /// When they end, and when they hold back.
-  let limits: Limits
-  /// How long there is between lines of progress; `nil` for none.
-  let progress: Duration?
+  static let parts: [any Part.Type] = [
+    Crowd.self, Receipts.self, Panel.self, Wires.self, Seats.self, Room.self, Ends.self,
+  ]
 
-  /// How many notifications are posted at the end, when everybody is known.
-  private static let calmEvents = 100
+  static var names: [String] { parts.map { $0.name } }
+
+  let seed: UInt64
+  var tasks = 8
+  var threads = 2
+  var duration: Duration?
+  var events: Int?
+  var only = ""
+
+  /// What came of a run.
+  struct Report: Sendable {
+    /// What does not add up or must not have happened.
+    let problems: [String]
+    /// All of it, in words, on one screen.
+    let text: String
+  }
 
   /// Does it all.
   ///
   /// `@concurrent`, because each hop from the main thread would cost a thread switch.
-  ///
-  /// - Returns: what came of it.
   @concurrent
   func conduct() async -> Report {
-    let world = World(seed: seed, producers: producers)
-    let residents = Resident.settle(world)
+    let world = World(
+      seed: seed, tasks: tasks, threads: threads,
+      limits: Limits(duration: duration, events: events))
     let start = ContinuousClock.now
-    let reporter = progress.map { Reporter.start(world, every: $0) }
-    let auditor = Audit.start(world, residents)
-    var visits = await produce(in: world, residents)
-    let producing = ContinuousClock.now - start
-    await rest(world)
-    auditor.cancel()
-    reporter?.cancel()
-    await auditor.value
-    await reporter?.value
-
-    let audit = Audit(world, residents)
-    audit.checkResidents(await world.hub.statistics())
-    await audit.checkCalm(visits, events: Self.calmEvents)
-    await rest(world)
-    audit.checkAll(await world.hub.statistics())
-    for visit in visits { world.hub.unsubscribe(visit.subscriber) }
-    visits = []
-    await audit.checkDead()
-    return Report(
-      run: self, duration: producing, world: world, statistics: await world.hub.statistics())
+    let chosen = Self.parts.filter { only.isEmpty || $0.name.contains(only) }
+    let looker = watch(world)
+    var lines: [String]
+    do {
+      let parts = chosen.map { $0.init(in: world) }
+      await withTaskGroup { group in
+        for part in parts { group.addTask { await part.run() } }
+      }
+      let leftovers = await world.hub.drain(within: .seconds(30))
+      world.violations.check(leftovers.isEmpty, "the hub did not come to rest: \(leftovers)")
+      lines = []
+      for part in parts {
+        lines.append(wrapped(type(of: part).name, await part.audit()))
+      }
+    }
+    looker.cancel()
+    await looker.value
+    let duration = ContinuousClock.now - start
+    await checkEnd(of: world)
+    return report(world, lines, duration, isWhole: only.isEmpty)
   }
 
-  /// Lets all producers go on until they have reached a limit, and gives the visitors they have left.
-  private func produce(in world: World, _ residents: [Resident]) async -> [Visit] {
-    await withTaskGroup { group in
-      for index in 0..<producers {
-        group.addTask {
-          var producer = Producer(index, in: world, residents, limits)
-          await producer.run()
-          return producer.visits
+  /// Looks again and again whether the sums are right at that very moment.
+  private func watch(_ world: World) -> Task<Void, Never> {
+    Task {
+      while !Task.isCancelled {
+        let statistics = world.hub.statistics()
+        for item in statistics.protocols {
+          world.violations.check(
+            item.counts.addressed == item.addressed,
+            "\(item.name): the counts do not add up to addressed")
+          let all = [item.counts] + item.subscribers.map(\.counts)
+          world.violations.check(
+            all.allSatisfy { !$0.isAnyNegative }, "\(item.name): a count is negative")
         }
+        try? await Task.sleep(for: .milliseconds(20))
       }
-      return await group.reduce(into: []) { $0 += $1 }
     }
   }
 
-  private func rest(_ world: World) async {
-    let leftovers = await world.hub.drain(within: .seconds(30))
-    world.violations.check(leftovers.isEmpty, "the hub did not come to rest: \(leftovers)")
+  /// Checks what has to hold of all parts together, when nothing goes on.
+  private func checkEnd(of world: World) async {
+    let statistics = world.hub.statistics()
+    let counts = statistics.counts
+    world.violations.check(
+      counts.waiting == 0 && counts.handling == 0, "something waits at the end: \(counts)")
+    world.violations.check(
+      statistics.questions.answering == 0, "somebody still answers: \(statistics.questions)")
+    // When too many incidents wait, the hub leaves some out, and says how many but not of what kind.
+    let reported = world.reported.value
+    world.violations.check(
+      (reported...(reported + world.leftOut.value)).contains(counts.failed),
+      "\(counts.failed) failed, the program was told of \(reported) and of "
+        + "\(world.leftOut.value) incidents that were left out")
+    // The one who ran a handler last may be just about to let go.
+    for _ in 0..<200 where world.alive.value > 0 { try? await Task.sleep(for: .milliseconds(10)) }
+    world.violations.check(
+      world.alive.value == 0, "\(world.alive.value) subscribers were kept in memory")
+  }
+
+  private func report(
+    _ world: World, _ lines: [String], _ duration: Duration, isWhole: Bool
+  ) -> Report {
+    let seconds = duration / .seconds(1)
+    let problems = world.violations.list
+    let missing = world.tally.missing
+    let untried =
+      isWhole && !missing.isEmpty ? ["never done: " + missing.joined(separator: ", ")] : []
+    let verdict =
+      problems.isEmpty
+      ? "all accounts add up"
+      : "WRONG\n" + problems.prefix(20).map { "  " + $0 }.joined(separator: "\n")
+    let rows =
+      [
+        "run       seed \(seed), \(tasks) tasks a part and \(threads) threads, "
+          + "\(String(format: "%.1f", seconds)) s, \(Memory.peak / 1_000_000) MB at most"
+      ] + lines + [
+        wrapped("calls", world.tally.text(Tally.Call.self), at: ", "),
+        wrapped("kinds", world.tally.text(Tally.Kind.self), at: ", "),
+        wrapped("endings", world.tally.text(Tally.Ending.self), at: ", "),
+      ] + untried + ["verdict   " + verdict]
+    return Report(problems: problems, text: rows.joined(separator: "\n"))
+  }
+
+  /// A row of at most 100 columns, and what does not fit below it.
+  private func wrapped(_ name: String, _ text: String, at separator: String = " ") -> String {
+    var rows = [name.padded(to: 10)]
+    for word in text.split(separator: separator) {
+      if rows[rows.count - 1].count + word.count > 99 { rows.append("".padded(to: 10)) }
+      rows[rows.count - 1] += word + separator
+    }
+    return rows.map { String($0.dropLast(separator.count)) }.joined(separator: "\n")
+  }
+}
+
+extension DelegateHub.Statistics.Counts {
+  /// Whether something was taken off that was never there.
+  var isAnyNegative: Bool {
+    [handled, failed, expired, dropped, cancelled, passedOver, waiting, handling].contains {
+      $0 < 0
+    }
+  }
+}
+
+extension String {
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: Swift.max(1, width - count))
+  }
+}
+
+/// The process's memory.
+enum Memory {
+  /// The most bytes that were ever resident.
+  static var peak: Int {
+    var usage = rusage()
+    #if canImport(Darwin)
+      getrusage(RUSAGE_SELF, &usage)
+      return usage.ru_maxrss
+    #else
+      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+      return usage.ru_maxrss * 1024
+    #endif
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// Puts a hub under everything at once, and holds its accounts against its own.
 @main
@@ -7,28 +6,29 @@ struct Stress: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Puts a hub under everything at once, and checks that nothing is lost.",
     discussion: """
-      Producers post, vote, and bring visitors and send them away; subscribers die, veto, throw, \
-      sleep, and call the hub from their handlers. What each does depends on the seed, when it \
-      does it on the machine. Ends with 1 if an account does not add up or a promise is broken.
+      All calls, all kinds of subscribers and all endings, at once, from many tasks and threads. \
+      Handlers return at once, yield, sleep, throw, and call the hub. What each does depends on the \
+      seed, when it does it on the machine. Ends with 1 if an account does not add up or a promise \
+      is broken.
       """)
 
-  @Option(help: "How long producers go on; 60 if neither this nor --events is given.")
+  @Option(help: "How long it goes on; 20 if neither this nor --events is given.")
   var seconds: Double?
 
-  @Option(help: "How many events producers post together, at most.")
+  @Option(help: "How many events are posted, questions asked and seats taken, at most.")
   var events: Int?
 
   @Option(help: "What everybody's behaviour is drawn from.")
   var seed: UInt64 = 1
 
-  @Option(help: "How many tasks produce.")
-  var producers = 8
+  @Option(help: "How many tasks each part has.")
+  var tasks = 8
 
-  @Option(help: "How many notifications the slowest who handles all may be behind.")
-  var window = 256
+  @Option(help: "How many threads post and subscribe besides.")
+  var threads = 2
 
-  @Option(help: "How many seconds there are between lines of progress; 0 for none.")
-  var progress = 5.0
+  @Option(help: "Only the parts with this in their names; they are in the report.")
+  var only = ""
 
   func validate() throws {
     func check(_ isValid: Bool, _ message: String) throws {
@@ -36,17 +36,18 @@ struct Stress: AsyncParsableCommand {
     }
     try check(seconds ?? 1 > 0, "--seconds has to be more than 0.")
     try check(events ?? 1 > 0, "--events has to be more than 0.")
-    try check((1...1000).contains(producers), "--producers has to be from 1 to 1000.")
-    try check(window > 0, "--window has to be more than 0.")
-    try check(progress >= 0, "--progress must not be negative.")
+    try check((1...1000).contains(tasks), "--tasks has to be from 1 to 1000.")
+    try check((0...100).contains(threads), "--threads has to be from 0 to 100.")
+    try check(
+      only.isEmpty || Run.names.contains { $0.contains(only) },
+      "--only has to be a part of one of: \(Run.names.joined(separator: ", ")).")
   }
 
   func run() async throws {
-    let duration = seconds ?? (events == nil ? 60 : nil)
+    let duration = seconds ?? (events == nil ? 20 : nil)
     let run = Run(
-      seed: seed, producers: producers,
-      limits: Limits(duration: duration.map { .seconds($0) }, events: events, window: window),
-      progress: progress == 0 ? nil : .seconds(progress))
+      seed: seed, tasks: tasks, threads: threads, duration: duration.map { .seconds($0) },
+      events: events, only: only)
     let report = await run.conduct()
     print(report.text)
     if !report.problems.isEmpty { throw ExitCode.failure }

@@ -13,7 +13,7 @@ struct Explorer {
   func explore(_ seeds: some Sequence<UInt64>) throws(ScheduleFailure) -> Exploration {
     var exploration = Exploration()
     var hashes: Set<UInt64> = []
-    var (first, hasChosen, headStart) = (UInt64?.none, false, HeadStart())
+    var (first, hasChosen, headStarts) = (UInt64?.none, false, HeadStarts?.none)
     for seed in seeds {
       if Task.isCancelled { throw ScheduleFailure(kind: .cancelled, seed: seed, by: self) }
       let schedule = try play(seed)
@@ -23,7 +23,8 @@ struct Explorer {
       hashes.insert(schedule.fingerprint)
       first = first ?? seed
       hasChosen = hasChosen || schedule.hasChosen
-      headStart.merge(schedule.headStart)
+      headStarts?.merge(schedule.headStarts)
+      headStarts = headStarts ?? schedule.headStarts
     }
     exploration.distinctSchedules = hashes.count
     if let first, exploration.schedules > 1 {
@@ -31,7 +32,9 @@ struct Explorer {
       if !hasChosen, exploration.foreignJobs == 0 {
         throw ScheduleFailure(kind: .uniform, seed: first, by: self)
       }
-      if headStart.isSeen { throw ScheduleFailure(kind: .headStart, seed: first, by: self) }
+      if headStarts?.isSeen == true {
+        throw ScheduleFailure(kind: .headStart, seed: first, by: self)
+      }
     }
     return exploration
   }

@@ -8,8 +8,8 @@
 /// try exploreSchedules(seeds: 0..<10_000) { executor in
 ///   let hub = DelegateHub(on: executor, clock: executor.clock)
 ///   hub.subscribe(Bouncer(), to: DoorDelegate.self, hold: .strongly)
-///   async let alice = hub.vote(DoorDelegate.self) { await $0.mayEnter("Alice") }
-///   async let bob = hub.vote(DoorDelegate.self) { await $0.mayEnter("Bob") }
+///   async let alice = hub[DoorDelegate.self].vote { await $0.mayEnter("Alice") }
+///   async let bob = hub[DoorDelegate.self].vote { await $0.mayEnter("Bob") }
 ///   let admitted = await [alice, bob]
 ///   try #require(admitted.contains(true) && admitted.contains(false))
 /// }
@@ -33,9 +33,9 @@
 /// sleep, are run for 10,000 jobs more. Then they stay suspended for ever, with what they keep
 /// alive.
 ///
-/// **Order.** Tasks can take turns wherever they suspend, yield, leave an actor, or wait to enter one; to enter an idle
-/// actor gives nobody a turn. Between those places a job runs as a whole. If a loop has no such place and does not end,
-/// the call does not return.
+/// **Order.** Tasks can take turns wherever they suspend or yield, and where they enter or leave an actor.
+/// Between those places a job runs as a whole. If a loop has no such place and does not end, the call
+/// does not return.
 ///
 /// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the
 /// caller, so issues are recorded for the caller's test. The calling thread is blocked meanwhile.

@@ -40,7 +40,7 @@ struct Schedule {
 
   /// Whether two jobs could run at some step, so that there was a choice.
   private(set) var hasChosen = false
-  private(set) var headStart = HeadStart()
+  private(set) var headStarts = HeadStarts()
   /// The tasks that have run, by step; `nil` for a job from another thread that belongs to no task.
   private(set) var steps: [Int?] = []
   /// How many jobs have come from other threads.
@@ -109,7 +109,7 @@ struct Schedule {
       chooser.add(entries[index])
     }
     guard let job = latest.take() else { return }
-    headStart.note(job, bringing: entries.filter { !$0.isForeign }, starting: known..<tasks.count)
+    headStarts.note(job, bringing: entries.filter { !$0.isForeign }, starting: known..<tasks.count)
   }
 
   /// A number for a task that is the same in each process.

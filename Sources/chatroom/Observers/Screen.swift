@@ -4,12 +4,6 @@
 /// otherwise take away one that all share. The hub awaits it there as it awaits any other.
 @MainActor
 final class Screen: RoomObserver {
-  private let console: Console
-
-  init(on console: Console) {
-    self.console = console
-  }
-
   func room(_ room: Room, didDeliver message: Message) {
     show(.delivered, message.shown)
   }
@@ -21,6 +15,6 @@ final class Screen: RoomObserver {
   private func show(_ label: Page.Label, _ line: String) {
     var page = Page()
     page.add(label, line)
-    console.write(page.text)
+    Terminal.write(page.text)
   }
 }

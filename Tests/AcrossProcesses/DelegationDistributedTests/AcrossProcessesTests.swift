@@ -1,6 +1,6 @@
 import Delegation
 import DelegationDistributed
-import LoopbackCluster
+import PipeCluster
 import Testing
 
 /// Votes and notifications among a process and its peers.
@@ -16,7 +16,7 @@ struct AcrossProcessesTests {
       hub.subscribe(local, to: Gatekeeper.self)
       hub.subscribe(remote, to: Gatekeeper.self)
       for (guest, expected) in [(Guest.welcome, true), (Guest.unwelcome, false)] {
-        let answer = try await hub.vote(Gatekeeper.self, by: .unanimous) {
+        let answer = try await hub[Gatekeeper.self].vote(by: .unanimous) {
           try await $0.mayEnter(guest)
         }
         #expect(answer == expected)
@@ -24,7 +24,7 @@ struct AcrossProcessesTests {
       hub.unsubscribe(porter)
       hub.unsubscribe(id: local.id)
       #expect(
-        try await !hub.vote(Gatekeeper.self) { try await $0.mayEnter(Guest.unwelcome) })
+        try await !hub[Gatekeeper.self].vote { try await $0.mayEnter(Guest.unwelcome) })
       #expect(porter.asked.contains(Guest.welcome))
       #expect(try await remote.guests(atLeast: 1).first == Guest.welcome)
     }
@@ -36,31 +36,15 @@ struct AcrossProcessesTests {
       let (_, remote) = try await cluster.startOne()
       let hub = DelegateHub()
       hub.subscribe(remote, to: Gatekeeper.self)
-      await #expect(throws: LoopbackError.thrown("Perplexed()")) {
-        try await hub.vote(Gatekeeper.self) { try await $0.mayEnter(Guest.impossible) }
+      await #expect(throws: PipeError.thrown("Perplexed()")) {
+        try await hub[Gatekeeper.self].vote { try await $0.mayEnter(Guest.impossible) }
       }
       for counted in [false, true] {
-        let answer = await hub.vote(Gatekeeper.self, absent: .counts(as: counted)) {
+        let answer = await hub[Gatekeeper.self].vote(absent: .counts(as: counted)) {
           try await $0.mayEnter(Guest.impossible)
         }
         #expect(answer == counted)
       }
-    }
-  }
-
-  @Test("an actor with two equal proxies is asked once")
-  func equalProxies() async throws {
-    try await Cluster.run { cluster in
-      let (peer, remote) = try await cluster.startOne()
-      let hub = DelegateHub()
-      hub.subscribe(remote, to: Gatekeeper.self)
-      hub.subscribe(try cluster.gatekeeper(peer.ids[0]), to: Gatekeeper.self)
-      #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
-      let answers = try await hub.ask(Gatekeeper.self, combining: .all()) {
-        try await $0.mayEnter(Guest.welcome)
-      }
-      #expect(answers == [true])
-      #expect(try await remote.guests(atLeast: 0) == [Guest.welcome])
     }
   }
 
@@ -70,18 +54,14 @@ struct AcrossProcessesTests {
       let (hub, porter) = (DelegateHub(), Porter())
       hub.subscribe(porter, to: Gatekeeper.self)
       var remote: [Stub] = []
-      for _ in 0..<2 {
-        for id in try await cluster.start(gatekeepers: 2).ids {
-          remote.append(try cluster.gatekeeper(id))
-        }
-      }
+      for _ in 0..<2 { remote += try await cluster.start(gatekeepers: 2).gatekeepers }
       for gatekeeper in remote { hub.subscribe(gatekeeper, to: Gatekeeper.self) }
       let (posters, each) = (3, 20)
       await withTaskGroup { group in
         for poster in 0..<posters {
           group.addTask {
             for number in 0..<each {
-              hub.notify(Gatekeeper.self) { try await $0.didEnter(poster * each + number) }
+              hub[Gatekeeper.self].notify { try await $0.didEnter(poster * each + number) }
             }
           }
         }
@@ -94,40 +74,9 @@ struct AcrossProcessesTests {
         #expect(own == own.sorted())
       }
       for gatekeeper in remote { #expect(try await gatekeeper.entered() == history) }
-      let counts = await hub.statistics().counts
+      let counts = hub.statistics().counts
       #expect(counts.handled == posters * each * 5)
       #expect(counts.addressed == counts.handled)
-    }
-  }
-
-  @Test("how long a vote takes, here and there")
-  func roundTrip() async throws {
-    try await Cluster.run { cluster in
-      let (_, remote) = try await cluster.startOne()
-      let (porter, local) = (Porter(), Doorman(actorSystem: cluster.system))
-      let rounds = 200
-      var medians: [String] = []
-      let gatekeepers: [(String, any Gatekeeper)] = [
-        ("object", porter), ("local actor", local), ("actor in a peer", remote),
-      ]
-      for (name, gatekeeper) in gatekeepers {
-        let hub = DelegateHub()
-        hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self)
-        var times: [Duration] = []
-        for _ in 0..<rounds {
-          let stopwatch = Stopwatch()
-          let answer = try await hub.vote(Gatekeeper.self) {
-            try await $0.mayEnter(Guest.welcome)
-          }
-          times.append(stopwatch.elapsed)
-          #expect(answer)
-        }
-        times.sort()
-        medians.append(
-          "\(name) \(times[rounds / 2].short) (99 %: \(times[rounds * 99 / 100].short))")
-      }
-      #expect(try await remote.guests(atLeast: rounds).count == rounds)
-      print("a vote of one, median of \(rounds): " + medians.joined(separator: ", "))
     }
   }
 }

@@ -1,19 +1,20 @@
 import Delegation
 import DelegationDistributed
+import DelegationTesting
 import Dispatch
 import Distributed
-import LoopbackCluster
+import PipeCluster
 import Testing
 
 /// Two systems in one process: what is remote to the one lives in the other.
 @Suite("Subscribing distributed actors", .timeLimit(.minutes(10)))
 struct DistributedSubscribingTests {
-  let here = LoopbackSystem()
-  let there: LoopbackSystem
+  let here = PipeSystem()
+  let there = PipeSystem()
   let hub = DelegateHub()
 
-  init() throws {
-    there = try LoopbackSystem(listening: ())
+  init() {
+    here.connect(to: there)
   }
 
   private func stub(of doorman: Doorman) throws -> Stub {
@@ -21,7 +22,7 @@ struct DistributedSubscribingTests {
   }
 
   private func vote(_ guest: String = Guest.welcome) async -> Bool {
-    await hub.vote(Gatekeeper.self, by: .anyone, within: .seconds(120), absent: .abstains) {
+    await hub[Gatekeeper.self].vote(by: .anyone, within: .seconds(120), absent: .abstains) {
       try await $0.mayEnter(guest)
     }
   }
@@ -30,13 +31,13 @@ struct DistributedSubscribingTests {
   func remote() async throws {
     let doorman = Doorman(actorSystem: there)
     hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub[Gatekeeper.self].count == 1)
     #expect(await vote())
     #expect(await doorman.whenLocal { await $0.guests(atLeast: 0) } == [Guest.welcome])
     // What would have become of it.
     hub.unsubscribe(id: doorman.id)
     hub.subscribe(try stub(of: doorman), to: Gatekeeper.self, id: doorman.id, hold: .weakly)
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 0)
+    #expect(hub[Gatekeeper.self].count == 0)
   }
 
   @Test("a local one that dies is let go")
@@ -44,11 +45,11 @@ struct DistributedSubscribingTests {
     let (deaths, continuation) = AsyncStream<Void>.makeStream()
     var doorman: Doorman? = Doorman(actorSystem: here) { continuation.finish() }
     if let doorman { hub.subscribe(doorman, to: Gatekeeper.self) }
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub[Gatekeeper.self].count == 1)
     #expect(await vote())
     doorman = nil
     for await _ in deaths {}
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 0)
+    #expect(hub[Gatekeeper.self].count == 0)
     #expect(await !vote())
   }
 
@@ -60,7 +61,7 @@ struct DistributedSubscribingTests {
     let second = hub.subscribe(try stub(of: doormen[0]), to: Gatekeeper.self)
     #expect(!first.isActive)
     #expect(second.isActive)
-    let order = hub.subscribers(of: Gatekeeper.self).map { ($0 as? Stub)?.id }
+    let order = hub[Gatekeeper.self].subscribers.map { ($0 as? Stub)?.id }
     #expect(order == doormen.map(\.id))
   }
 
@@ -71,7 +72,7 @@ struct DistributedSubscribingTests {
     let plain = hub.subscribe(porter, to: Gatekeeper.self, id: doorman.id)
     let remote = hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
     let ofAnotherSystem = hub.subscribe(
-      try Stub.resolve(id: doorman.id, using: LoopbackSystem()), to: Gatekeeper.self)
+      try Stub.resolve(id: doorman.id, using: PipeSystem()), to: Gatekeeper.self)
     #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [true, true, true])
     // A proxy means its own subscription, an id alone all that have it.
     hub.unsubscribe(try stub(of: doorman))
@@ -79,21 +80,6 @@ struct DistributedSubscribingTests {
     hub.unsubscribe(id: doorman.id)
     #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [false, false, false])
     withExtendedLifetime(porter) {}
-  }
-
-  @Test("unsubscribed by its id, its proxy is let go")
-  func byID() async throws {
-    let doorman = Doorman(actorSystem: there)
-    weak var proxy: Stub?
-    do {
-      let stub = try stub(of: doorman)
-      hub.subscribe(stub, to: Gatekeeper.self)
-      proxy = stub
-    }
-    #expect(proxy != nil)
-    hub.unsubscribe(id: doorman.id)
-    #expect(proxy == nil)
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 0)
   }
 
   @Test("behind the protocol each is held by where it lives: remote, local, no distributed actor")
@@ -104,10 +90,10 @@ struct DistributedSubscribingTests {
         try stub(of: away), try stub(of: away), Doorman(actorSystem: here), Porter(),
       ]
       for gatekeeper in crowd { hub.subscribe(localOrRemote: gatekeeper, to: Gatekeeper.self) }
-      #expect(hub.subscriberCount(of: Gatekeeper.self) == 3)
+      #expect(hub[Gatekeeper.self].count == 3)
       withExtendedLifetime(crowd) {}
     }
-    let rest = hub.subscribers(of: Gatekeeper.self)
+    let rest = hub[Gatekeeper.self].subscribers
     #expect(rest.map { ($0 as? Stub)?.id } == [away.id])
   }
 
@@ -126,17 +112,16 @@ struct DistributedSubscribingTests {
   @Test("priority, mailbox, executor and the place in the source are as with other subscribers")
   func options() async throws {
     let doormen = [Doorman(actorSystem: here), Doorman(actorSystem: here)]
-    let queue = DispatchQueueExecutor(DispatchQueue(label: "doormen"))
     for (number, doorman) in doormen.enumerated() {
       hub.subscribe(
-        doorman, to: Gatekeeper.self, priority: number, mailbox: .latest, on: queue)
+        doorman, to: Gatekeeper.self, priority: number, mailbox: .latest, on: Self.queue)
     }
     let line = UInt(#line - 3)
     for number in 1...3 {
-      hub.notify(Gatekeeper.self) { try await $0.didEnter(number) }
+      hub[Gatekeeper.self].notify { try await $0.didEnter(number) }
     }
     await hub.drain()
-    let statistics = await hub.statistics().protocols.flatMap(\.subscribers)
+    let statistics = hub.statistics().protocols.flatMap(\.subscribers)
     #expect(statistics.map(\.subscriber).first?.contains("\(doormen[1].id)") == true)
     #expect(
       statistics.map(\.site) == Array(repeating: "\(#fileID):\(line)", count: 2))
@@ -147,22 +132,21 @@ struct DistributedSubscribingTests {
 
   /// The ways to subscribe a proxy of which the hub has to see that it is one.
   private static let ways: [(String, @Sendable (DelegateHub, Stub) -> Void)] = [
-    ("a queue", { $0.subscribe($1, to: Gatekeeper.self, on: queue) }),
+    ("an executor", { $0.subscribe($1, to: Gatekeeper.self, on: queue) }),
     ("localOrRemote:", { $0.subscribe(localOrRemote: $1, to: Gatekeeper.self, on: queue) }),
     ("toEachOf:", { $0.subscribe($1, toEachOf: Gatekeeper.self, Unheard.self) }),
-    ("a registry", { $0.delegates(Gatekeeper.self).registry.subscribe($1) }),
-    ("a registry and a queue", { $0.delegates(Gatekeeper.self).registry.subscribe($1, on: queue) }),
+    ("a registry", { $0[Gatekeeper.self].registry.subscribe($1, on: queue) }),
   ]
-  private static let queue = DispatchQueue(label: "doormen")
+  private static let queue = DispatchQueueExecutor(DispatchQueue(label: "doormen"))
 
   @Test(
-    "with a queue, to several protocols and by a registry, proxies are kept and are one subscriber",
+    "on an executor, to several protocols and by a registry, proxies are kept and are one subscriber",
     arguments: ways.indices)
   func otherWays(way: Int) async throws {
     let (name, subscribe) = Self.ways[way]
     let doorman = Doorman(actorSystem: there)
     for _ in 0..<2 { subscribe(hub, try stub(of: doorman)) }
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1, "\(name)")
+    #expect(hub[Gatekeeper.self].count == 1, "\(name)")
     #expect(await vote())
     #expect(await doorman.whenLocal { await $0.guests(atLeast: 0) } == [Guest.welcome])
   }
@@ -172,26 +156,35 @@ struct DistributedSubscribingTests {
     let doormen = [Doorman(actorSystem: there), Doorman(actorSystem: there)]
     for doorman in doormen { hub.subscribe(try stub(of: doorman), to: Gatekeeper.self) }
     hub.unsubscribe(try stub(of: doormen[0]))
-    let rest = hub.subscribers(of: Gatekeeper.self)
+    let rest = hub[Gatekeeper.self].subscribers
     #expect(rest.map { ($0 as? Stub)?.id } == [doormen[1].id])
     // One that was given another id ends by itself.
     let named = try stub(of: doormen[0])
     hub.subscribe(named, to: Gatekeeper.self, id: "porter")
     hub.unsubscribe(named)
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 1)
+    #expect(hub[Gatekeeper.self].count == 1)
   }
 
-  @Test("a local one on a queue, to several protocols or by a registry is not kept")
-  func otherWaysLocally() async throws {
-    do {
-      let doormen = (0..<3).map { _ in Doorman(actorSystem: here) }
-      hub.subscribe(doormen[0], to: Gatekeeper.self, on: Self.queue)
-      hub.subscribe(doormen[1], toEachOf: Gatekeeper.self, Unheard.self)
-      hub.delegates(Gatekeeper.self).registry.subscribe(doormen[2])
-      #expect(hub.subscriberCount(of: Gatekeeper.self) == 3)
-      withExtendedLifetime(doormen) {}
+  /// In each of these systems the first actor has the same id as the first one of another.
+  @Test(
+    "local actors with equal ids are one subscriber: the new one gets what waited for the dead one")
+  func equalLocalIDs() {
+    let (executor, entered) = (ManualExecutor(), Recorder<String>())
+    let hub = DelegateHub(on: executor)
+    func concierge(_ name: String) -> Concierge {
+      Concierge(name, entered: entered, actorSystem: LocalTestingDistributedActorSystem())
     }
-    #expect(hub.subscriberCount(of: Gatekeeper.self) == 0)
+    var first: Concierge? = concierge("first")
+    let former = first.map { hub.subscribe($0, to: Gatekeeper.self) }
+    hub[Gatekeeper.self].notify { try await $0.didEnter(1) }
+    first = nil
+    let second = concierge("second")
+    let latter = hub.subscribe(second, to: Gatekeeper.self)
+    #expect([former?.isActive, latter.isActive] == [false, true])
+    hub[Gatekeeper.self].notify { try await $0.didEnter(2) }
+    executor.run()
+    #expect(entered.events == ["second: 1", "second: 2"])
+    withExtendedLifetime(second) {}
   }
 
   @Test("one who does not conform stops the program with a message that names both types")
@@ -199,7 +192,7 @@ struct DistributedSubscribingTests {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let stranger = Stranger(actorSystem: LoopbackSystem())
+      let stranger = Stranger(actorSystem: PipeSystem())
       DelegateHub().subscribe(stranger, to: Gatekeeper.self)
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -212,5 +205,23 @@ private protocol Unheard: AnyObject, Sendable {}
 
 /// Somebody with nothing to say about guests.
 private distributed actor Stranger {
-  typealias ActorSystem = LoopbackSystem
+  typealias ActorSystem = PipeSystem
+}
+
+/// Writes down what it is told.
+private distributed actor Concierge: Gatekeeper {
+  typealias ActorSystem = LocalTestingDistributedActorSystem
+
+  private let name: String
+  private let entered: Recorder<String>
+
+  init(_ name: String, entered: Recorder<String>, actorSystem: ActorSystem) {
+    self.name = name
+    self.entered = entered
+    self.actorSystem = actorSystem
+  }
+
+  distributed func mayEnter(_ guest: String) async throws -> Bool { true }
+
+  distributed func didEnter(_ number: Int) async throws { entered.record("\(name): \(number)") }
 }

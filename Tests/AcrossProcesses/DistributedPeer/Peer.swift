@@ -1,20 +1,20 @@
 import Foundation
-import LoopbackCluster
+import PipeCluster
 
-/// A process with gatekeepers for others to call.
+/// A process with gatekeepers for the one that has started it, as many as its argument says.
 ///
-/// It writes the ids of as many as its argument says, a line each, and lives until its standard input
-/// ends, so that it cannot outlive whoever started it.
+/// It lives until its standard input ends, so that it cannot outlive its starter.
 @main
 enum Peer {
-  static func main() throws {
+  static func main() {
     let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1
-    let system = try LoopbackSystem(listening: ())
+    let system = PipeSystem()
     let doormen = (0..<count).map { _ in Doorman(actorSystem: system) }
-    for doorman in doormen {
-      FileHandle.standardOutput.write(try JSONEncoder().encode(doorman.id) + [0x0A])
-    }
-    _ = try FileHandle.standardInput.readToEnd()
+    let end = DispatchSemaphore(value: 0)
+    system.serve(
+      reading: .standardInput, writing: .standardOutput, residents: doormen.map(\.id),
+      onEnd: { end.signal() })
+    end.wait()
     withExtendedLifetime(doormen) {}
   }
 }

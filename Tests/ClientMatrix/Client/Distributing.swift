@@ -21,12 +21,12 @@ nonisolated func distributing() async {
   let hub = DelegateHub()
   hub.subscribe(first, to: (any Gatekeeper).self)
   hub.subscribe(localOrRemote: second, to: (any Gatekeeper).self)
-  let mayPass = await hub.vote(
-    (any Gatekeeper).self, by: .atLeast(2), within: .seconds(60), absent: .counts(as: false)
+  let mayPass = await hub[(any Gatekeeper).self].vote(
+    by: .atLeast(2), within: .seconds(60), absent: .counts(as: false)
   ) { try await $0.mayPass("Alice") }
   Checks.expect(mayPass, is: true)
   hub.unsubscribe(id: first.id)
-  let count = hub.subscriberCount(of: (any Gatekeeper).self)
+  let count = hub[(any Gatekeeper).self].count
   Checks.expect(count, is: 1)
   withExtendedLifetime((first, second)) {}
 }

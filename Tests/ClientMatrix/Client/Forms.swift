@@ -91,7 +91,7 @@ nonisolated func forms() async {
   await formsThatThrow(hub)
   await formsThatAwait(hub)
   await formsOnMainActor(hub)
-  await formsOfDelegates(hub.delegates((any Shop).self))
+  await formsOfNarrowed(hub[(any Shop).self])
   await formsFromMainActor(hub)
   await formsOfForEach(hub)
   await formsOfEvents()

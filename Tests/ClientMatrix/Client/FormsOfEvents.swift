@@ -34,20 +34,18 @@ nonisolated func formsOfEvents() async {
   events.registry.subscribe(object)
   events.registry.observe(note)
   events.registry.observe { await free.receive($0) }
-  events.registry.observe(on: Place.makeQueue()) { queue.note($0) }
-  events.registry.observe(on: DispatchQueueExecutor(Place.makeQueue())) { queue.note($0) }
-  events.registry.observe(with: queue, on: Place.makeQueue()) { $0.note($1) }
+  events.registry.observe(on: Place.makeExecutor()) { queue.note($0) }
+  events.registry.observe(with: queue, on: Place.makeExecutor()) { $0.note($1) }
   events.registry.observe { @Other in other.note($0) }
   events.registry.observe(with: other) { @Other register, event in register.note(event) }
   events.registry.observe(with: owned, priority: 1, id: "owned", mailbox: .latest) { $0.note($1) }
   let board = await observeOnMainActor(events)
-  let stream = events.registry.stream(buffering: .bufferingNewest(1))
   events.post(1)
   await events.hub.drain()
   events.post(2)
   await events.hub.drain()
   for (register, count, place) in [
-    (object, 1, Place.pool), (free, 2, .pool), (queue, 3, .queue), (other, 2, .other),
+    (object, 1, Place.pool), (free, 2, .pool), (queue, 2, .queue), (other, 2, .other),
     (owned, 1, .pool),
   ] {
     let expected = [1, 2].flatMap { [Arrival](repeating: Arrival($0, place), count: count) }
@@ -55,10 +53,30 @@ nonisolated func formsOfEvents() async {
   }
   let shown = await board.events
   Checks.expect(shown, is: [1, 1, 2, 2])
+  await formsOfStreams(Events<Int>())
+}
+
+/// A stream that is kept while nobody loops would hold up a drain.
+private nonisolated func formsOfStreams(_ events: Events<Int>) async {
+  let stream = events.registry.stream(mailbox: .latest)
+  let once = Register()
+  events.registry.once { once.note($0) }
+  events.registry.once { @Other in once.note($0) }
+  for event in 1...3 { events.post(event) }
   for await event in stream {
-    Checks.expect(event, is: 2)
+    Checks.expect(event, is: 3)
     break
   }
+  events.post(4)
+  let found = await stream.next(within: .seconds(60)) { $0 > 3 }
+  Checks.expect(found, is: 4)
+  let late = await events.registry.next(within: .zero)
+  Checks.expect(late, is: nil)
+  events.finish()
+  let end = await stream.next()
+  Checks.expect(end, is: nil)
+  await events.hub.drain()
+  Checks.expect(Set(once.arrivals.clear()), is: [Arrival(1, .pool), Arrival(1, .other)])
 }
 
 @MainActor

@@ -17,10 +17,10 @@ nonisolated enum Place: String, Sendable {
   static func begin() { DispatchQueue.main.setSpecific(key: mark, value: .mainActor) }
 
   /// A serial queue whose handlers know that they run on it.
-  static func makeQueue(for place: Place = .queue) -> DispatchQueue {
+  static func makeExecutor(for place: Place = .queue) -> DispatchQueueExecutor {
     let queue = DispatchQueue(label: "client")
     queue.setSpecific(key: mark, value: place)
-    return queue
+    return DispatchQueueExecutor(queue)
   }
 }
 
@@ -29,7 +29,7 @@ nonisolated enum Place: String, Sendable {
 actor Other {
   nonisolated static let shared = Other()
 
-  private nonisolated let executor = DispatchQueueExecutor(Place.makeQueue(for: .other))
+  private nonisolated let executor = Place.makeExecutor(for: .other)
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe executor.asUnownedSerialExecutor()
   }

@@ -7,7 +7,6 @@ struct Program {
     for caller: (any Actor)? in [MainActor.shared, nil] {
       await telling(from: caller)
       await asking(from: caller)
-      await askingInTurn(from: caller)
       await subscribing(from: caller)
       await viewing(from: caller)
       await counting(from: caller)

@@ -6,7 +6,7 @@ public nonisolated final class Club: Sendable {
   public let hub: DelegateHub
 
   /// The half to give away.
-  public var doors: DelegateRegistry<any Door> { hub.delegates((any Door).self).registry }
+  public var doors: DelegateRegistry<any Door> { hub[(any Door).self].registry }
 
   /// Opens a club.
   ///
@@ -22,8 +22,8 @@ public nonisolated final class Club: Sendable {
   public func admit(
     _ guest: String, by rule: some Combiner<Bool, Bool>
   ) async -> DelegateHub.Leftovers {
-    if await hub.vote((any Door).self, by: rule, { await $0.mayEnter(guest) }) {
-      hub.notify((any Door).self) { $0.didEnter(guest) }
+    if await hub[(any Door).self].vote(by: rule, { await $0.mayEnter(guest) }) {
+      hub[(any Door).self].notify { $0.didEnter(guest) }
     }
     return await hub.drain()
   }

@@ -1,5 +1,4 @@
 import Delegation
-import Dispatch
 
 // Protocols whose subscribers live anywhere say `nonisolated`. Where the default isolation is the main actor,
 // they would be isolated to it otherwise.
@@ -62,7 +61,7 @@ actor Vault {
     unsafe executor.asUnownedSerialExecutor()
   }
 
-  init(on queue: DispatchQueue) { executor = DispatchQueueExecutor(queue) }
+  init(on executor: DispatchQueueExecutor) { self.executor = executor }
 
   nonisolated func didEnter(_ guest: String) { log.note("didEnter") }
 

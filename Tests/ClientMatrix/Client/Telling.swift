@@ -1,10 +1,9 @@
 import Delegation
-import Dispatch
 
 /// One subscriber of each kind, and a hub that has them.
 nonisolated struct Scene: Sendable {
   let hub: DelegateHub
-  let queue = Place.makeQueue()
+  let queue = Place.makeExecutor()
   let bouncer = Bouncer()
   let book = GuestBook()
   let porch = Porch()
@@ -42,25 +41,24 @@ nonisolated struct Scene: Sendable {
 
 func telling(from caller: isolated (any Actor)?) async {
   let scene = Scene()
-  let hub = scene.hub
+  let (hub, doors) = (scene.hub, scene.hub[(any Door).self])
 
-  hub.notify((any Door).self) { $0.didEnter("Alice") }
+  doors.notify { $0.didEnter("Alice") }
   await hub.drain()
   scene.expectSynchronous("didEnter")
 
-  hub.notify((any Door).self) { await $0.greet("Alice") }
+  doors.notify { await $0.greet("Alice") }
   await hub.drain()
   scene.expectAsynchronous("greet")
 
-  await hub.notifyAndWait((any Door).self) { await $0.greet("Alice") }
+  let outcome = await doors.notifyAndWait(leaving: 0, within: .seconds(60)) {
+    await $0.greet("Alice")
+  }
+  Checks.expect(outcome.isHandled && outcome.addressed == 5, "\(outcome)")
   scene.expectAsynchronous("greet")
 
-  let left = await hub.notifyAndWait((any Door).self, within: .seconds(60)) { $0.didEnter("Bob") }
-  Checks.expect(left.isEmpty, "\(left)")
+  await doors.notifyAndWait { $0.didEnter("Bob") }
   scene.expectSynchronous("didEnter")
-
-  let nothing = await hub.drain(within: .seconds(60))
-  Checks.expect(nothing.subscribers.isEmpty && nothing.delays == 0, "\(nothing)")
 
   // The body belongs to the caller, and runs where the caller runs.
   let isOnMain = caller != nil
@@ -71,43 +69,23 @@ func telling(from caller: isolated (any Actor)?) async {
 /// A protocol of the main actor, by all calls, from closures that await and from ones that are there.
 func viewing(from caller: isolated (any Actor)?) async {
   let hub = DelegateHub()
-  let window = Window()
+  let (window, views) = (Window(), hub[(any View).self])
   hub.subscribe(window, to: (any View).self)
 
-  hub.notify((any View).self) { _ = await $0.show("one") }
-  hub.notify((any View).self) { @MainActor in _ = $0.show("two") }
-  hub.notify((any View).self) { @MainActor in $0.lines.append("three") }
-  hub.notify((any View).self) { @MainActor view in
+  views.notify { _ = await $0.show("one") }
+  views.notify { @MainActor in _ = $0.show("two") }
+  views.notify { @MainActor in $0.lines.append("three") }
+  views.notify { @MainActor view in
     _ = view.show("four")
     _ = await view.load()
   }
-  await hub.notifyAndWait((any View).self) { @MainActor in $0.lines.append("five") }
+  await views.notifyAndWait { @MainActor in $0.lines.append("five") }
   window.log.expect("show", "show", "show", "load", at: .mainActor)
   let lines = await window.lines
   Checks.expect(lines, is: ["one", "two", "three", "four", "five"])
 
-  let views = hub.delegates((any View).self)
-  views.notify { _ = await $0.load() }
-  views.notify { @MainActor in _ = $0.show("six") }
-  await views.notifyAndWait { @MainActor in _ = $0.show("seven") }
-  window.log.expect("load", "show", "show", at: .mainActor)
-
-  let isShown = await hub.vote((any View).self) { await $0.show("eight") }
-  let isShownThere = await hub.vote((any View).self) { @MainActor in $0.show("nine") }
-  let isLoaded = await hub.vote((any View).self, within: .seconds(60), absent: .abstains) {
-    await $0.load()
-  }
-  Checks.expect([isShown, isShownThere, isLoaded], is: [true, true, true])
-  window.log.expect("show", "show", "load", at: .mainActor)
-
-  let counts = await hub.ask((any View).self, combining: .sum()) { await $0.lines.count }
-  Checks.expect(counts, is: 9)
-  let replies = await hub.collect((any View).self) { @MainActor in $0.lines.count }
-  Checks.expect(replies.compactMap { try? $0.result.get() }, is: [9])
-  let first = await hub.askInTurn((any View).self) { await $0.lines.first }
+  let first = await views.askInTurn { await $0.lines.first }
   Checks.expect(first, is: "one")
-  let last = await hub.pass("", through: (any View).self) { view, text in
-    await text + (view.lines.last ?? "")
-  }
-  Checks.expect(last, is: "nine")
+  let last = await views.pass("") { view, text in await text + (view.lines.last ?? "") }
+  Checks.expect(last, is: "five")
 }

@@ -6,13 +6,13 @@ nonisolated func testing() async {
   let hub = DelegateHub(on: executor, clock: clock)
   let bouncer = Bouncer()
   hub.subscribe(bouncer, to: (any Door).self)
-  hub.notify((any Door).self) { $0.didEnter("Alice") }
+  hub[(any Door).self].notify { $0.didEnter("Alice") }
   bouncer.log.expect()
   executor.run()
   bouncer.log.expect("didEnter", at: Place.current)
 
   let mayEnter = try? executor.drive(advancing: clock) {
-    await hub.vote((any Door).self, within: .seconds(3600), absent: .counts(as: false)) {
+    await hub[(any Door).self].vote(within: .seconds(3600), absent: .counts(as: false)) {
       await $0.mayEnter("Alice")
     }
   }
@@ -22,8 +22,8 @@ nonisolated func testing() async {
     let hub = DelegateHub(on: executor, clock: executor.clock)
     let bouncer = Bouncer()
     hub.subscribe(bouncer, to: (any Door).self, hold: .strongly)
-    async let alice = hub.vote((any Door).self) { await $0.mayEnter("Alice") }
-    async let mallory = hub.vote((any Door).self) { await $0.mayEnter("Mallory") }
+    async let alice = hub[(any Door).self].vote { await $0.mayEnter("Alice") }
+    async let mallory = hub[(any Door).self].vote { await $0.mayEnter("Mallory") }
     let answers = await [alice, mallory]
     if answers != [true, false] { throw Refusal() }
   }

@@ -33,21 +33,21 @@ func unannotated(from caller: isolated (any Actor)?) async {
   hub.subscribe(bulb, to: (any Lamp).self)
   #if !hasFeature(ExistentialAny)
     // The short spelling is the same protocol.
-    Checks.expect(hub.hasSubscribers(of: Lamp.self), is: true)
+    Checks.expect(hub[Lamp.self].isEmpty, is: false)
   #endif
 
   #if MAIN_ACTOR_BY_DEFAULT
     // Without `await` or `@MainActor` it does not compile in Swift 6.
-    hub.notify((any Lamp).self) { await $0.light() }
-    hub.notify((any Lamp).self) { @MainActor in $0.light() }
+    hub[(any Lamp).self].notify { await $0.light() }
+    hub[(any Lamp).self].notify { @MainActor in $0.light() }
   #else
-    hub.notify((any Lamp).self) { $0.light() }
-    hub.notify((any Lamp).self) { lamp in lamp.light() }
+    hub[(any Lamp).self].notify { $0.light() }
+    hub[(any Lamp).self].notify { lamp in lamp.light() }
   #endif
   await hub.drain()
   bulb.log.expect("light", "light", at: home)
 
-  let isBroken = await hub.vote((any Lamp).self) { await $0.isBroken() }
+  let isBroken = await hub[(any Lamp).self].vote { await $0.isBroken() }
   Checks.expect(isBroken, is: false)
   bulb.log.expect("isBroken", at: home)
 }

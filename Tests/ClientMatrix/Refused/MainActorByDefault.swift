@@ -13,9 +13,9 @@ nonisolated protocol Door: AnyObject, Sendable {
 }
 
 func call(_ hub: DelegateHub) {
-  hub.notify((any Lamp).self) { $0.light() }  // refused
-  hub.notify((any Lamp).self) { await $0.light() }
-  hub.notify((any Lamp).self) { @MainActor in $0.light() }
+  hub[(any Lamp).self].notify { $0.light() }  // refused
+  hub[(any Lamp).self].notify { await $0.light() }
+  hub[(any Lamp).self].notify { @MainActor in $0.light() }
 }
 
 /// Nonisolated, as the protocol is.

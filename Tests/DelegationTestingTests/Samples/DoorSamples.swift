@@ -25,7 +25,7 @@ struct DoorSamples {
     let spy = Spy()
     hub.subscribe(spy, to: DoorDelegate.self)
 
-    hub[DoorDelegate.self].notify() { $0.didEnter("Alice") }
+    hub[DoorDelegate.self].notify { $0.didEnter("Alice") }
 
     #expect(await hub.drain(within: .seconds(60)).isEmpty)
     #expect(spy.guests.events == ["Alice"])
@@ -40,7 +40,7 @@ struct DoorSamples {
     let hub = DelegateHub(on: executor)
     hub.subscribe(spy, to: DoorDelegate.self)
 
-    hub[DoorDelegate.self].notify() { $0.didEnter("Alice") }
+    hub[DoorDelegate.self].notify { $0.didEnter("Alice") }
     #expect(spy.guests.events == [])  // nothing runs before it is told to
 
     executor.run()
@@ -67,13 +67,13 @@ struct DoorSamples {
     hub.subscribe(spy, to: DoorDelegate.self)
     // sample: Drive
     let mayEnter = try executor.drive {
-      await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
+      await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
     }
     #expect(!mayEnter)
     // end of sample
     // sample: Start
     let vote = executor.start {
-      await hub[DoorDelegate.self].vote() { await $0.mayEnter("Mallory") }
+      await hub[DoorDelegate.self].vote { await $0.mayEnter("Mallory") }
     }
     #expect(vote.value == false)
     // end of sample
@@ -137,10 +137,13 @@ struct DoorSamples {
       let sleeper = Sleeper()
       hub.subscribe(sleeper, to: DoorDelegate.self)
       // sample: The second of two deadlines
-      async let alice = hub[DoorDelegate.self].vote(within: .seconds(5), absent: .counts(as: false)
-      ) { await $0.mayEnter("Alice") }
-      async let bob = hub[DoorDelegate.self].vote(within: .seconds(10), absent: .counts(as: false)
-      ) { await $0.mayEnter("Bob") }
+      let doors = hub[DoorDelegate.self]
+      async let alice = doors.vote(within: .seconds(5), absent: .counts(as: false)) {
+        await $0.mayEnter("Alice")
+      }
+      async let bob = doors.vote(within: .seconds(10), absent: .counts(as: false)) {
+        await $0.mayEnter("Bob")
+      }
       await clock.waitForSleepers(2)
       clock.advance(by: .seconds(5))
       #expect(await !alice)

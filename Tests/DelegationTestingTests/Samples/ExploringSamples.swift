@@ -35,8 +35,8 @@ struct ExploringSamples {
     let hub = DelegateHub(on: executor, clock: executor.clock)
     hub.subscribe(Bouncer(), to: DoorDelegate.self, hold: .strongly)
 
-    async let alice = hub[DoorDelegate.self].vote() { await $0.mayEnter("Alice") }
-    async let bob = hub[DoorDelegate.self].vote() { await $0.mayEnter("Bob") }
+    async let alice = hub[DoorDelegate.self].vote { await $0.mayEnter("Alice") }
+    async let bob = hub[DoorDelegate.self].vote { await $0.mayEnter("Bob") }
 
     if await (alice, bob) == (true, true) { throw Overfull() }
   }
@@ -87,8 +87,8 @@ struct ExploringSamples {
     try exploreSchedules(seeds: 0..<10_000) { executor in
       let hub = DelegateHub(on: executor, clock: executor.clock)
       hub.subscribe(Bouncer(), to: DoorDelegate.self, hold: .strongly)
-      async let alice = hub[DoorDelegate.self].vote() { await $0.mayEnter("Alice") }
-      async let bob = hub[DoorDelegate.self].vote() { await $0.mayEnter("Bob") }
+      async let alice = hub[DoorDelegate.self].vote { await $0.mayEnter("Alice") }
+      async let bob = hub[DoorDelegate.self].vote { await $0.mayEnter("Bob") }
       let admitted = await [alice, bob]
       try #require(admitted.contains(true) && admitted.contains(false))
     }
@@ -109,24 +109,5 @@ struct ExploringSamples {
       // end of sample
     }
     #expect(events.events.sorted() == ["a child", "a task", "another"])
-  }
-
-  @Test("a deadline in a scenario")
-  func deadline() throws {
-    final class Absent: DoorDelegate {
-      private let forever = AsyncStream.makeStream(of: Never.self)
-      func mayEnter(_ guest: String) async -> Bool {
-        for await _ in forever.stream {}
-        return true
-      }
-    }
-    try exploreSchedules { executor in
-      let hub = DelegateHub(on: executor, clock: executor.clock)
-      hub.subscribe(Absent(), to: DoorDelegate.self, hold: .strongly)
-      let mayEnter = await hub[DoorDelegate.self].vote(within: .seconds(5), absent: .counts(as: false)
-      ) { await $0.mayEnter("Alice") }
-      try #require(!mayEnter)
-      try #require(executor.clock.now.offset == .seconds(5))
-    }
   }
 }

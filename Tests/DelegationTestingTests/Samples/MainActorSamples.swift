@@ -35,7 +35,7 @@ struct MainActorSamples {
     let model = DownloadModel()
     hub.subscribe(model, to: DownloadDelegate.self)
 
-    hub[DownloadDelegate.self].notify() { @MainActor in $0.didLoad(50) }
+    hub[DownloadDelegate.self].notify { @MainActor in $0.didLoad(50) }
     #expect(model.title == "waiting")  // this test has the main actor until it awaits
 
     #expect(await hub.drain(within: .seconds(60)).isEmpty)
@@ -50,10 +50,19 @@ struct MainActorSamples {
     let hub = DelegateHub(.init(clock: clock))
     hub.subscribe(model, to: DownloadDelegate.self)
 
-    async let mayDiscard = hub[DownloadDelegate.self].vote(within: .seconds(30), absent: .counts(as: false)
+    async let mayDiscard = hub[DownloadDelegate.self].vote(
+      within: .seconds(30), absent: .counts(as: false)
     ) { await $0.mayDiscard() }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(30))
     #expect(await !mayDiscard)
+  }
+
+  @Test("drive on the main thread holds the main actor up, and fails as stuck")
+  func driving() {
+    let failure = #expect(throws: DriveFailure.self) {
+      try ManualExecutor().drive { await MainActor.run {} }
+    }
+    #expect(failure?.kind == .stuck)
   }
 }

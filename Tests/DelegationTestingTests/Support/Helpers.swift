@@ -1,5 +1,12 @@
-import Dispatch
 import DelegationTesting
+import Dispatch
+import Foundation
+
+/// As many seeds as the given number, multiplied with `DELEGATION_EFFORT`; see there in the hub's tests.
+func seeds(_ usual: Int) -> Range<UInt64> {
+  let factor = ProcessInfo.processInfo.environment["DELEGATION_EFFORT"].flatMap(Double.init) ?? 1
+  return 0..<UInt64(max(1, Double(usual) * factor))
+}
 
 /// Runs a closure on a thread that is not the caller's, and none of the pool's, which tests that block
 /// their threads may have in use.

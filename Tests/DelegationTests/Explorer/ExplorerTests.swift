@@ -1,8 +1,8 @@
 import Testing
 
-@testable import Delegation
+import Delegation
 
-@Suite("Explorer", .serialized, .inTurn(.heavy))
+@Suite("Explorer", .inTurn(.heavy))
 struct ExplorerTests {
   @Test("no schedule breaks a guarantee", arguments: Script.Theme.allCases)
   func schedules(theme: Script.Theme) async {

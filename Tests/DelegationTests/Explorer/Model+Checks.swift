@@ -63,10 +63,25 @@ extension Model {
       if call.decision != nil { violate(9, "#\(number) passed though it was stopped") }
       if value != call.asked.count { violate(5, "#\(number) came back with \(value)") }
       checkCompleteness(of: call, number)
-    case (.notifyAndWait, _):
+    case (.notifyAndWait, .told(let addressed, let handled, let failed, let missed)):
+      checkOutcome(addressed, handled, failed, missed, of: call, number)
+      guard let task = call.task, !cancelledTasks.contains(task),
+        let awaited = certainlyAwaited(by: call, number)
+      else { return }
+      for episode in episodes where episode.options.limit == nil && episode.hasPending(awaited) {
+        violate(
+          14, "#\(number) returned before subscriber \(episode.player) had handled #\(awaited)")
+      }
+    case (.postAndWait, _):
       guard let task = call.task, !cancelledTasks.contains(task) else { return }
-      for episode in episodes where episode.options.limit == nil && episode.hasPending(number) {
-        violate(14, "#\(number) returned before subscriber \(episode.player) had handled it")
+      for line in lines where line.limit == nil && line.hasPending(number) {
+        violate(14, "#\(number) returned before the line of #\(line.call) had handled it")
+      }
+    case (.next(let ticks), .event(nil)):
+      let isLate = ticks.map { time >= call.beganAt + $0 } ?? false
+      let isCancelled = call.task.map(cancelledTasks.contains) ?? false
+      if !isLate, !isCancelled, lines.contains(where: { $0.call == number && $0.isOpen }) {
+        violate(10, "#\(number) came back with nothing before its deadline")
       }
     case (.drain(let ticks), .rest(let isAtRest)):
       checkRest(
@@ -78,6 +93,31 @@ extension Model {
       }
     default: break
     }
+  }
+
+  /// Checks what became of a notification, as its poster is told.
+  private mutating func checkOutcome(
+    _ addressed: Int, _ handled: Int, _ failed: Int, _ missed: Int, of call: Call, _ number: Int
+  ) {
+    let hasDead = episodes.contains { $0.isDead }
+    if hasDead ? addressed < call.addressed : addressed != call.addressed {
+      violate(16, "#\(number) was addressed to \(call.addressed), and tells of \(addressed)")
+    }
+    if handled > call.handled || failed > call.failed || handled + failed + missed > addressed {
+      violate(16, "#\(number) tells of \(handled) handled, \(failed) failed, \(missed) missed")
+    }
+    guard let task = call.task, !cancelledTasks.contains(task), call.awaited == number else {
+      return
+    }
+    if handled != call.handled || failed != call.failed || handled + failed + missed != addressed {
+      violate(16, "#\(number) is over with \(handled) handled, \(failed) failed, \(missed) missed")
+    }
+  }
+
+  /// The notification that a call waits for; `nil` if one that nobody has found dead may have counted as there.
+  private func certainlyAwaited(by call: Call, _ number: Int) -> Int? {
+    let hasDead = episodes.contains { $0.isDead }
+    return hasDead && call.awaited != number ? nil : call.awaited
   }
 
   private func runningHandlers(of index: Int) -> Int {
@@ -111,9 +151,11 @@ extension Model {
     }
   }
 
+  /// One whose place has been there since before the call, and was left out.
   private func firstUnasked(in call: Call) -> Int? {
-    episodes.indices.first {
-      episodes[$0].isOpen && episodes[$0].opened < call.began && !call.asked.contains($0)
+    let asked = Set(call.asked.map { episodes[$0].place })
+    return episodes.indices.first {
+      episodes[$0].isOpen && episodes[$0].place < call.began && !asked.contains(episodes[$0].place)
     }
   }
 
@@ -152,12 +194,15 @@ extension Model {
   ///   - heldTasks: the tasks whose executor is held up.
   mutating func checkQuiescence(hanging: [Int], at time: Int, heldTasks: Set<Int> = []) {
     tick()
-    for episode in episodes where episode.pending > 0 && handledNow(by: episode.player) == nil {
+    for episode in episodes where episode.pending > 0 && episode.running == nil {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
+    }
+    for line in lines where line.isAsking && line.pending > 0 && !heldTasks.contains(line.task) {
+      violate(6, "what waits for the line of #\(line.call) is left lying")
     }
     for (number, call) in calls where !call.isOver {
       if let task = call.task, heldTasks.contains(task) { continue }
-      checkProgress(of: call, number, at: time)
+      checkProgress(of: call, number, at: time, heldTasks)
     }
     for number in hanging {
       guard let call = calls[number], call.isQuestion else { continue }
@@ -169,7 +214,9 @@ extension Model {
     }
   }
 
-  private mutating func checkProgress(of call: Call, _ number: Int, at time: Int) {
+  private mutating func checkProgress(
+    of call: Call, _ number: Int, at time: Int, _ heldTasks: Set<Int>
+  ) {
     switch call.operation {
     case .vote, .voteWithin, .collect, .askInTurn, .pass:
       if call.decision != nil { violate(9, "#\(number) is decided and does not return") }
@@ -179,11 +226,18 @@ extension Model {
       }
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .notifyAndWait:
-      if !episodes.contains(where: { $0.hasPending(number) && handledNow(by: $0.player) != nil }) {
+      guard let awaited = certainlyAwaited(by: call, number) else { return }
+      if !episodes.contains(where: { $0.hasPending(awaited) && $0.running != nil }) {
         violate(14, "#\(number) waits for nobody")
       }
+    case .postAndWait:
+      if !lines.contains(where: { $0.hasPending(number) && heldTasks.contains($0.task) }) {
+        violate(14, "#\(number) waits for nobody")
+      }
+    case .next: if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .drain:
-      let running = episodes.indices.reduce(0) { $0 + runningHandlers(of: $1) }
+      let running =
+        episodes.indices.reduce(0) { $0 + runningHandlers(of: $1) } + lines.count { $0.pending > 0 }
       if running == 0 || running == 1 && call.task == nil && !isOutside(number) {
         violate(14, "#\(number) waits for nobody")
       }
@@ -224,10 +278,6 @@ extension Model {
     }
     for episode in episodes where episode.isOpen {
       if episode.pending > 0 { violate(16, "subscriber \(episode.player) has not got all") }
-      let isFirstKept = episode.options.limit != nil && !episode.options.dropsOldest
-      if isFirstKept, !episode.addressed.isEmpty, episode.passed == 0 {
-        violate(16, "subscriber \(episode.player) has not even got the first")
-      }
     }
   }
 }
@@ -252,7 +302,7 @@ extension Model.Call {
   var ticks: Int? {
     switch operation {
     case .voteWithin(let ticks, _): ticks
-    case .collect(let ticks), .drain(let ticks): ticks
+    case .collect(let ticks), .drain(let ticks), .next(let ticks): ticks
     default: nil
     }
   }

@@ -8,7 +8,7 @@ struct Model {
     let player: Int
     var options: Script.Options
     let opened: Int
-    /// By which those of the same priority are ordered.
+    /// By which those of the same priority are ordered: when the first one that had it was subscribed.
     let place: Int
     /// When it was given its executor, if that was after its beginning.
     var movedAt: Int?
@@ -17,8 +17,9 @@ struct Model {
     /// Such a call has returned: no handler may start.
     var isEnded = false
     var isDead = false
-    /// The notifications posted while it was open.
+    /// The notifications posted while it was open, after those that are repeated for it.
     var addressed: [Int] = []
+    var replayed = 0
     /// How many of them have been handled, or passed over if there is a limit.
     var passed = 0
     /// The notification that is being handled.
@@ -32,15 +33,14 @@ struct Model {
     var pending: Int {
       guard isOpen else { return 0 }
       let rest = addressed.count - passed
-      if options.limit == nil { return rest }
-      return options.dropsOldest ? min(rest, 1) : 0
+      return options.limit == nil ? rest : min(rest, 1)
     }
 
     /// Whether a notification may still have to be passed.
     func hasPending(_ number: Int) -> Bool {
-      if running == number { return true }
+      if running == number { return passed > replayed }
       guard isOpen, let index = addressed.firstIndex(of: number) else { return false }
-      return index >= passed
+      return index >= passed && index >= replayed
     }
   }
 
@@ -63,6 +63,10 @@ struct Model {
     var target: Int?
     /// The episode whose handler left it to a task.
     var leftBy: Int?
+    /// The notification that it waits for.
+    var awaited: Int?
+    /// How many it was addressed to, and what became of it so far.
+    var addressed = 0, handled = 0, failed = 0
   }
 
   /// What fixes the outcome of a question.
@@ -83,6 +87,9 @@ struct Model {
     /// Who answered, in order, and how many replies there were.
     case replies([Int], count: Int)
     case rest(Bool)
+    /// What has become of a notification.
+    case told(addressed: Int, handled: Int, failed: Int, missed: Int)
+    case event(Int?)
   }
 
   struct Violation: Error {
@@ -113,6 +120,15 @@ struct Model {
   private(set) var waitsOfHandlers = 0
   /// When a subscription's priority was changed last.
   var lastReordering = 0
+  /// The notifications that were posted, and those whose posters wait, in order.
+  private var posted: [Int] = [], awaited: [Int] = []
+  /// How many of the latest are repeated for a new subscription.
+  var replayCount = 0
+  /// The subscriptions to events.
+  var lines: [Line] = []
+  var taken = 0
+  /// What a watcher of the demand has heard last.
+  var demand: Bool?
 
   // MARK: Telling the model
 
@@ -128,6 +144,7 @@ struct Model {
 
   var isAtRest: Bool {
     episodes.allSatisfy { $0.running == nil && $0.asked == 0 && $0.pending == 0 }
+      && lines.allSatisfy { $0.pending == 0 }
   }
 
   mutating func begin(_ step: Script.Step, in task: Int?, at time: Int) {
@@ -137,7 +154,16 @@ struct Model {
     case .notify, .notifyAndWait:
       for index in episodes.indices where episodes[index].isOpen {
         episodes[index].addressed.append(step.number)
+        calls[step.number]?.addressed += 1
       }
+      posted.append(step.number)
+      // Where nobody is, and nothing is kept, nobody waits.
+      guard case .notifyAndWait(let window) = step.operation,
+        calls[step.number]?.addressed ?? 0 > 0 || replayCount > 0
+      else { break }
+      awaited.append(step.number)
+      calls[step.number]?.awaited = awaited.dropLast(window).last
+    case .post, .postAndWait: for index in lines.indices { lines[index].post(step.number) }
     case .drain: drains += 1
     default: break
     }
@@ -170,7 +196,11 @@ struct Model {
       episodes[index].options.priority = options.priority
       lastReordering = now
     } else {
-      episodes.append(Episode(player: player, options: options, opened: now, place: now))
+      let replayed = posted.suffix(replayCount)
+      episodes.append(
+        Episode(
+          player: player, options: options, opened: now, place: now, addressed: Array(replayed),
+          replayed: replayed.count))
     }
   }
 
@@ -181,6 +211,7 @@ struct Model {
     var successor = Episode(
       player: player, options: former.options, opened: now, place: former.place)
     successor.addressed = Array(former.addressed[former.passed...])
+    successor.replayed = max(0, former.replayed - former.passed)
     episodes[index].addressed.removeSubrange(former.passed...)
     episodes[index].isEnding = true
     episodes[index].isEnded = true
@@ -224,7 +255,7 @@ struct Model {
     }
     let episode = episodes[index]
     if episode.isEnded { violate(2, "\(who) is called by #\(number) after its subscription ended") }
-    if let running = handledNow(by: player) {
+    if let running = episode.running {
       violate(5, "\(who) is called by #\(number) while it handles #\(running)")
     }
     if position < episode.passed {
@@ -239,16 +270,13 @@ struct Model {
     return index
   }
 
-  /// The notification that an object handles, by whichever of its subscriptions.
-  func handledNow(by player: Int) -> Int? {
-    episodes.lazy.compactMap { $0.player == player ? $0.running : nil }.first
-  }
-
   mutating func endHandling(_ number: Int, in index: Int, throwing: Bool) {
     tick()
     episodes[index].running = nil
     calls[number]?.handlers -= 1
     if throwing { failed += 1 } else { handled += 1 }
+    guard episodes[index].passed > episodes[index].replayed else { return }
+    if throwing { calls[number]?.failed += 1 } else { calls[number]?.handled += 1 }
   }
 
   // MARK: Questions
@@ -264,10 +292,12 @@ struct Model {
       violate(2, "\(who) is asked by #\(number) after its subscription ended")
       return nil
     }
-    if let firstStart = call.firstStart, episodes[index].opened > firstStart {
+    if let firstStart = call.firstStart, episodes[index].place > firstStart {
       violate(1, "\(who) is asked by #\(number), which had set out before it was subscribed")
     }
-    if call.asked.contains(index) { violate(13, "\(who) is asked by #\(number) twice") }
+    if call.asked.contains(where: { episodes[$0].place == episodes[index].place }) {
+      violate(13, "\(who) is asked by #\(number), which has asked whoever had its place")
+    }
     if call.decision != nil { violate(9, "\(who) is asked by #\(number), which was decided") }
     if call.isOver { violate(9, "\(who) is asked by #\(number), which has returned") }
     if call.isInTurn { checkTurn(of: index, in: call, number) }

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 extension Scenario {
   /// Makes a call that a task or a handler has to make.
@@ -55,13 +55,16 @@ extension Scenario {
     case .notify(let isAsynchronous):
       model.isPosting = true
       if isAsynchronous {
-        hub[(any Subject).self].notify() { try await $0.handle(number, in: $0.begin(number)) }
+        hub[(any Subject).self].notify { try await $0.handle(number, in: $0.begin(number)) }
       } else {
-        hub[(any Subject).self].notify() { try $0.handle(number, in: $0.begin(number)) }
+        hub[(any Subject).self].notify { try $0.handle(number, in: $0.begin(number)) }
       }
       model.isPosting = false
     case .advance(let ticks): clock.advance(by: .seconds(ticks))
     case .cancelTask(let index): cancelTask(index)
+    case .post: events.post(number)
+    case .once: once(number)
+    case .finish: _ = finishLines()
     default: return false
     }
     return true
@@ -97,11 +100,10 @@ extension Scenario {
 
   private func subscribe(_ player: Player, _ options: Script.Options) -> DelegateHub.Subscription {
     let policy: DelegateHub.MailboxPolicy =
-      switch (options.limit, options.dropsOldest) {
-      case (nil, _): .unbounded
-      case (1, true): .latest
-      case (let limit?, true): .dropOldest(limit: limit)
-      case (let limit?, false): .dropNewest(limit: limit)
+      switch options.limit {
+      case nil: .unbounded
+      case 1: .latest
+      case let limit?: .dropOldest(limit: limit)
       }
     return hub.subscribe(
       player, to: (any Subject).self, priority: options.priority, id: ids[player.number],
@@ -115,7 +117,7 @@ extension Scenario {
     if let episode { model.startEnding(episode) }
     switch (ending, players[slot]) {
     case (.unsubscribe, let player?) where player.number == owner:
-      hub.unsubscribe(player as any Subject, from: (any Subject).self)
+      hub[(any Subject).self].registry.unsubscribe(player)
     case (.unsubscribeFromEverything, let player?) where player.number == owner:
       hub.unsubscribe(player)
     case (.unsubscribeByID, _):
@@ -129,7 +131,7 @@ extension Scenario {
   private func unsubscribeAll() {
     let open = model.episodes.indices.filter { model.episodes[$0].isOpen }
     for episode in open { model.startEnding(episode) }
-    hub.unsubscribeAll(from: (any Subject).self)
+    hub[(any Subject).self].registry.unsubscribeAll()
     for episode in open { model.episodes[episode].isEnded = true }
   }
 
@@ -151,16 +153,20 @@ extension Scenario {
   private func wait(for step: Script.Step) async -> Model.Outcome {
     let number = step.number
     switch step.operation {
-    case .notifyAndWait:
-      await hub[(any Subject).self].notifyAndWait() {
+    case .notifyAndWait(let window):
+      let told = await hub[(any Subject).self].notifyAndWait(leaving: window) {
         try await $0.handle(number, in: $0.begin(number))
       }
+      return .told(
+        addressed: told.addressed, handled: told.handled, failed: told.failed, missed: told.missed)
+    case .postAndWait: await events.notifyAndWait { try await $0.receive(number) }
+    case .listen(let count, let limit): await listen(to: count, limit, number)
+    case .next(let ticks): return await .event(next(within: ticks, number))
     case .cancelAndWait(let slot):
       await cancelAndWait(slot, number)
     case .drain(let ticks):
       return await .rest(hub.drain(within: ticks.map { .seconds($0) }).isEmpty)
-    case .statistics:
-      await checkStatistics(number)
+    case .statistics: checkStatistics(number)
     default:
       return await ask(step)
     }
@@ -173,7 +179,7 @@ extension Scenario {
     case .vote:
       do {
         return .verdict(
-          try await hub[(any Subject).self].vote() {
+          try await hub[(any Subject).self].vote {
             try await $0.answer(number, in: $0.begin(number))
           })
       } catch {
@@ -181,7 +187,8 @@ extension Scenario {
       }
     case .voteWithin(let ticks, let absenceDenies):
       return await .verdict(
-        hub[(any Subject).self].vote(within: .seconds(ticks),
+        hub[(any Subject).self].vote(
+          within: .seconds(ticks),
           absent: absenceDenies ? .counts(as: false) : .abstains
         ) { try await $0.answer(number, in: $0.begin(number)) })
     case .collect(let ticks):
@@ -202,7 +209,7 @@ extension Scenario {
     default:
       do {
         return try await .answer(
-          hub[(any Subject).self].askInTurn() {
+          hub[(any Subject).self].askInTurn {
             try await $0.answer(number, in: $0.begin(number)) ? nil : $0.number
           })
       } catch {
@@ -221,9 +228,9 @@ extension Scenario {
     if let episode { model.episodes[episode].isEnded = true }
   }
 
-  private func checkStatistics(_ number: Int) async {
+  private func checkStatistics(_ number: Int) {
     let (handled, failed) = (model.handled, model.failed)
-    let counts = await hub.statistics().counts
+    guard let counts = hub[(any Subject).self].statistics?.counts else { return }
     if !(handled...model.handled ~= counts.handled && failed...model.failed ~= counts.failed) {
       model.violate(16, "#\(number) tells of \(counts.handled) handled, \(counts.failed) failed")
     }
@@ -234,6 +241,9 @@ extension Scenario {
       handled: counts.handled, failed: counts.failed, cancelled: counts.cancelled,
       expired: counts.expired, dropped: counts.dropped,
       waiting: counts.waiting + counts.handling)
+    if let events = events.statistics?.counts {
+      model.checkLines(events.handled, events.waiting + events.handling)
+    }
   }
 }
 
@@ -241,7 +251,10 @@ extension Script.Operation {
   /// Whether it returns at once.
   var isSynchronous: Bool {
     switch self {
-    case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask: true
+    case .subscribe, .succeed, .end, .unsubscribeAll, .kill, .notify, .advance, .cancelTask, .post,
+      .once,
+      .finish:
+      true
     default: false
     }
   }
@@ -249,7 +262,7 @@ extension Script.Operation {
   /// Whether it waits for handlers.
   var isWait: Bool {
     switch self {
-    case .notifyAndWait, .cancelAndWait, .drain: true
+    case .notifyAndWait, .cancelAndWait, .drain, .postAndWait: true
     default: false
     }
   }

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 @testable import DelegationTesting
 
 /// One schedule of a script: a hub, its subscribers and its callers on an explorer, and the model that
@@ -86,6 +86,8 @@ final class Scenario: @unchecked Sendable {
       if incident.kind == .failed, isNotification { reports.count += 1 }
     }
     ownHub = DelegateHub(configuration)
+    model.replayCount = script.replayed
+    _ = Delegates((any Subject).self, of: hub, replaying: script.replayed)
   }
 
   var hub: DelegateHub {
@@ -94,7 +96,7 @@ final class Scenario: @unchecked Sendable {
   }
 
   /// How many deadlines are set and have not come.
-  private var alarms: Int { hub.deadlines.pending }
+  private var alarms: Int { clock.sleepers }
 
   var time: Int { Int(clock.now.offset.components.seconds) }
 
@@ -103,6 +105,7 @@ final class Scenario: @unchecked Sendable {
   /// Plays the schedule to its end, or up to the first violation.
   func play() -> Model.Violation? {
     for (slot, options) in script.members.enumerated() { subscribe(slot, options) }
+    watchDemand()
     for (index, steps) in script.tasks.enumerated() { start(steps, as: index) }
     while model.violation == nil {
       runJobs()
@@ -129,6 +132,8 @@ final class Scenario: @unchecked Sendable {
     ownHub = nil
     subscriptions = []
     withExtendedLifetime(former) {}
+    // What waits for the hub's end, with a reference to this.
+    while let entry = explorer.next() { explorer.run(entry) }
   }
 
   private func start(_ steps: [Script.Step], as index: Int) {
@@ -169,7 +174,7 @@ final class Scenario: @unchecked Sendable {
       explorer.release()
       return true
     }
-    guard alarms > 0 || !hanging.isEmpty else { return false }
+    guard alarms > 0 || !hanging.isEmpty else { return finishLines() }
     if hanging.isEmpty || alarms > 0 && dice.roll(2) == 0 {
       clock.advance(by: .seconds(1))
     } else {
@@ -186,6 +191,7 @@ final class Scenario: @unchecked Sendable {
       model.violate(11, "\(model.failed) handlers failed, \(reports.count) were reported")
     }
     for player in isAlive.indices { checkDeath(of: player) }
+    model.checkDemand()
   }
 
   /// Checks that a subscriber that nobody needs has died.

@@ -8,6 +8,8 @@ struct Script: Sendable {
     case asking
     /// Both, and handlers that call the hub themselves.
     case everything
+    /// Events, and loops that take them.
+    case streaming
   }
 
   /// A subscription's options.
@@ -16,7 +18,6 @@ struct Script: Sendable {
     var isStrong = false
     /// How many may wait; `nil` for any number.
     var limit: Int?
-    var dropsOldest = false
     var isOnLane = false
     var hasID = false
   }
@@ -35,7 +36,8 @@ struct Script: Sendable {
     case cancelAndWait(slot: Int)
     case kill(slot: Int)
     case notify(isAsynchronous: Bool)
-    case notifyAndWait
+    /// Returns when the one that was posted so many such calls before has been passed.
+    case notifyAndWait(leaving: Int)
     case vote
     /// With a deadline; who is late or throws counts as a no if `absenceDenies`.
     case voteWithin(ticks: Int, absenceDenies: Bool)
@@ -47,6 +49,14 @@ struct Script: Sendable {
     case advance(ticks: Int)
     case cancelTask(Int)
     case statistics
+    /// Posts an event to the lines.
+    case post
+    case postAndWait
+    /// Takes so many events of a stream, and releases it.
+    case listen(count: Int, limit: Int?)
+    case next(ticks: Int?)
+    case once
+    case finish
   }
 
   /// One call, with a number by which its handlers' behaviour is found.
@@ -83,6 +93,8 @@ struct Script: Sendable {
   private(set) var tasksElsewhere: Set<Int> = []
   /// The step of the schedule at which that executor ceases to run jobs.
   private(set) var hold: Int?
+  /// How many of the latest notifications a new subscription gets first.
+  private(set) var replayed = 0
 
   init(_ theme: Theme, seed: UInt64) {
     self.theme = theme
@@ -100,6 +112,7 @@ struct Script: Sendable {
             number: number, operation: operation(&dice, tasks: count), yields: dice.roll(2) == 0)
         })
     }
+    replayed = theme != .asking && dice.roll(3) == 0 ? 1 + dice.roll(2) : 0
     guard dice.roll(3) == 0 else { return }
     tasksElsewhere = Set(tasks.indices.filter { _ in dice.roll(2) == 0 })
     hold = dice.roll(2) == 0 ? dice.roll(60) : nil
@@ -109,8 +122,7 @@ struct Script: Sendable {
     var options = Options(priority: dice.roll(4) == 0 ? dice.roll(3) : 0)
     switch dice.roll(12) {
     case 0: options.isStrong = true
-    case 1: (options.limit, options.dropsOldest) = (1 + dice.roll(2), true)
-    case 2: options.limit = 1 + dice.roll(2)
+    case 1, 2: options.limit = 1 + dice.roll(2)
     case 3: options.isOnLane = true
     default: break
     }
@@ -118,10 +130,11 @@ struct Script: Sendable {
     return options
   }
 
-  private func operation(_ dice: inout Dice, tasks: Int) -> Operation {
+  private func operation(_ dice: inout Dice, tasks: Int, isNested: Bool = false) -> Operation {
     let roll = dice.roll(100)
+    if theme == .streaming, !isNested, roll < 75 { return streaming(&dice) }
     if roll < 45 {
-      let isTelling = theme == .telling || theme == .everything && dice.roll(2) == 0
+      let isTelling = theme == .telling || theme != .asking && dice.roll(2) == 0
       return isTelling ? telling(&dice) : asking(&dice)
     }
     let slot = dice.roll(slots)
@@ -143,7 +156,18 @@ struct Script: Sendable {
     switch dice.roll(10) {
     case 0..<3: .notify(isAsynchronous: false)
     case 3..<8: .notify(isAsynchronous: true)
-    default: .notifyAndWait
+    default: .notifyAndWait(leaving: max(0, dice.roll(4) - 1))
+    }
+  }
+
+  private func streaming(_ dice: inout Dice) -> Operation {
+    switch dice.roll(12) {
+    case 0..<4: .post
+    case 4..<6: .postAndWait
+    case 6..<9: .listen(count: 1 + dice.roll(3), limit: dice.roll(4) == 0 ? 1 + dice.roll(2) : nil)
+    case 9: .next(ticks: dice.roll(2) == 0 ? dice.roll(3) : nil)
+    case 10: .once
+    default: .finish
     }
   }
 
@@ -177,7 +201,8 @@ struct Script: Sendable {
       let endsItself = behaviour.isLeftBehind && dice.roll(2) == 0
       behaviour.step = Step(
         number: Self.nested + number * 8 + slot,
-        operation: endsItself ? .cancelAndWait(slot: slot) : operation(&dice, tasks: 1))
+        operation: endsItself
+          ? .cancelAndWait(slot: slot) : operation(&dice, tasks: 1, isNested: true))
     }
     return behaviour
   }

@@ -1,104 +1,90 @@
-import Dispatch
+import Delegation
 import Testing
 
-@testable import Delegation
-
-/// The rows of the documentation's table of faults, by their names there.
-@Suite("Faults: handlers that do not return as they should", .inTurn)
+/// The rows of the documentation's table of faults that are about handlers and incidents, by their names there.
+@Suite("Faults: handlers that do not return as they should, and who hears of it", .inTurn)
 struct FaultHandlerTests {
+  let clock = ManualClock()
+  let gate = Gate()
+  let told = Recorder<String>()
+
+  /// A hub that writes down its incidents, with three subscribers, at places with their numbers.
+  private func makeHub(on executor: (any TaskExecutor)? = nil, slowAfter: Duration? = nil)
+    -> DelegateHub
+  {
+    let hub = DelegateHub(
+      .init(
+        executor: executor, clock: clock,
+        onIncident: { [told] in told.record("\($0.kind) in \($0.call) at \($0.site)") },
+        slowAfter: slowAfter))
+    for probe in Probe.many(3) {
+      hub.subscribe(
+        probe, to: Listener.self, hold: .strongly, fileID: "site", line: UInt(probe.name)!)
+    }
+    return hub
+  }
+
   @Test("A handler throws")
   func handlerThrows() async {
-    let reported = Recorder<String>()
-    let hub = DelegateHub { configuration in
-      configuration.on(.failed) { reported.record("\($0.call) \($0.site): \($0.reason)") }
-    }
-    let probes = Probe.many(3)
-    for (line, probe) in probes.enumerated() {
-      hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(line))
-    }
-    hub[Listener.self].notify() { if $0.name == "1" { throw Refusal() } }
-    hub[Listener.self].notify() { $0.log.record(2) }
-    await hub.drain()
-    #expect(probes.map(\.log.history) == [[2], [2], [2]])
-    #expect(reported.history == ["notify site:1: "])
-    #expect(await hub.accounts() == .init(handled: 5, failed: 1))
-
-    let question: @Sendable (any Listener) throws(Refusal) -> Bool = { probe throws(Refusal) in
-      if probe.name == "1" { throw Refusal(reason: "asked") }
+    let hub = makeHub()
+    let handle: @Sendable (any Listener) throws(Refusal) -> Bool = { probe throws(Refusal) in
+      probe.log.record(1)
+      if probe.name == "1" { throw Refusal() }
       return true
     }
-    await #expect(throws: Refusal(reason: "asked")) {
-      try await hub[Listener.self].vote() { probe throws(Refusal) in try question(probe) }
+    hub.listeners.notify { _ = try handle($0) }
+    await hub.listeners.notifyAndWait { $0.log.record(2) }
+    #expect(hub.listeners.subscribers.allSatisfy { $0.log.history == [1, 2] })
+    #expect(hub.counted == counts(handled: 5, failed: 1))
+    await #expect(throws: Refusal()) {
+      try await hub.listeners.vote { p throws(Refusal) in try handle(p) }
     }
-    let strict = await hub[Listener.self].vote(absent: .counts(as: false)) { try question($0) }
-    let lenient = await hub[Listener.self].vote(absent: .abstains) { try question($0) }
-    #expect((strict, lenient) == (false, true))
-    let replies = await hub[Listener.self].collect() { try question($0) }
-    let answered = replies.map { (try? $0.result.get()) ?? false }
-    #expect(answered == [true, false, true])
-    // A question's failure is its caller's, unless `absent:` has swallowed it: then it is reported.
+    #expect(throws: Refusal()) { try hub.listeners.forEach { _ = try handle($0) } }
+    #expect(await !hub.listeners.vote(absent: .counts(as: false)) { try handle($0) })
+    #expect(await hub.listeners.vote(absent: .abstains) { try handle($0) })
+    let replies = await hub.listeners.collect { try handle($0) }
+    #expect(replies.map { $0.error == nil } == [true, false, true])
     await hub.drain()
-    #expect(reported.history.dropFirst() == ["vote site:1: asked", "vote site:1: asked"])
-    let questions = await hub.statistics().protocols.first?.subscribers.map(\.questions.failed)
-    #expect(questions == [0, 4, 0])
-    #expect(await hub.accounts() == .init(handled: 5, failed: 1))
+    #expect(
+      told.history == [
+        "failed in notify at site:1", "failed in vote at site:1", "failed in vote at site:1",
+      ])
   }
 
   @Test("A handler hangs for ever")
   func handlerHangs() async throws {
-    let clock = ManualClock()
-    let slow = Recorder<String>()
-    let hub = DelegateHub { configuration in
-      configuration.clock = clock
-      configuration.slowAfter = .seconds(1)
-      configuration.on(.slow) { slow.record($0.site) }
-    }
-    let gate = Gate()
-    let (hung, other) = (Probe("hung"), Probe("other"))
-    let subscription = hub.subscribe(hung, to: Listener.self, fileID: "hung", line: 1)
-    hub.subscribe(other, to: Listener.self)
-    hub[Listener.self].notify() { if $0.name == "hung" { await gate.pass() } }
-    for number in 0..<100 { hub[Listener.self].notify() { $0.log.record(number) } }
-    #expect(await other.log.history(of: 100) == Array(0..<100))
+    let hub = makeHub(slowAfter: .seconds(1))
+    let probes = hub.listeners.subscribers
+    hub.listeners.notify { [gate] in if $0.name == "1" { await gate.pass() } }
+    for number in 0..<100 { hub.listeners.notify { $0.log.record(number) } }
+    for place in [0, 2] { #expect(await probes[place].log.history(of: 100) == Array(0..<100)) }
     await gate.arrivals()
-    #expect(await passingTime(of: clock) { await slow.history(of: 1) } == ["hung:1"])
-
-    // A question with a deadline: it hangs there as well, and is absent.
-    let answers = Task {
-      await hub[Listener.self].ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")
-      ) { probe in
-        if probe.name == "hung" { await gate.pass() }
+    let told = told
+    #expect(await passingTime { await told.history(of: 1) } == ["slow in notify at site:1"])
+    let answers = Task { [gate] in
+      await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")) {
+        probe in
+        if probe.name == "1" { await gate.pass() }
         return probe.name
       }
     }
     await gate.arrivals(2)
     // An answer after the deadline would be late.
-    while await hub.statistics().questions.answered < 1 { await Task.yield() }
-    #expect(await passingTime(of: clock) { await answers.value } == ["late", "other"])
-
-    let left = await passingTime(of: clock) { await hub.drain(within: .seconds(5)) }
-    let leftover = try #require(left.subscribers.first)
-    #expect(leftover.site == "hung:1")
-    #expect(leftover.running == 2)
-    #expect(leftover.waiting == 100)
-
-    subscription.cancel()
-    // The last handler of the others may be about to return.
-    while await hub.accounts().handling > 1 { await Task.yield() }
-    #expect(await hub.accounts() == .init(handled: 101, cancelled: 100, handling: 1))
+    while hub.statistics().questions.answered < 2 { await Task.yield() }
+    #expect(await passingTime { await answers.value } == ["0", "late", "2"])
+    #expect(told.history.contains("late in ask at site:1"))
+    let left = await passingTime { await hub.drain(within: .seconds(5)) }
+    let hung = try #require(left.subscribers.first)
+    #expect(hung.site == "site:1" && hung.running == 2 && hung.waiting == 100)
+    hung.subscription.cancel()
     gate.open()
     await hub.drain()
-    #expect(hung.log.history == [])
-    #expect(await hub.accounts() == .init(handled: 102, cancelled: 100))
+    #expect(probes[1].log.history == [] && hub.counted == counts(handled: 203, cancelled: 100))
   }
 
   /// Lets time pass until a call has returned.
-  ///
-  /// Not until nobody sleeps: the watch for slow handlers sleeps as well, and the call may not have begun to.
-  private func passingTime<Result: Sendable>(
-    of clock: ManualClock, _ call: @Sendable () async -> Result
-  ) async -> Result {
-    let time = Task {
+  private func passingTime<Result: Sendable>(_ call: @Sendable () async -> Result) async -> Result {
+    let time = Task { [clock] in
       while !Task.isCancelled {
         clock.advance(by: .seconds(5))
         await Task.yield()
@@ -113,73 +99,48 @@ struct FaultHandlerTests {
 
   @Test("A handler blocks its thread")
   func handlerBlocks() async {
-    let clock = ManualClock()
-    let hub = DelegateHub { configuration in
-      configuration.clock = clock
-      configuration.executor = Self.pool
-    }
-    let semaphore = DispatchSemaphore(value: 0)
-    let blocked = Gate()
-    let probes = Probe.many(5)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    let block: @Sendable (any Listener) -> Void = { probe in
-      guard probe.name == "2" else { return }
-      blocked.arrive()
-      semaphore.wait()
-    }
-    hub[Listener.self].notify(block)
-    for number in 0..<10 { hub[Listener.self].notify() { $0.log.record(number) } }
-    for probe in probes where probe.name != "2" {
-      #expect(await probe.log.history(of: 10) == Array(0..<10))
-    }
-    while await hub.accounts() != .init(handled: 44, waiting: 10, handling: 1) {
-      await Task.yield()
-    }
-    async let answers = hub[Listener.self].ask(combining: .all(), within: .seconds(1), absent: .counts(as: "late")
-    ) { probe in
-      block(probe)
-      if probe.name != "2" { probe.log.record(-1) }
+    let (hub, blockade) = (makeHub(on: ThreadPool(threads: 3)), Blockade())
+    let probes = hub.listeners.subscribers
+    hub.listeners.notify { if $0.name == "1" { blockade.enter() } }
+    await blockade.entry()
+    for number in 0..<10 { hub.listeners.notify { $0.log.record(number) } }
+    for place in [0, 2] { #expect(await probes[place].log.history(of: 10) == Array(0..<10)) }
+    async let answers = hub.listeners.ask(
+      combining: .all(), within: .seconds(1), absent: .counts(as: "late")
+    ) { [gate] probe in
+      if probe.name == "1" { await gate.pass() }
       return probe.name
     }
-    await blocked.arrivals(2)
-    for probe in probes where probe.name != "2" { _ = await probe.log.history(of: 11) }
-    for _ in 0..<10_000 where await hub.questions().answered < 4 { await Task.yield() }
-    _ = await clock.alarms()
+    await gate.arrivals()
+    while hub.statistics().questions.answered < 2 { await Task.yield() }
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(1))
-    #expect(await answers == ["0", "1", "late", "3", "4"])
-    semaphore.signal()
-    semaphore.signal()
+    #expect(await answers == ["0", "late", "2"])
+    gate.open()
+    #expect(blockade.end())
     #expect(await hub.drain().isEmpty)
-    #expect(await hub.accounts() == .init(handled: 55))
+    #expect(hub.counted == counts(handled: 33))
   }
-
-  /// Its own threads: two that are blocked and one that is left.
-  private static let pool = ThreadPool(threads: 3)
 
   @Test("A handler is cancelled while it runs")
   func handlerIsCancelled() async {
-    let hub = DelegateHub()
-    let (gate, decided) = (Gate(), Gate())
-    let (running, other) = (Probe("running"), Probe("other"))
-    let subscription = hub.subscribe(running, to: Listener.self)
-    hub.subscribe(other, to: Listener.self)
-    hub[Listener.self].notify() { probe in
-      guard probe.name == "running" else { return }
+    let (hub, begun) = (makeHub(), Gate())
+    let probe = hub.listeners.subscribers[1]
+    hub.listeners.notify { [gate] probe in
+      guard probe.name == "1" else { return }
       await gate.pass()
       probe.log.record(Task.isCancelled ? -1 : 1)
     }
-    hub[Listener.self].notify() { $0.log.record(2) }
+    hub.listeners.notify { if $0.name == "1" { $0.log.record(2) } }
     await gate.arrivals()
-    _ = await other.log.history(of: 1)
-
-    // A decided vote cancels it and does not wait for it.
-    let outcome = await hub[Listener.self].vote() { probe in
-      guard probe.name == "running" else {
-        await decided.arrivals()
+    // A decided vote cancels it, and does not wait for it.
+    let outcome = await hub.listeners.vote { [gate] probe in
+      guard probe.name == "1" else {
+        await begun.arrivals()
         return false
       }
       await withTaskCancellationHandler {
-        decided.arrive()
+        begun.arrive()
         await gate.pass()
       } onCancel: {
         probe.log.record(3)
@@ -187,17 +148,75 @@ struct FaultHandlerTests {
       return true
     }
     #expect(!outcome)
-    #expect(await running.log.history(of: 1) == [3])
-
+    #expect(await probe.log.history(of: 1) == [3])
     // Its subscription's end lets it run on, and discards what waits behind it.
-    subscription.cancel()
-    while await hub.accounts().handling > 1 { await Task.yield() }
-    #expect(await hub.accounts() == .init(handled: 2, cancelled: 1, handling: 1))
-    async let ended: Void = subscription.cancelAndWait()
+    hub.unsubscribe(probe)
+    async let ended: Void = hub.unsubscribeAndWait(probe)
     gate.open()
     await ended
-    #expect(running.log.history == [3, 1])
+    await hub.drain()
+    #expect(probe.log.history == [3, 1] && hub.counted == counts(handled: 5, cancelled: 1))
+  }
+
+  @Test("The closure of onIncident blocks")
+  func hookBlocks() async {
+    let (blockade, reasons) = (Blockade(), Recorder<String>())
+    let hub = DelegateHub(
+      .init(
+        executor: ThreadPool(threads: 3),
+        onIncident: { incident in
+          reasons.record(incident.reason)
+          if incident.reason == "first" { blockade.enter() }
+        }))
+    let probe = hub.cast(1)[0]
+    await hub.listeners.notifyAndWait { _ in throw Refusal(reason: "first") }
+    await blockade.entry()
+    // It stands still, and everything else goes on.
+    #expect(await hub.listeners.vote(absent: .abstains) { _ in throw Refusal(reason: "second") })
+    await hub.listeners.notifyAndWait { _ in throw Refusal(reason: "third") }
+    for number in 0..<10 { hub.listeners.notify { $0.log.record(number) } }
+    #expect(await probe.log.history(of: 10) == Array(0..<10))
+    #expect(reasons.history == ["first"] && blockade.end())
     #expect(await hub.drain().isEmpty)
-    #expect(await hub.accounts() == .init(handled: 3, cancelled: 1))
+    #expect(reasons.history == ["first", "second", "third"])
+  }
+
+  @Test("Nobody keeps a subscriber")
+  func nobodyKeepsIt() async {
+    let hub = DelegateHub(
+      .init(onIncident: { [told] in told.record("\($0.kind) in \($0.call) at \($0.site)") }))
+    do {
+      hub.subscribe(Probe("bouncer"), to: Listener.self, fileID: "Door.swift", line: 7)
+      hub.subscribe(Probe("cook"), to: Bystander.self, fileID: "Kitchen.swift", line: 8)
+    }
+    #expect(await hub.listeners.vote { _ in false }, "it lets everybody in")
+    #expect(await !hub.listeners.vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
+    for _ in 0..<3 { hub.bystanders.notify { _ in } }
+    await hub.drain()
+    #expect(
+      told.history.filter { $0.hasPrefix("unheard") }
+        == ["unheard in vote at Door.swift:7", "unheard in notify at Kitchen.swift:8"])
+    // What is posted after the first one has found it dead is posted to nobody.
+    #expect((1...3).contains(hub.counted.expired))
+  }
+
+  @Test("A subscriber is late")
+  func subscriberIsLate() async {
+    let hub = makeHub()
+    async let outcome = hub.listeners.vote(within: .seconds(1), absent: .counts(as: false)) {
+      [gate] probe in
+      if probe.name != "1" { await gate.pass() }
+      return true
+    }
+    await gate.arrivals(2)
+    await clock.waitForSleepers(1)
+    clock.advance(by: .seconds(1))
+    #expect(await !outcome)
+    #expect(await told.history(of: 2) == ["late in vote at site:0", "late in vote at site:2"])
+    #expect(hub.statistics().questions.answering == 2)
+    gate.open()
+    await hub.drain()
+    #expect(hub.statistics().protocols[0].subscribers.map(\.questions.late) == [1, 0, 1])
+    #expect(told.count == 2)
   }
 }

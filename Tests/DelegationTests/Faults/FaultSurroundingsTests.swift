@@ -1,68 +1,258 @@
+import Delegation
 import Testing
 
-@testable import Delegation
-
-@Suite("Faults: clocks and executors that are not what they should be", .inTurn)
+/// The rows that are about callers, owners, clocks and executors, and what is not in the table.
+@Suite("Faults: callers, owners and surroundings that are not as they should be", .inTurn(.heavy))
 struct FaultSurroundingsTests {
-  /// A question of three, one of whom hangs until the gate opens.
-  private func ask(
-    within duration: Duration, passing gate: Gate, on stage: Stage
-  ) -> Stage.Act<[String]> {
-    stage.start { hub in
-      await hub[Listener.self].ask(combining: .all(), within: duration, absent: .counts(as: "late")
-      ) { probe in
-        if probe.name == "1" { await gate.pass() }
-        return probe.name
+  let stage = Stage()
+  let gate = Gate()
+
+  @Test("The poster's task is cancelled")
+  func posterIsCancelled() {
+    let (start, probes) = (Gate(), stage.hub.cast(3))
+    let poster = stage.start { [gate] hub in
+      await start.pass()
+      hub.listeners.notify { $0.log.record(Task.isCancelled ? -1 : 1) }
+      // Does not wait for the handlers, which hang.
+      await hub.listeners.notifyAndWait { probe in
+        await gate.pass()
+        probe.log.record(Task.isCancelled ? -2 : 2)
       }
+      // Its own questions are asked, of handlers that see the cancellation.
+      return await hub.listeners.ask(combining: .all()) { _ in Task.isCancelled }
     }
+    poster.cancel()
+    stage.open(start)
+    #expect(poster.result == [true, true, true])
+    stage.open(gate)
+    #expect(probes.allSatisfy { $0.log.history == [1, 2] } && stage.counted == counts(handled: 6))
   }
 
-  @Test("The clock jumps")
-  func clockJumps() {
-    let slow = Recorder<String>()
-    let stage = Stage { configuration in
-      configuration.slowAfter = .seconds(10)
-      configuration.on(.slow) { slow.record($0.subscriber) }
+  @Test("The caller's deadline is zero")
+  func deadlineIsZero() {
+    stage.hub.cast(3)
+    stage.listeners.notify { [gate] in if $0.name == "1" { await gate.pass() } }
+    stage.listeners.notify { _ in }
+    stage.run()
+    let votes = stage.perform { hub in
+      [
+        await hub.listeners.vote(within: .zero, absent: .abstains) { _ in false },
+        await hub.listeners.vote(within: .seconds(-1), absent: .counts(as: false)) { _ in true },
+      ]
     }
-    let probes = stage.cast(3)
-    // Forward: whatever is not done is late, and slow.
-    let first = Gate()
-    let early = ask(within: .seconds(5), passing: first, on: stage)
-    stage.advance(by: .seconds(4))
-    #expect(early.result == nil)
-    stage.advance(by: .seconds(3600))
-    #expect(early.result == ["0", "late", "2"])
-    #expect(slow.history.count == 1)
-    stage.open(first)
+    #expect(votes == [true, false] && stage.hub.statistics().questions.asked == 0)
+    let left = stage.perform { await $0.drain(within: .zero) }
+    #expect(left?.subscribers.map { [$0.running, $0.waiting] } == [[1, 1]])
+    stage.open(gate)
+    #expect(stage.counted == counts(handled: 6))
+  }
 
-    // Back: the deadline is as much farther off, and ends nothing that answers.
-    let (second, third) = (Gate(), Gate())
-    let late = ask(within: .seconds(5), passing: second, on: stage)
-    let answered = ask(within: .seconds(5), passing: third, on: stage)
-    let drained = stage.start { await $0.drain(within: .seconds(5)).subscribers.count }
-    stage.advance(by: .seconds(-3600))
-    stage.advance(by: .seconds(3604))
-    #expect(late.result == nil)
-    #expect(drained.result == nil)
-    stage.open(third)
-    #expect(answered.result == ["0", "1", "2"])
-    stage.advance(by: .seconds(1))
-    #expect(late.result == ["0", "late", "2"])
-    #expect(drained.result == 1)
-
-    // Notifications go by no clock.
-    for number in 0..<10 {
-      stage.hub[Listener.self].notify() { $0.log.record(number) }
-      stage.clock.advance(by: .seconds(number % 2 == 0 ? -3600 : 3600))
+  @Test("A subscriber dies in its own handler")
+  func subscriberDies() {
+    let (died, log) = (Recorder<String>(), Recorder<Int>())
+    let owner = Guarded<Probe?>(Probe("mortal") { died.record("died") })
+    owner.withLock { _ = stage.hub.subscribe($0!, to: Listener.self) }
+    stage.hub.cast(1)
+    for number in 0..<4 {
+      stage.listeners.notify { probe in
+        log.record(number)
+        guard probe.name == "mortal" else { return }
+        _ = owner.take()
+        // It lives until its handler has returned.
+        died.record(probe.name)
+      }
     }
     stage.run()
-    for probe in probes { #expect(probe.log.history == Array(0..<10)) }
-    stage.open(second)
-    #expect(stage.accounts == .init(handled: 30))
-    #expect(stage.perform { await $0.drain() }?.isEmpty == true)
-    stage.advance(by: .seconds(10))
-    #expect(stage.alarms == 0)
-    #expect(stage.clock.sleepers == 0)
+    #expect(died.history == ["mortal", "died"] && log.history == [0, 0, 1, 2, 3])
+    #expect(stage.counted == counts(handled: 5, expired: 3) && stage.listeners.count == 1)
+  }
+
+  @Test("A handler releases its hub")
+  func handlerReleasesHub() async {
+    let (owner, probes) = (Guarded<DelegateHub?>(DelegateHub()), Probe.many(2))
+    let obituary = owner.withLock { Obituary(of: $0!) }
+    let tokens = probes.compactMap { probe in
+      owner.withLock { $0 }?.subscribe(probe, to: Listener.self)
+    }
+    // The poster's own reference goes with its task.
+    await Task { [gate] in
+      let hub = owner.withLock { $0 }
+      hub?.listeners.notify { probe in
+        await gate.pass()
+        _ = owner.take()
+        probe.log.record(0)
+      }
+      for number in 1..<10 { hub?.listeners.notify { $0.log.record(number) } }
+    }.value
+    gate.open()
+    for probe in probes { #expect(await probe.log.history(of: 10) == Array(0..<10)) }
+    await obituary.death()
+    // Its death is seen before its `deinit`, which ends them, is over.
+    while tokens.contains(where: { $0.isActive }) { await Task.yield() }
+  }
+
+  @Test("The hub is released with work waiting")
+  func hubIsReleased() {
+    let (executor, lifetimes, probes) = (ManualExecutor(), Lifetimes(), Probe.many(3))
+    var hub: DelegateHub? = DelegateHub(on: executor)
+    let obituary = Obituary(of: hub!)
+    var tokens = probes.map { hub!.subscribe($0, to: Listener.self) }
+    let held = { () -> Obituary in
+      let probe = Probe("held")
+      tokens.append(hub!.subscribe(probe, to: Listener.self, hold: .strongly))
+      return Obituary(of: probe)
+    }()
+    for number in 0..<100 {
+      let cargo = lifetimes.make()
+      hub?.listeners.notify { [gate] probe in
+        withExtendedLifetime(cargo) {}
+        if number == 50, probe.name == "1" { await gate.pass() }
+        probe.log.record(number)
+      }
+    }
+    hub = nil
+    #expect(tokens.allSatisfy({ $0.isActive }))
+    executor.run()
+    #expect(probes.map(\.log.history.count) == [100, 50, 100])
+    // As long as a handler runs or something waits, there is a hub.
+    #expect(!held.isDead && tokens[1].isActive)
+    gate.open()
+    executor.run()
+    #expect(probes.allSatisfy { $0.log.history == Array(0..<100) })
+    #expect(
+      obituary.isDead && held.isDead && lifetimes.alive == 0
+        && !tokens.contains(where: { $0.isActive }))
+  }
+
+  private static let million = 1_000_000
+
+  /// Posts a million notifications, each with cargo, to a subscriber that hangs, and gives the most that was alive.
+  private func flood(_ lifetimes: Lifetimes, _ policy: DelegateHub.MailboxPolicy) -> Int {
+    stage.hub.subscribe(Probe(), to: Listener.self, hold: .strongly, mailbox: policy)
+    stage.listeners.notify { [gate] _ in await gate.pass() }
+    stage.run()
+    var most = 0
+    for number in 1...Self.million {
+      let cargo = lifetimes.make()
+      stage.listeners.notify { _ in withExtendedLifetime(cargo) {} }
+      guard number % 1_000 == 0 else { continue }
+      most = max(most, lifetimes.alive)
+      stage.run()
+    }
+    return most
+  }
+
+  @Test("A million notifications flood a mailbox that has a limit")
+  func floodWithLimit() {
+    let lifetimes = Lifetimes()
+    // What waits, and what was posted since the hub last had a thread.
+    #expect(flood(lifetimes, .dropOldest(limit: 10)) <= 10 + 1_000 + 1)
+    #expect(lifetimes.alive <= 11)
+    #expect(stage.counted == counts(dropped: Self.million - 10, waiting: 10, handling: 1))
+    stage.open(gate)
+    #expect(
+      stage.counted == counts(handled: 11, dropped: Self.million - 10) && lifetimes.alive == 0)
+  }
+
+  @Test("A million notifications flood a mailbox that has none")
+  func floodWithoutLimit() {
+    let lifetimes = Lifetimes()
+    #expect(flood(lifetimes, .unbounded) == Self.million)
+    #expect(stage.counted == counts(waiting: Self.million, handling: 1))
+    // All of it is released in one go by the last who has it, link by link.
+    stage.listeners.registry.unsubscribeAll()
+    #expect(lifetimes.alive == 0)
+    stage.open(gate)
+    #expect(stage.counted == counts(handled: 1, cancelled: Self.million))
+  }
+
+  @Test(
+    "A handler calls the hub a thousand levels deep, and posts a thousand times", arguments: [1, 3])
+  func handlerRecurses(subscribers: Int) async {
+    let (hub, left) = (DelegateHub(), Recorder<DelegateHub.Leftovers>())
+    let probes = hub.cast(subscribers)
+    // One of them goes down a level, and at the bottom waits for everything but itself.
+    @Sendable func depth(from level: Int) async -> Int {
+      if level == 1_000 {
+        left.record(await hub.drain())
+        return level
+      }
+      let down: @Sendable (any Listener) async -> Int = {
+        $0.name == "0" ? await depth(from: level + 1) : 0
+      }
+      switch level % 4 {
+      case 0: return await hub.listeners.ask(combining: .max(), down) ?? 0
+      case 1: return await hub.listeners.askInTurn { await down($0) as Int? } ?? 0
+      case 2: return await hub.listeners.pass(0) { max($1, await down($0)) } ?? 0
+      default:
+        return await hub.listeners.collect(down).compactMap { try? $0.result.get() }.max() ?? 0
+      }
+    }
+    #expect(await depth(from: 0) == 1_000)
+    #expect(left.history.map { $0.subscribers.map(\.running).reduce(0, +) } == [1_000])
+    // What is posted from a handler comes after it, so notifications do not nest.
+    @Sendable func post(_ number: Int) {
+      hub.listeners.notify { probe in
+        if probe.name == "0", number < 1_000 { post(number + 1) }
+        probe.log.record(number)
+      }
+    }
+    post(1)
+    #expect(await hub.drain().isEmpty && probes.allSatisfy { $0.log.history == Array(1...1_000) })
+  }
+
+  @Test("A handler floods its own hub: nobody is starved, though there is a single thread")
+  func handlerFloods() {
+    let (reached, total) = (Recorder<(event: String, posted: Int)>(), 20_000)
+    let (probes, posted) = (stage.hub.cast(2), Recorder<Int>())
+    let (hub, executor) = (stage.hub, stage.executor)
+    hub.subscribe(probes[0], to: Bystander.self)
+    // With each one handled two more are posted, so more waits the longer it lasts.
+    @Sendable func post() {
+      let number = posted.count
+      guard number < total else { return }
+      posted.record(number)
+      hub.listeners.notify { probe in
+        probe.log.record(number)
+        guard probe.name == "1" else { return }
+        post()
+        post()
+        guard number == 10 else { return }
+        hub.bystanders.notify { _ in reached.record(("told", posted.count)) }
+        Task(executorPreference: executor) {
+          await hub.bystanders.vote { _ in
+            reached.record(("asked", posted.count))
+            return true
+          }
+        }
+      }
+    }
+    post()
+    stage.run()
+    #expect(probes.allSatisfy { $0.log.history == Array(0..<total) })
+    #expect(Set(reached.history.map(\.event)) == ["told", "asked"])
+    #expect(reached.history.allSatisfy { $0.posted < total / 2 }, "\(reached.history)")
+  }
+
+  @Test("A handler cancels everybody")
+  func handlerCancelsEverybody() {
+    let (hub, probes) = (stage.hub, stage.hub.cast(10))
+    for number in 0..<5 {
+      hub.listeners.notify { probe in
+        if probe.name == "3", number == 0 { hub.listeners.registry.unsubscribeAll() }
+        probe.log.record(number)
+      }
+    }
+    stage.run()
+    // Those before it have handled all, it has finished its own, and those after it got nothing.
+    for (index, probe) in probes.enumerated() {
+      #expect(probe.log.history == (index < 3 ? Array(0..<5) : index == 3 ? [0] : []))
+    }
+    #expect(stage.counted == counts(handled: 16, cancelled: 34))
+    let newcomer = hub.cast(1)[0]
+    hub.listeners.notify { $0.log.record(6) }
+    stage.run()
+    #expect(newcomer.log.history == [6])
   }
 
   /// A clock whose `sleep` fails at once.
@@ -74,109 +264,105 @@ struct FaultSurroundingsTests {
     }
   }
 
-  @Test("The clock cannot sleep")
-  func clockCannotSleep() {
+  @Test("The clock jumps, or cannot sleep", arguments: [false, true])
+  func clock(isSleepless: Bool) {
     let slow = Recorder<String>()
     let stage = Stage { configuration in
-      configuration.clock = SleeplessClock()
+      if isSleepless { configuration.clock = SleeplessClock() }
       configuration.slowAfter = .seconds(10)
       configuration.on(.slow) { slow.record($0.subscriber) }
     }
-    let probes = stage.cast(3)
-    let gate = Gate()
-    stage.hub[Listener.self].notify() { if $0.name == "1" { await gate.pass() } }
-    stage.run()
-    // Every deadline is now, whoever has been asked by then, and nobody is slow.
-    #expect(ask(within: .seconds(5), passing: gate, on: stage).result?.dropFirst().first == "late")
-    #expect(stage.perform { await $0.drain(within: .seconds(5)) }?.subscribers.count == 1)
-    #expect(slow.history == [])
-    stage.open(gate)
-    #expect(stage.perform { await $0.drain(within: .seconds(5)) }?.isEmpty == true)
-    #expect(stage.accounts == .init(handled: 3))
-    withExtendedLifetime(probes) {}
+    stage.hub.cast(3)
+    func ask(_ gate: Gate) -> Stage.Act<[String]> {
+      stage.start { hub in
+        await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late"))
+        { probe in
+          if probe.name == "1" { await gate.pass() }
+          return probe.name
+        }
+      }
+    }
+    let early = ask(gate)
+    if isSleepless {
+      // Every deadline is now, whoever has been asked by then, and nobody is slow.
+      #expect(early.result?[1] == "late" && slow.history == [])
+      #expect(stage.perform { await $0.drain(within: .seconds(5)) }?.subscribers.count == 1)
+      return stage.open(gate)
+    }
+    // Forward: what is not done is late, and slow.
+    stage.advance(by: .seconds(4))
+    #expect(early.result == nil)
+    stage.advance(by: .seconds(3600))
+    #expect(early.result == ["0", "late", "2"] && slow.count == 1)
+    // Back: the deadline is as much farther off, and ends nothing that answers.
+    let gates = [Gate(), Gate()]
+    let (late, answered) = (ask(gates[0]), ask(gates[1]))
+    stage.advance(by: .seconds(-3600))
+    stage.advance(by: .seconds(3604))
+    stage.open(gates[1])
+    #expect(late.result == nil && answered.result == ["0", "1", "2"])
+    stage.advance(by: .seconds(1))
+    #expect(late.result == ["0", "late", "2"])
+    for gate in gates + [gate] { stage.open(gate) }
+    #expect(stage.isDrained)
+    stage.advance(by: .seconds(10))
+    #expect(stage.alarms == 0 && stage.clock.sleepers == 0)
   }
 
   @Test("The executor delays jobs, or changes their order", arguments: rounds(20))
   func executorDelays(seed: Int) {
-    let executor = UnreliableExecutor(seed: UInt64(seed))
+    let (executor, answers) = (UnreliableExecutor(seed: UInt64(seed)), Recorder<[String]>())
     let hub = DelegateHub(on: executor)
-    let probes = Probe.many(5)
-    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-    let answers = Recorder<[String]>()
+    let probes = hub.cast(5)
     // Nobody is held up by what does not run.
     for number in 0..<20 {
-      hub[Listener.self].notify() { probe in
+      hub.listeners.notify { probe in
         if number % 2 == 0 { await Task.yield() }
         probe.log.record(number)
       }
       Task(executorPreference: executor) {
-        answers.record(await hub[Listener.self].ask(combining: .all()) { $0.name })
+        answers.record(await hub.listeners.ask(combining: .all()) { $0.name })
       }
       if number % 5 == 4 { executor.run() }
     }
-    hub[Listener.self].notify() { $0.log.record(20) }
-    subscriptions[4].cancel()
-    #expect(probes.map(\.log.history) == Array(repeating: Array(0..<20), count: 5))
+    hub.listeners.notify { $0.log.record(20) }
+    hub.unsubscribe(probes[4])
     executor.run()
-    #expect(answers.history == Array(repeating: ["0", "1", "2", "3", "4"], count: 20))
-    for probe in probes.dropLast() { #expect(probe.log.history == Array(0...20)) }
-    #expect(probes[4].log.history == Array(0..<20))
-    let counts = Recorder<DelegateHub.Statistics.Counts>()
-    Task(executorPreference: executor) {
-      #expect(await hub.drain().isEmpty)
-      counts.record(await hub.accounts())
-    }
-    executor.run()
-    #expect(counts.history == [.init(handled: 104, cancelled: 1)])
+    #expect(answers.history == Array(repeating: probes.map(\.name), count: 20))
+    #expect(
+      probes.map(\.log.history) == Array(repeating: Array(0...20), count: 4) + [Array(0..<20)])
+    #expect(hub.counted == counts(handled: 104, cancelled: 1))
   }
 
   @Test("The executor loses jobs")
   func executorLoses() {
-    let executor = UnreliableExecutor()
-    let clock = ManualClock()
-    let hub = DelegateHub { configuration in
-      configuration.executor = executor
-      configuration.clock = clock
-    }
-    let probes = Probe.many(2)
-    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-    let results = Recorder<String>()
-    @Sendable func perform(_ body: @escaping @Sendable () async -> String) {
+    let (executor, clock, results) = (UnreliableExecutor(), ManualClock(), Recorder<String>())
+    let hub = DelegateHub(.init(executor: executor, clock: clock, onIncident: { _ in }))
+    let probes = hub.cast(2)
+    func perform(_ body: @escaping @Sendable () async -> String) -> String? {
       Task(executorPreference: executor) { results.record(await body()) }
       executor.run()
+      clock.advance(by: .seconds(5))
+      executor.run()
+      return results.history.last
     }
     @Sendable func left() async -> String {
       await hub.drain(within: .seconds(5)).subscribers.map { "\($0.running) \($0.waiting)" }
         .joined(separator: ", ")
     }
-
     // A handler's own job: it has not returned, and never will.
-    let gate = Gate()
-    hub[Listener.self].notify() { if $0.name == "0" { await gate.pass() } }
+    hub.listeners.notify { [gate] in if $0.name == "0" { await gate.pass() } }
     executor.run()
     executor.lose { gate.open() }
-    perform(left)
-    #expect(results.history == [])
-    clock.advance(by: .seconds(5))
-    executor.run()
-    #expect(results.history == ["1 0"])
-
+    #expect(perform(left) == "1 0")
     // The hub's job: nothing is told any more, until somebody looks who is left.
-    executor.lose { hub[Listener.self].notify() { $0.log.record(1) } }
-    hub[Listener.self].notify() { $0.log.record(2) }
-    perform(left)
-    clock.advance(by: .seconds(5))
-    executor.run()
-    #expect(results.history.last == "1 2, 0 2")
+    executor.lose { hub.listeners.notify { $0.log.record(1) } }
+    hub.listeners.notify { $0.log.record(2) }
+    #expect(perform(left) == "1 2, 0 2")
     // Questions are asked all the same.
-    perform { await hub[Listener.self].ask(combining: .all()) { $0.name }.joined() }
-    #expect(results.history.last == "01")
+    #expect(perform { await hub.listeners.ask(combining: .all()) { $0.name }.joined() } == "01")
     #expect(probes.map(\.log.history) == [[], []])
-
-    for subscription in subscriptions { subscription.cancel() }
-    perform { "\(await hub.accounts())" }
-    #expect(
-      results.history.last
-        == "handled 1, failed 0, expired 0, dropped 0, cancelled 4, waiting 0, handling 1")
+    hub.listeners.registry.unsubscribeAll()
+    #expect(hub.counted == counts(handled: 1, cancelled: 4, handling: 1))
   }
 }

@@ -1,5 +1,4 @@
 import Delegation
-import Dispatch
 import Testing
 
 // MARK: A store
@@ -25,34 +24,27 @@ final class CounterStore {
 }
 // end of sample
 
-// MARK: A transaction
+// MARK: Steps that queue
 
-struct Transfer {
-  var amounts: [Int]
+@MainActor
+protocol StepSubscriber: AnyObject, Sendable {
+  func didTake(_ step: Int)
 }
 
-protocol TransferObserver: AnyObject, Sendable {
-  func willCommit(_ transfer: inout Transfer) throws(Veto)
-  func didCommit(_ transfer: Transfer)
-  func didRollBack()
-}
+// sample: Nested calls that queue
+@MainActor
+final class Dispatcher {
+  let subscribers = Delegates<any StepSubscriber>()
+  private var waiting: [Int] = []
 
-struct Veto: Error {
-  let reason: String
-}
-
-// sample: A transaction that an observer vetoes
-/// The first observer that throws keeps the transfer from being committed; all hear how it has ended.
-func commit(
-  _ transfer: inout Transfer, telling observers: Delegates<any TransferObserver>
-) throws(Veto) {
-  do throws(Veto) {
-    try observers.forEach { observer throws(Veto) in try observer.willCommit(&transfer) }
-  } catch {
-    observers.forEach { $0.didRollBack() }
-    throw error
+  func dispatch(_ step: Int) {
+    waiting.append(step)
+    guard waiting.count == 1 else { return }  // a handler calls: the outer loop goes on
+    while let step = waiting.first {
+      subscribers.forEach { $0.didTake(step) }
+      waiting.removeFirst()
+    }
   }
-  observers.forEach { $0.didCommit(transfer) }
 }
 // end of sample
 
@@ -65,68 +57,36 @@ protocol LifecycleHandler: AnyObject, Sendable {
 
 // sample: A life cycle
 /// Starts its parts one after another, up to the first that fails; ends all in reverse, those that never started too.
-struct Application {
-  let parts = Delegates<any LifecycleHandler>()
+actor Application {
+  nonisolated let parts = Delegates<any LifecycleHandler>()
+  private var isStopping = false
+  private var starting: Task<Void, any Error>?
 
-  func add(_ part: any LifecycleHandler) { parts.registry.subscribe(part, hold: .strongly) }
-  func start() async throws { try await parts.forEach { try await $0.start() } }
-  func shutDown() async { await parts.forEach(reversed: true) { await $0.shutDown() } }
-}
-// end of sample
-
-// MARK: A connection
-
-protocol LoopListener: AnyObject, Sendable {
-  func connection(_ connection: isolated LoopConnection, didReceive message: Int)
-  func connectionDidClose(_ connection: isolated LoopConnection)
-}
-
-// sample: Listeners on a connection's event loop
-/// Runs on an event loop, and calls its listeners there: what one of them does has happened before the next message.
-actor LoopConnection {
-  private nonisolated let loop: DispatchQueueExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  nonisolated let listeners = Delegates<any LoopListener>()
-  private var isOpen = true
-
-  init(on loop: DispatchQueueExecutor) { self.loop = loop }
-
-  func receive(_ messages: [Int]) {
-    for message in messages where isOpen {
-      listeners.forEach { $0.connection(self, didReceive: message) }
-      if !isOpen { listeners.forEach { $0.connectionDidClose(self) } }
+  nonisolated func add(_ part: any LifecycleHandler) {
+    parts.registry.subscribe(part, hold: .strongly)
+  }
+  func start() async throws {
+    let task = Task {
+      try await parts.forEach { part in
+        if isStopping { throw CancellationError() }
+        try await part.start()
+      }
     }
+    starting = task
+    try await task.value
   }
-
-  func disconnect() { isOpen = false }
+  /// Lets the part that is starting finish, and starts no further one.
+  func shutDown() async {
+    isStopping = true
+    _ = await starting?.result
+    await parts.forEach(reversed: true) { await $0.shutDown() }
+  }
 }
 // end of sample
 
-// MARK: Named closures
-
-protocol MessageListener: AnyObject, Sendable {
-  func receive(_ message: String)
+extension Application {
+  fileprivate var hasBegunToStop: Bool { isStopping }
 }
-
-final class MessageClosure: MessageListener {
-  private let body: @Sendable (String) -> Void
-
-  init(_ body: @escaping @Sendable (String) -> Void) { self.body = body }
-  func receive(_ message: String) { body(message) }
-}
-
-// sample: Closures by name
-/// Calls closures that have names, in the order in which they were added; they may remove each other, and themselves.
-struct MessageListeners {
-  private let all = Delegates<any MessageListener>()
-
-  func add(named name: String, _ body: @escaping @Sendable (String) -> Void) {
-    all.registry.subscribe(MessageClosure(body), id: name, hold: .strongly)
-  }
-  func remove(named name: String) { all.registry.unsubscribe(id: name) }
-  func publish(_ message: String) { all.forEach { $0.receive(message) } }
-}
-// end of sample
 
 @Suite("Samples of calls that are made now", .inTurn)
 struct CallingNowSamples {
@@ -166,50 +126,30 @@ struct CallingNowSamples {
     #expect(store.state == 12)
   }
 
-  // MARK: A transaction
-
-  private final class Ledger: TransferObserver {
+  @MainActor
+  private final class Stepper: StepSubscriber {
     let name: String
-    let limit: Int
     let log: Recorder<String>
+    let dispatcher: Dispatcher
 
-    init(_ name: String, limit: Int = 100, in log: Recorder<String>) {
-      self.name = name
-      self.limit = limit
-      self.log = log
+    init(_ name: String, in log: Recorder<String>, of dispatcher: Dispatcher) {
+      (self.name, self.log, self.dispatcher) = (name, log, dispatcher)
     }
 
-    func willCommit(_ transfer: inout Transfer) throws(Veto) {
-      log.record("\(name)?")
-      if transfer.amounts.reduce(0, +) > limit { throw Veto(reason: name) }
-      transfer.amounts.append(1)
+    func didTake(_ step: Int) {
+      log.record("\(name)\(step)")
+      if name == "a", step < 3 { dispatcher.dispatch(step + 1) }
     }
-    func didCommit(_ transfer: Transfer) { log.record("\(name) \(transfer.amounts)") }
-    func didRollBack() { log.record("\(name) back") }
   }
 
-  @Test(
-    "an observer vetoes a transaction by throwing: those after it are not asked, and all hear the end"
-  )
-  func transaction() throws {
-    let (observers, log) = (Delegates<any TransferObserver>(), Recorder<String>())
-    let ledgers = [
-      Ledger("a", in: log), Ledger("b", limit: 20, in: log), Ledger("c", in: log),
-    ]
-    for ledger in ledgers { observers.registry.subscribe(ledger) }
-    var small = Transfer(amounts: [5])
-    try commit(&small, telling: observers)
-    // Each has seen what the one before has changed.
-    #expect(small.amounts == [5, 1, 1, 1])
-    #expect(log.clear() == ["a?", "b?", "c?"] + ["a", "b", "c"].map { "\($0) [5, 1, 1, 1]" })
-    var large = Transfer(amounts: [50])
-    do throws(Veto) {
-      try commit(&large, telling: observers)
-      Issue.record("it was not vetoed")
-    } catch {
-      #expect(error.reason == "b")
-    }
-    #expect(log.history == ["a?", "b?", "a back", "b back", "c back"])
+  @Test("or each subscriber has all steps in their order")
+  @MainActor
+  func queueing() {
+    let (dispatcher, log) = (Dispatcher(), Recorder<String>())
+    let steppers = ["a", "b"].map { Stepper($0, in: log, of: dispatcher) }
+    for stepper in steppers { dispatcher.subscribers.registry.subscribe(stepper) }
+    dispatcher.dispatch(1)
+    #expect(log.history == ["a1", "b1", "a2", "b2", "a3", "b3"])
   }
 
   // MARK: A life cycle
@@ -217,15 +157,17 @@ struct CallingNowSamples {
   private final class Part: LifecycleHandler {
     let name: String
     let log: Recorder<String>
+    let gate: Gate?
 
-    init(_ name: String, in log: Recorder<String>) {
+    init(_ name: String, in log: Recorder<String>, until gate: Gate? = nil) {
       self.name = name
       self.log = log
+      self.gate = gate
     }
 
     func start() async throws {
       log.record("\(name) starts")
-      await Task.yield()
+      await gate?.pass()
       if name == "faulty" { throw Refusal(reason: name) }
       log.record("\(name) is up")
     }
@@ -250,68 +192,29 @@ struct CallingNowSamples {
         "database starts", "database is up", "server starts", "server is up",
         "server ends", "server is down", "database ends", "database is down",
       ])
-    for name in ["faulty", "never"] { application.add(Part(name, in: log)) }
-    await #expect(throws: Refusal(reason: "faulty")) { try await application.start() }
+    let second = Application()
+    for name in ["faulty", "never"] { second.add(Part(name, in: log)) }
+    await #expect(throws: Refusal(reason: "faulty")) { try await second.start() }
     #expect(log.history.last == "faulty starts")
     #expect(!log.history.contains("never starts"))
   }
 
-  // MARK: A connection
-
-  private final class Reader: LoopListener {
-    let name: String
-    let last: Int?
-    let log: Recorder<String>
-
-    init(_ name: String, until last: Int? = nil, in log: Recorder<String>) {
-      self.name = name
-      self.last = last
-      self.log = log
+  @Test("to shut down during the start waits for the part that starts, and starts no further one")
+  func earlyEnd() async throws {
+    let (application, log, gate) = (Application(), Recorder<String>(), Gate())
+    for name in ["slow", "never"] {
+      application.add(Part(name, in: log, until: name == "slow" ? gate : nil))
     }
-
-    func connection(_ connection: isolated LoopConnection, didReceive message: Int) {
-      connection.preconditionIsolated()
-      log.record("\(name)\(message)")
-      if message == last { connection.disconnect() }
-    }
-
-    func connectionDidClose(_ connection: isolated LoopConnection) { log.record("\(name) closed") }
-  }
-
-  @Test(
-    "a listener that disconnects at message 49 of 100 is the end of it, and closed is heard last")
-  func connection() async {
-    let log = Recorder<String>()
-    let connection = LoopConnection(on: DispatchQueueExecutor(DispatchQueue(label: "loop")))
-    let readers = [Reader("a", until: 49, in: log), Reader("b", in: log)]
-    for reader in readers { connection.listeners.registry.subscribe(reader) }
-    await connection.receive(Array(1...100))
-    #expect(log.history == (1...49).flatMap { ["a\($0)", "b\($0)"] } + ["a closed", "b closed"])
-  }
-
-  // MARK: Named closures
-
-  @Test(
-    "closures with names are called in order, and one that removes another or itself takes effect at once"
-  )
-  func named() {
-    let (listeners, log) = (MessageListeners(), Recorder<String>())
-    listeners.add(named: "once") {
-      log.record("once \($0)")
-      listeners.remove(named: "once")
-    }
-    listeners.add(named: "guard") {
-      log.record("guard \($0)")
-      if $0 == "stop" { listeners.remove(named: "late") }
-    }
-    listeners.add(named: "late") { log.record("late \($0)") }
-    listeners.publish("go")
-    listeners.publish("stop")
-    #expect(log.clear() == ["once go", "guard go", "late go", "guard stop"])
-    // A closure with the same name takes the place of the older one.
-    listeners.add(named: "late") { log.record("late \($0)") }
-    listeners.add(named: "guard") { log.record("new \($0)") }
-    listeners.publish("end")
-    #expect(log.history == ["new end", "late end"])
+    let start = Task { try await application.start() }
+    await gate.arrivals()
+    let end = Task { await application.shutDown() }
+    while await !application.hasBegunToStop { await Task.yield() }
+    gate.open()
+    await end.value
+    await #expect(throws: CancellationError.self) { try await start.value }
+    #expect(
+      log.history == [
+        "slow starts", "slow is up", "never ends", "never is down", "slow ends", "slow is down",
+      ])
   }
 }

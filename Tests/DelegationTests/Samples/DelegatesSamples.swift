@@ -97,34 +97,13 @@ struct DelegatesSamples {
     // sample: Subscribing to each
     hub.subscribe(module, toEachOf: RoomRule.self, RoomObserver.self, RoomRouter.self)
     // end of sample
-    #expect((!hub[RoomRouter.self].isEmpty))
-    #expect((!!hub[RoomObserver.self].isEmpty))
+    #expect(!hub[RoomRouter.self].isEmpty)
+    #expect(hub[RoomObserver.self].isEmpty)
     // sample: Unsubscribing and waiting
     await hub.unsubscribeAndWait(module)
     module.close()  // nobody calls it any more
     // end of sample
-    #expect((!!hub[RoomRule.self].isEmpty))
-  }
-
-  protocol Store: AnyObject, Sendable {}
-  protocol Preview: AnyObject, Sendable {}
-  typealias StoreDelegate = Store
-
-  private final class Cache: Store, Preview {}
-
-  @Test("on a queue; and nothing is rendered for nobody")
-  func queue() async {
-    let hub = DelegateHub()
-    let cache = Cache()
-    let cacheQueue = MarkedQueue.make("cache")
-    // sample: Subscribing on a queue
-    hub.subscribe(cache, to: StoreDelegate.self, on: cacheQueue)
-    // end of sample
-    #expect(await hub[StoreDelegate.self].vote() { _ in MarkedQueue.current == "cache" })
-    func render() { Issue.record("for nobody") }
-    // sample: Whether anybody listens
-    if (!hub[Preview.self].isEmpty) { render() }
-    // end of sample
+    #expect(hub[RoomRule.self].isEmpty)
   }
 
   @MainActor
@@ -145,7 +124,7 @@ struct DelegatesSamples {
     let progress = 0.5
     hub.subscribe(bar, to: DownloadView.self)
     // sample: On the main actor
-    hub[DownloadView.self].notify() { @MainActor in $0.progress = progress }
+    hub[DownloadView.self].notify { @MainActor in $0.progress = progress }
     // end of sample
     await hub.drain()
     #expect(await bar.progress == 0.5)
@@ -174,10 +153,10 @@ struct DelegatesSamples {
     stage.hub.subscribe(flusher, to: ServerDelegate.self)
     let call = stage.start { hub in
       // sample: Waiting for all, for a time
-      let left = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
+      let outcome = await hub[ServerDelegate.self].notifyAndWait(within: .seconds(5)) {
         await $0.serverWillStop(server)
       }
-      if !left.isEmpty { logger.warning("stopping without these: \(left)") }
+      if !outcome.isHandled { logger.warning("stopping all the same: \(outcome)") }
       // end of sample
     }
     stage.advance(by: .seconds(5))
@@ -192,7 +171,7 @@ struct DelegatesSamples {
     let (module, other, logger) = (Flusher(), Flusher(), Logger())
     stage.hub.subscribe(module, to: ServerDelegate.self)
     let subscription = stage.hub.subscribe(other, to: ServerDelegate.self)
-    stage.hub[ServerDelegate.self].notify() { await $0.serverWillStop(1) }
+    stage.hub[ServerDelegate.self].notify { await $0.serverWillStop(1) }
     stage.run()
     let calls = [
       stage.start { hub in
@@ -217,34 +196,26 @@ struct DelegatesSamples {
   protocol Authenticator: AnyObject, Sendable {
     func user(for token: String) async throws -> String?
   }
-  protocol Rewriter: AnyObject, Sendable {
-    func rewrite(_ text: String) async throws -> String?
-  }
 
-  private final class Directory: Authenticator, Rewriter {
+  private final class Directory: Authenticator {
     func user(for token: String) async throws -> String? {
       if token.isEmpty { throw Refusal() }
       return "user of \(token)"
     }
-    func rewrite(_ text: String) async throws -> String? { throw Refusal() }
   }
 
   @Test("in turn, in time")
   func inTurn() async {
     let hub = DelegateHub()
     let directory = Directory()
-    hub.subscribe(directory, toEachOf: Authenticator.self, Rewriter.self)
-    let (token, message) = ("", "hello")
+    hub.subscribe(directory, to: Authenticator.self)
+    let token = ""
     // sample: In turn, in time
-    let user = await hub[Authenticator.self].askInTurn(within: .milliseconds(200), absent: .abstains
+    let user = await hub[Authenticator.self].askInTurn(
+      within: .milliseconds(200), absent: .abstains
     ) { try await $0.user(for: token) }
     // end of sample
     #expect(user == nil)
-    // sample: Passing, in time
-    let text = await hub[Rewriter.self].pass(message, within: .milliseconds(50), absent: .abstains
-    ) { try await $0.rewrite($1) }
-    // end of sample
-    #expect(text == "hello")
   }
 
   protocol RequestObserver: AnyObject, Sendable {
@@ -266,7 +237,7 @@ struct DelegatesSamples {
     // sample: Delaying a drain
     try await hub.delayingDrain {
       let response = try await answer(request)
-      hub[RequestObserver.self].notify() { $0.server(server, didAnswer: request) }
+      hub[RequestObserver.self].notify { $0.server(server, didAnswer: request) }
       try await connection.send(response)
     }
     // end of sample
@@ -302,7 +273,7 @@ struct DelegatesSamples {
     let guest = "Mallory"
     // sample: Typed throws
     do {
-      _ = try await hub[Bouncer.self].vote() { bouncer async throws(Refused) in
+      _ = try await hub[Bouncer.self].vote { bouncer async throws(Refused) in
         try await bouncer.admit(guest)
       }
     } catch {

@@ -36,8 +36,8 @@ public final class Room: Sendable {
   /// All that happens from now on; the newest hundred wait for a loop that is slow.
   public func events(
     fileID: StaticString = #fileID, line: UInt = #line
-  ) -> AsyncStream<RoomEvent> {
-    happenings.registry.stream(buffering: .bufferingNewest(100), fileID: fileID, line: line)
+  ) -> EventStream<RoomEvent> {
+    happenings.registry.stream(mailbox: .dropOldest(limit: 100), fileID: fileID, line: line)
   }
 
   /// Lets a guest in.
@@ -59,14 +59,19 @@ struct EventSamples {
     let stream = room.events()
     let token = room.observe { seen.record($0) }
     room.join("Ann")
-    #expect(await room.settle(within: .seconds(600)))
+    #expect(await seen.history(of: 1) == [.joined("Ann")])
     token.cancel()
     room.join("Bob")
+    // What the stream has not given out waits.
+    #expect(!(await room.settle(within: .zero)))
+    var heard: [RoomEvent] = []
+    for await event in stream {
+      heard.append(event)
+      if heard.count == 2 { break }
+    }
+    #expect(heard == [.joined("Ann"), .joined("Bob")])
     #expect(await room.settle(within: .seconds(600)))
     #expect(seen.history == [.joined("Ann")])
-    var loop = stream.makeAsyncIterator()
-    #expect(await loop.next() == .joined("Ann"))
-    #expect(await loop.next() == .joined("Bob"))
   }
 
   @MainActor
@@ -78,21 +83,29 @@ struct EventSamples {
   @Test("closures, objects and streams observe")
   @MainActor
   func observing() async {
-    let events = Events<RoomEvent>()
     let view = RoomView()
+    let shown = Recorder<RoomEvent>()
+    let show = { @Sendable (event: RoomEvent) in shown.record(event) }
     let stored = Recorder<RoomEvent>()
     let store = { @Sendable (event: RoomEvent) in stored.record(event) }
     // sample: Observing events
-    // Kept until it is cancelled.
+    let events = Events<RoomEvent>()
+    // A closure, kept until it is cancelled.
     events.registry.observe { event in store(event) }
-    // Ends with the view.
+    // A closure that ends with the view.
     events.registry.observe(with: view) { @MainActor view, event in view.show(event) }
+    // A loop.
+    let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+    let loop = Task { for await event in stream { show(event) } }
 
     events.post(.joined("Ann"))
     // end of sample
     await events.hub.drain()
     #expect(stored.history == [.joined("Ann")])
     #expect(view.events == [.joined("Ann")])
+    #expect(shown.history == [.joined("Ann")])
+    events.finish()
+    await loop.value
   }
 
   @Test("a token ends what a closure observes")
@@ -152,26 +165,5 @@ struct EventSamples {
     events.post(.joined("Ann"))
     await events.hub.drain()
     #expect(board.events == [.joined("Ann")])
-  }
-
-  @Test("a loop over a stream gets what is posted until its task is cancelled")
-  func stream() async {
-    let events = Events<RoomEvent>()
-    let (shown, gate) = (Recorder<RoomEvent>(), Gate())
-    let show = { @Sendable (event: RoomEvent) in
-      shown.record(event)
-      gate.open()
-    }
-    let loop = Task {
-      // sample: A stream
-      for await event in events.registry.stream(buffering: .bufferingNewest(100)) { show(event) }
-      // end of sample
-    }
-    while events.isEmpty { await Task.yield() }
-    events.post(.joined("Ann"))
-    await gate.pass()
-    loop.cancel()
-    await loop.value
-    #expect(shown.history == [.joined("Ann")])
   }
 }

@@ -39,7 +39,8 @@ struct FailingClosedAttack {
         return await service.place(Purchase(number: 1, amount: 1)) == .accepted
       },
       Sample(testDescription: "in turn, where nil means no", gates: 1) {
-        await $0[ClosedSamples.Authenticator.self].askInTurn(within: .milliseconds(200), absent: .abstains
+        await $0[ClosedSamples.Authenticator.self].askInTurn(
+          within: .milliseconds(200), absent: .abstains
         ) { try await $0.user(for: "token") } != nil
       },
     ]
@@ -47,7 +48,8 @@ struct FailingClosedAttack {
     /// What the samples said before: each is open if the right gate is at fault.
     static let open = [
       Sample(testDescription: "a vote without a number") {
-        await $0[ClosedSamples.PaymentGate.self].vote(within: .milliseconds(50), absent: .counts(as: false)
+        await $0[ClosedSamples.PaymentGate.self].vote(
+          within: .milliseconds(50), absent: .counts(as: false)
         ) { try await $0.mayPay(7) }
       },
       Sample(testDescription: "an objection that one gate's silence is enough for") {
@@ -55,7 +57,8 @@ struct FailingClosedAttack {
         return await service.place(Purchase(number: 1, amount: 1)) == .accepted
       },
       Sample(testDescription: "a chain that does not count") {
-        await $0[ClosedSamples.MessageFilter.self].pass("text", within: .milliseconds(200),
+        await $0[ClosedSamples.MessageFilter.self].pass(
+          "text", within: .milliseconds(200),
           absent: .counts(as: nil)
         ) { try await $0.filter($1) } != nil
       },

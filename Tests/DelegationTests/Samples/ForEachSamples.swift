@@ -39,17 +39,15 @@ struct ForEachSamples {
 
     func handle(_ message: String, _ transaction: inout [String]) throws(Veto) {
       // sample: forEach
-      hub[ConnectionDelegate.self].forEach() { $0.connection(self, didReceive: message) }
-      try hub[TransactionObserver.self].forEach() { observer throws(Veto) in
+      hub[ConnectionDelegate.self].forEach { $0.connection(self, didReceive: message) }
+      try hub[TransactionObserver.self].forEach { observer throws(Veto) in
         try observer.willCommit(&transaction)
       }
       // end of sample
     }
 
     func close() async {
-      // sample: forEach that awaits
       await hub[Service.self].forEach(reversed: true) { await $0.shutdown() }
-      // end of sample
     }
   }
 

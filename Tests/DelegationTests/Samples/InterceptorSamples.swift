@@ -40,7 +40,7 @@ struct InterceptorSamples {
     // end of sample
     let bouncer = Bouncer()
     hub.subscribe(bouncer, to: Gatekeeper.self)
-    #expect(await hub[Gatekeeper.self].vote() { await $0.mayEnter("Mallory") } == false)
+    #expect(await hub[Gatekeeper.self].vote { await $0.mayEnter("Mallory") } == false)
     #expect(lines.events.count == 1)
     #expect(lines.events.first?.contains("Bouncer") == true)
     #expect(lines.events.first?.contains(" returned in vote after ") == true)

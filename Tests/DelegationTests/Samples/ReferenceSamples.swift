@@ -18,14 +18,6 @@ struct ReferenceSamples {
     func probe() async throws -> String
   }
 
-  private protocol Authenticator: AnyObject, Sendable {
-    func user(for token: String) async -> String?
-  }
-
-  private protocol Rewriter: AnyObject, Sendable {
-    func rewrite(_ message: String) async -> String?
-  }
-
   private protocol StoreDelegate: AnyObject, Sendable {
     func storeDidChange()
   }
@@ -40,7 +32,7 @@ struct ReferenceSamples {
     func warning(_ line: String) { lines.record(line) }
   }
 
-  private actor Machine: Node, Gatekeeper, HealthCheck, Rewriter {
+  private actor Machine: Node, Gatekeeper, HealthCheck {
     let name: String
     let load: Int
     private let gate: Gate?
@@ -59,7 +51,6 @@ struct ReferenceSamples {
       if load > 9 { throw Refusal(reason: "overload") }
       return name
     }
-    func rewrite(_ message: String) -> String? { load > 9 ? nil : message + name }
   }
 
   // sample: Combiner
@@ -88,10 +79,6 @@ struct ReferenceSamples {
     let hub = DelegateHub()
     let machines = [Machine("ant", load: 1), Machine("badger", load: 2)]
     for machine in machines { hub.subscribe(machine, to: Node.self) }
-    // sample: ask
-    let load = await hub[Node.self].ask(combining: .sum()) { await $0.load }
-    // end of sample
-    #expect(load == 3)
     // sample: Reduction
     let longest = Reduction<String, Int>(0) { max($0, $1.count) }
     // end of sample
@@ -106,64 +93,6 @@ struct ReferenceSamples {
     #expect(length == 9)
   }
 
-  @Test("each one's own result is collected")
-  func collect() async {
-    var configuration = DelegateHub.Configuration()
-    configuration.clock = ManualClock()  // whatever the machine's load, nobody is late
-    let hub = DelegateHub(configuration)
-    let machines = [Machine("ant"), Machine("badger", load: 10)]
-    for machine in machines { hub.subscribe(machine, to: HealthCheck.self) }
-    let lines = Recorder<String>()
-    let print = { (name: String, result: Result<String, any Error>) in
-      lines.record("\(name.split(separator: ".").last ?? "") \(result)")
-    }
-    // sample: collect
-    let replies = await hub[HealthCheck.self].collect(within: .seconds(1)) { try await $0.probe() }
-    for reply in replies {
-      print(reply.subscriber, reply.result)
-    }
-    // end of sample
-    #expect(
-      lines.history == [
-        "Machine success(\"ant\")",
-        "Machine failure(DelegationTests.Refusal(reason: \"overload\"))",
-      ])
-  }
-
-  @Test("the first that knows a token names its user")
-  func first() async {
-    final class Table: Authenticator {
-      let users: [String: String]
-      init(_ users: [String: String]) { self.users = users }
-      func user(for token: String) async -> String? { users[token] }
-    }
-    let hub = DelegateHub()
-    let tables = [Table(["1": "Ann"]), Table(["1": "Bob", "2": "Carl"])]
-    for table in tables { hub.subscribe(table, to: Authenticator.self) }
-    for (token, name) in [("1", "Ann"), ("2", "Carl"), ("3", nil)] {
-      // sample: first
-      let user = await hub[Authenticator.self].askInTurn() { await $0.user(for: token) }
-      // end of sample
-      #expect(user == name)
-    }
-  }
-
-  @Test("a message is passed through rewriters, unless one stops it", arguments: [2, 10])
-  func pass(load: Int) async {
-    let hub = DelegateHub()
-    let sent = Recorder<String>()
-    let send = { (text: String) in sent.record(text) }
-    let machines = [Machine("a"), Machine("b", load: load), Machine("c")]
-    for machine in machines { hub.subscribe(machine, to: Rewriter.self) }
-    let message = "-"
-    // sample: pass
-    if let text = await hub[Rewriter.self].pass(message, { await $0.rewrite($1) }) {
-      send(text)
-    }
-    // end of sample
-    #expect(sent.history == (load == 2 ? ["-abc"] : []))
-  }
-
   @Test("failures and what is left are logged")
   func log() async {
     let logger = Logger()
@@ -175,7 +104,7 @@ struct ReferenceSamples {
     // end of sample
     let machine = Machine("a", load: 10)
     hub.subscribe(machine, to: HealthCheck.self)
-    hub[HealthCheck.self].notify() { _ = try await $0.probe() }
+    hub[HealthCheck.self].notify { _ = try await $0.probe() }
     // sample: drain
     let left = await hub.drain(within: .seconds(5))
     if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
@@ -200,10 +129,11 @@ struct ReferenceSamples {
     let machines = [Machine("quick"), Machine("slow", gate: gate)]
     let subscriptions = machines.map { hub.subscribe($0, to: Gatekeeper.self) }
     for round in 1...2 {
-      async let answer = hub[Gatekeeper.self].vote(within: .milliseconds(50), absent: .counts(as: false)
+      async let answer = hub[Gatekeeper.self].vote(
+        within: .milliseconds(50), absent: .counts(as: false)
       ) { try await $0.mayEnter("Alice") }
       await gate.arrivals(round)
-      while await hub.statistics().questions.answered < round { await Task.yield() }
+      while hub.statistics().questions.answered < round { await Task.yield() }
       clock.advance(by: .milliseconds(50))
       #expect(await answer == false)
     }
@@ -236,10 +166,10 @@ struct ReferenceSamples {
     // sample: MailboxPolicy
     hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)
     // end of sample
-    hub[StoreDelegate.self].notify() { $0.storeDidChange() }
-    hub[Telemetry.self].notify() { await $0.didMeasure(0) }
+    hub[StoreDelegate.self].notify { $0.storeDidChange() }
+    hub[Telemetry.self].notify { await $0.didMeasure(0) }
     await dashboard.gate.arrivals()
-    for value in 1...9 { hub[Telemetry.self].notify() { await $0.didMeasure(value) } }
+    for value in 1...9 { hub[Telemetry.self].notify { await $0.didMeasure(value) } }
     dashboard.gate.open()
     await hub.drain()
     #expect(cache.places.history == ["cache"])

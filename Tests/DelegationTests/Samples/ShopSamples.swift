@@ -45,29 +45,31 @@ struct ShopSamples {
     for counter in counters { hub.subscribe(counter, to: ShopDelegate.self) }
     let (item, text) = ("kite", "Thank you")
     // sample: Choosing a call
+    let shop = hub[ShopDelegate.self]
+
     // Call all now, here, one after another.
-    hub[ShopDelegate.self].forEach() { $0.didOpen() }
+    shop.forEach { $0.didOpen() }
 
     // Tell: something has happened, and nobody is waited for.
-    hub[ShopDelegate.self].notify() { $0.didSell(item) }
+    shop.notify { $0.didSell(item) }
 
     // Tell, and go on when everybody has handled it.
-    await hub[ShopDelegate.self].notifyAndWait() { await $0.willClose() }
+    await shop.notifyAndWait { await $0.willClose() }
 
     // Ask all side by side: may it happen? One "no" denies.
-    let mayClose = await hub[ShopDelegate.self].vote() { await $0.mayClose() }
+    let mayClose = await shop.vote { await $0.mayClose() }
 
     // Ask all side by side, and make one value of the answers.
-    let stock = await hub[ShopDelegate.self].ask(combining: .sum()) { await $0.stock(of: item) }
+    let stock = await shop.ask(combining: .sum()) { await $0.stock(of: item) }
 
     // Ask all side by side, and have each one's answer, or why there is none.
-    let reports = await hub[ShopDelegate.self].collect() { try await $0.inspect() }
+    let reports = await shop.collect { try await $0.inspect() }
 
     // Ask one after another, until somebody knows.
-    let price = await hub[ShopDelegate.self].askInTurn() { await $0.price(of: item) }
+    let price = await shop.askInTurn { await $0.price(of: item) }
 
     // Hand a value from one to the next; each may change it or stop it.
-    let receipt = await hub[ShopDelegate.self].pass(text) { await $0.label($1) }
+    let receipt = await shop.pass(text) { await $0.label($1) }
     // end of sample
     #expect(counters.map(\.sold.history) == [["open", "kite"], ["open", "kite"]])
     #expect(mayClose)

@@ -25,18 +25,10 @@ struct WorkerSamples {
 
       if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
         perform(subtask)
-        hub[WorkerDelegate.self].notify() { $0.worker(self, didPerform: subtask) }
+        hub[WorkerDelegate.self].notify { $0.worker(self, didPerform: subtask) }
       }
       // end of sample
       return hub
-    }
-
-    func ask(_ hub: DelegateHub, about subtask: Subtask) async {
-      // sample: vote
-      if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
-        perform(subtask)  // nobody said no
-      }
-      // end of sample
     }
 
     private func perform(_ subtask: Subtask) { performed.record(subtask) }
@@ -67,18 +59,6 @@ struct WorkerSamples {
     #expect(quota.told.history == allowed)
   }
 
-  @Test("one no denies")
-  func vote() async {
-    let worker = Worker()
-    let hub = DelegateHub()
-    let (quota, audit) = (Quota(limit: 1), Quota(limit: 9))
-    hub.subscribe(quota, to: WorkerDelegate.self)
-    hub.subscribe(audit, to: WorkerDelegate.self)
-    await worker.ask(hub, about: Subtask(number: 1))
-    await worker.ask(hub, about: Subtask(number: 2))
-    #expect(worker.performed.history == [Subtask(number: 1)])
-  }
-
   @Test("a subscriber with a higher priority is served first, and all are told")
   func subscribe() async {
     let (quota, audit) = (Quota(limit: 1), Quota(limit: 9))
@@ -90,9 +70,7 @@ struct WorkerSamples {
     // end of sample
     let subscribers = hub[WorkerDelegate.self].subscribers.map(ObjectIdentifier.init)
     #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
-    // sample: notify
-    hub[WorkerDelegate.self].notify() { $0.worker(worker, didPerform: subtask) }
-    // end of sample
+    hub[WorkerDelegate.self].notify { $0.worker(worker, didPerform: subtask) }
     await hub.drain()
     #expect([quota, audit].map(\.told.history) == [[subtask], [subtask]])
   }

@@ -2,7 +2,7 @@
 
 /// Holds tasks until it is opened; stays open.
 final class Gate: Sendable {
-  fileprivate struct State: Sendable {
+  private struct State: Sendable {
     var isOpen = false
     var arrived = 0
     var inside: [CheckedContinuation<Void, Never>] = []
@@ -12,36 +12,23 @@ final class Gate: Sendable {
   // The library's lock, because the thread sanitizer does not see that of `Synchronization`.
   private let state = Lock(State())
 
-  /// Passes the gate, or waits until it opens, though the task be cancelled.
+  /// Passes the gate, or waits until it opens, also in a task that is cancelled.
   func pass() async {
     await withCheckedContinuation { continuation in
-      let resumed = state.withLock { state in
+      update { state in
         state.arrived += 1
-        var resumed = state.takeWatchers()
-        if state.isOpen { resumed.append(continuation) } else { state.inside.append(continuation) }
-        return resumed
+        state.inside.append(continuation)
       }
-      for continuation in resumed { continuation.resume() }
     }
   }
 
   /// Arrives without waiting.
-  func arrive() {
-    let resumed = state.withLock { state in
-      state.arrived += 1
-      return state.takeWatchers()
-    }
-    for continuation in resumed { continuation.resume() }
-  }
+  func arrive() { update { $0.arrived += 1 } }
 
-  /// Waiters until that many have arrived at the gate, those that passed included.
+  /// Waits until that many have arrived at the gate, those that passed included.
   func arrivals(_ count: Int = 1) async {
     await withCheckedContinuation { continuation in
-      let resumed = state.withLock { state in
-        state.watchers.append((count, continuation))
-        return state.takeWatchers()
-      }
-      for continuation in resumed { continuation.resume() }
+      update { $0.watchers.append((count, continuation)) }
     }
   }
 
@@ -49,20 +36,20 @@ final class Gate: Sendable {
   var arrived: Int { state.withLock { $0.arrived } }
 
   /// Lets all pass from now on.
-  func open() {
+  func open() { update { $0.isOpen = true } }
+
+  private func update(_ change: (inout State) -> Void) {
     let resumed = state.withLock { state in
-      state.isOpen = true
-      defer { state.inside = [] }
-      return state.inside
+      change(&state)
+      let arrived = state.arrived
+      var resumed = state.watchers.filter { $0.count <= arrived }.map(\.continuation)
+      state.watchers.removeAll { $0.count <= arrived }
+      if state.isOpen {
+        resumed += state.inside
+        state.inside = []
+      }
+      return resumed
     }
     for continuation in resumed { continuation.resume() }
-  }
-}
-
-extension Gate.State {
-  fileprivate mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
-    let ready = watchers.filter { $0.count <= arrived }
-    watchers.removeAll { $0.count <= arrived }
-    return ready.map(\.continuation)
   }
 }

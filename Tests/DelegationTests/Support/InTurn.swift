@@ -1,117 +1,105 @@
 import Foundation
-import Synchronization
 import Testing
 
-/// What every suite has: its tests begin in turn, and one that hangs does not hang for ever.
+@testable import Delegation
+
+/// What every suite has that takes more than a moment: its tests run one after another, beside those of a few other
+/// suites, and one that hangs stops the program and is named.
 ///
-/// *In turn*: if hundreds of tests begin at once, each takes as long as all of them together, and no
-/// limit and no deadline says anything about a test any more. A test begins when there is a place for
-/// it; what it waits until then is not a part of its time. Those of a suite that is `.heavy` take half
-/// a second of a core and more.
-///
-/// *Does not hang*: the limit is far from what any test takes on any machine. A test that has not ended
-/// by then fails and is cancelled. What it finds wrong after that is the cancellation's doing, not the
-/// library's (a `drain` whose caller is cancelled returns with what is left): it is reported as a
-/// warning that says so. One that does not even end then, as it waits for something that cancellation
-/// does not end, stops the program, which could not end either.
+/// If hundreds of tests begin at once, each takes as long as all of them together, and no limit says anything about a
+/// test any more. The suite waits for its place, and not its tests: what a test waits in a scope of its own counts as its
+/// time. A suite is heavy if one of its tests keeps a core busy for half a second.
 struct InTurn: SuiteTrait, TestTrait, TestScoping {
   enum Weight: Int, Sendable {
     case light = 1
-    case heavy = 4
+    case heavy = 2
   }
 
   let weight: Weight
 
-  /// Two heavy tests at a time on two cores, or eight light ones.
-  private static let places = Places(
-    Weight.heavy.rawValue * max(2, ProcessInfo.processInfo.activeProcessorCount))
+  /// Two heavy suites at a time on two cores, or four light ones.
+  private static let places = Places(2 * max(2, ProcessInfo.processInfo.activeProcessorCount))
 
-  /// What a test may take that has its usual number of rounds, and more if it has more.
-  static let limit = Duration.seconds(600) * max(1, Effort.factor)
+  /// Whether a suite has a place: those within it need none.
+  @TaskLocal private static var hasPlace = false
 
-  /// How many seconds a test waits for what is bound to happen, where waiting for ever would block a
-  /// thread: nobody waits that long unless the guarantee is broken.
+  /// What a test may take that has its usual number of rounds, and more if it has more: far more than any test takes.
+  private static let limit = Duration.seconds(600) * max(1, Effort.factor)
+
+  /// How many seconds a test waits for what is bound to happen, where waiting for ever would block a thread: nobody
+  /// waits that long unless the guarantee is broken.
   static let patience = 120
 
   var isRecursive: Bool { true }
 
-  /// A test waits for its place as a whole, and each of its cases has the limit to itself.
   func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
-    test.isSuite ? nil : self
+    test.isSuite || testCase != nil ? self : nil
   }
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if testCase == nil {
-      try await Self.places.take(weight.rawValue, function)
-    } else {
-      try await Self.watched(
-        for: Self.limit + .seconds(60), "\(test.name) at \(test.sourceLocation)"
-      ) {
-        try await Self.limited(to: Self.limit, test, testCase, function)
+    guard test.isSuite else {
+      let name = "\(test.name) at \(test.sourceLocation)"
+      let watchdog = Task.detached {
+        try await Task.sleep(for: Self.limit)
+        fatalError("\(name) has not ended within \(Self.limit)")
+      }
+      defer { watchdog.cancel() }
+      return try await function()
+    }
+    if Self.hasPlace { return try await function() }
+    try await Self.places.take(weight.rawValue) {
+      try await Self.$hasPlace.withValue(true) {
+        try await ParallelizationTrait.serialized.provideScope(
+          for: test, testCase: nil, performing: function)
       }
     }
-  }
-
-  /// Does something, and stops the program if it is not done within a time.
-  static func watched<Result>(
-    for duration: Duration, _ name: String, _ body: () async throws -> Result
-  ) async rethrows -> Result {
-    let watchdog = Task.detached {
-      try await Task.sleep(for: duration)
-      fatalError("\(name) hangs, even though it was cancelled")
-    }
-    defer { watchdog.cancel() }
-    return try await body()
-  }
-
-  /// Performs a test, and cancels it when its time is up.
-  static func limited(
-    to limit: Duration, _ test: Test, _ testCase: Test.Case?,
-    _ function: @Sendable () async throws -> Void
-  ) async throws {
-    // Set before the test is cancelled, so all that the cancellation causes sees it.
-    let isUp = TimeIsUp()
-    let marking = IssueHandlingTrait.compactMapIssues { issue in
-      guard isUp.flag.load(ordering: .acquiring) else { return issue }
-      var issue = issue
-      issue.severity = .warning
-      issue.comments.insert("said after the time limit, which had cancelled the test", at: 0)
-      return issue
-    }
-    try await withoutActuallyEscaping(function) { function in
-      try await withThrowingTaskGroup { group in
-        group.addTask {
-          try await Task.sleep(for: limit)
-          Issue.record(
-            "the test has not ended within \(limit), and is cancelled",
-            sourceLocation: test.sourceLocation)
-          isUp.flag.store(true, ordering: .releasing)
-        }
-        group.addTask {
-          do {
-            try await marking.provideScope(for: test, testCase: testCase, performing: function)
-          } catch {
-            // After the limit, which has been reported, this is what came of it.
-            if !isUp.flag.load(ordering: .acquiring) { throw error }
-          }
-        }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
-    }
-  }
-
-  private final class TimeIsUp: Sendable {
-    let flag = Atomic(false)
   }
 }
 
 extension Trait where Self == InTurn {
-  /// Tests that each take a fraction of a second.
   static var inTurn: Self { InTurn(weight: .light) }
 
-  /// Tests of another weight.
   static func inTurn(_ weight: InTurn.Weight) -> Self { InTurn(weight: weight) }
+}
+
+/// A number of places, of which suites take some each, in the order in which they come.
+private final class Places: Sendable {
+  private struct State: Sendable {
+    /// How many are free; fewer than the first of those who wait needs.
+    var free: Int
+    var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    /// Seats those who come next, as many as there are places for.
+    mutating func seat() -> [CheckedContinuation<Void, Never>] {
+      var seated: [CheckedContinuation<Void, Never>] = []
+      while let first = waiting.first, first.count <= free {
+        free -= first.count
+        seated.append(first.continuation)
+        waiting.removeFirst()
+      }
+      return seated
+    }
+  }
+
+  private let state: Lock<State>
+
+  init(_ count: Int) { state = Lock(State(free: count)) }
+
+  func take(_ wanted: Int, _ body: () async throws -> Void) async rethrows {
+    await withCheckedContinuation { continuation in
+      update { $0.waiting.append((wanted, continuation)) }
+    }
+    defer { update { $0.free += wanted } }
+    try await body()
+  }
+
+  private func update(_ change: (inout State) -> Void) {
+    let seated = state.withLock { state in
+      change(&state)
+      return state.seat()
+    }
+    for continuation in seated { continuation.resume() }
+  }
 }

@@ -70,13 +70,6 @@ final class Lane: Sendable {
     }
   }
 
-  /// Waits until all that it was given so far has run.
-  func passage() async {
-    await withCheckedContinuation { continuation in
-      queue.async { continuation.resume() }
-    }
-  }
-
   /// Lets it go on.
   ///
   /// - Returns: whether it had been held up to now.

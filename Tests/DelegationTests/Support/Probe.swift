@@ -66,3 +66,27 @@ final class Obituary: @unchecked Sendable {
     while !isDead { await Task.yield() }
   }
 }
+
+/// Counts the objects that it made and that are alive.
+final class Lifetimes: Sendable {
+  /// An object that is counted.
+  final class Tracked: Sendable, Hashable {
+    private let count: Count
+
+    fileprivate init(_ count: Count) {
+      self.count = count
+      count.add(1)
+    }
+
+    deinit { count.add(-1) }
+
+    static func == (lhs: Tracked, rhs: Tracked) -> Bool { lhs === rhs }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+
+  private let count = Count()
+
+  func make() -> Tracked { Tracked(count) }
+
+  var alive: Int { count.value }
+}

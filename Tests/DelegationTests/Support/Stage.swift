@@ -48,13 +48,14 @@ final class Stage: Sendable {
     start(body).result
   }
 
+  /// What has become of all notifications, of which none may be missing.
+  var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
+
   /// How many deadlines are set and have not come.
-  var alarms: Int { hub.deadlines.pending }
+  var alarms: Int { hub.core.deadlines.pending }
 
   /// Lets everything go as far as it can.
-  func run() {
-    executor.run()
-  }
+  func run() { executor.run() }
 
   /// Lets time pass.
   func advance(by duration: Duration) {
@@ -78,17 +79,5 @@ final class Stage: Sendable {
 
     /// Cancels the caller's task.
     func cancel() { running.cancel() }
-  }
-}
-
-/// What tests throw.
-struct Refusal: Error, Hashable {
-  var reason = ""
-}
-
-extension ManualClock {
-  /// Gives way to others until nobody sleeps, which is bound to happen.
-  func silence() async {
-    while sleepers > 0 { await Task.yield() }
   }
 }

@@ -1,13 +1,48 @@
-// The tools that the library gives to its users' tests, for all files of these tests.
+// The tools that the library gives to its users' tests, for all files of these tests, and short forms for them.
 @_exported import DelegationTesting
+import Testing
+
+@testable import Delegation
 
 extension DelegateHub {
-  /// A hub that works only when told to, by the system's clock.
-  init(on executor: any TaskExecutor) {
+  /// A hub whose settings are changed by a closure.
+  init(_ change: (inout Configuration) -> Void) {
     var configuration = Configuration()
-    configuration.executor = executor
+    change(&configuration)
     self.init(configuration)
   }
+
+  /// A hub that works only when told to, by the system's clock.
+  init(on executor: any TaskExecutor) { self.init { $0.executor = executor } }
+
+  /// What has become of all notifications, of which none may be missing.
+  nonisolated func accounts() async -> Statistics.Counts {
+    let statistics = statistics()
+    #expect(statistics.counts.addressed == statistics.addressed, "\(statistics)")
+    return statistics.counts
+  }
+
+  /// What has become of all questions, when all have come to an end.
+  nonisolated func questions() async -> Statistics.Questions { statistics().questions }
+}
+
+extension DelegateHub.Configuration {
+  /// Tells of the incidents of one kind.
+  mutating func on(
+    _ kind: DelegateHub.Incident.Kind, _ tell: @escaping @Sendable (DelegateHub.Incident) -> Void
+  ) {
+    onIncident = { if $0.kind == kind { tell($0) } }
+  }
+}
+
+extension DelegateHub.Incident {
+  /// What the handler gave as its reason.
+  var reason: String { error.map { ($0 as? Refusal)?.reason ?? "\($0)" } ?? "" }
+}
+
+/// What tests throw.
+struct Refusal: Error, Hashable {
+  var reason = ""
 }
 
 extension ManualExecutor {
@@ -20,6 +55,11 @@ extension ManualClock {
   func alarms(_ count: Int = 1) async -> [Duration] {
     await waitForSleepers(count)
     return deadlines.map(\.offset)
+  }
+
+  /// Gives way to others until nobody sleeps, which is bound to happen.
+  func silence() async {
+    while sleepers > 0 { await Task.yield() }
   }
 }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -55,4 +57,72 @@ enum Threads {
     start.body(start.index)
     return nil
   }
+}
+
+/// Where threads meet before each round, so that they begin it at once.
+///
+/// On a machine that is busy with other things threads that wait for each other get little of it, and
+/// seldom run at once: a hundred thousand rounds would take hours there and find nothing. The rounds
+/// therefore end when there have been enough, or after some time, the first two excepted.
+final class Meeting: Sendable {
+  private let size: Int
+  private let end: ContinuousClock.Instant
+  private let arrivals = Atomic<Int>(0)
+  /// The first round that does not take place, once a thread has found that the time is up.
+  ///
+  /// It is set before its meeting, so all that have met see the same.
+  private let closing = Atomic<Int>(.max)
+
+  init(of size: Int, within duration: Duration = Effort.timeOfARace) {
+    self.size = size
+    end = .now + duration
+  }
+
+  /// Arrives, and waits for the others to arrive at the same round.
+  ///
+  /// - Parameter round: the number of rounds before this one.
+  /// - Returns: whether it takes place. If not, then for nobody, and no other one does.
+  @discardableResult
+  func await(_ round: Int) -> Bool {
+    if round > 1, ContinuousClock.now >= end {
+      closing.min(round, ordering: .sequentiallyConsistent)
+    }
+    arrivals.add(1, ordering: .sequentiallyConsistent)
+    var looks = 0
+    while arrivals.load(ordering: .sequentiallyConsistent) < (round + 1) * size {
+      looks += 1
+      // On a machine with one free core the other one needs this one's.
+      if looks > 1000 { Threads.pause() }
+    }
+    return round < closing.load(ordering: .sequentiallyConsistent)
+  }
+}
+
+/// A number that threads count up.
+final class Count: Sendable {
+  private let count = Atomic<Int>(0)
+
+  var value: Int { count.load(ordering: .sequentiallyConsistent) }
+
+  func add(_ number: Int) { count.wrappingAdd(number, ordering: .sequentiallyConsistent) }
+}
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+struct Dice: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number from zero up to a limit.
+  mutating func roll(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

@@ -1,10 +1,7 @@
-/// Random numbers that are the same for the same seed.
+/// Random numbers that are the same for the same seed (SplitMix64).
 struct Dice: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Begins a sequence.
-  ///
-  /// - Parameter seed: what it depends on.
   init(seed: UInt64) { state = seed }
 
   mutating func next() -> UInt64 {
@@ -15,9 +12,9 @@ struct Dice: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Draws a number.
-  ///
-  /// - Parameter sides: how many there are.
-  /// - Returns: one of 0 up to `sides`, that excluded.
+  /// A number from 0 to below `sides`.
   mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(sides)) }
+
+  /// Whether something happens that happens once in so many times.
+  mutating func hits(_ sides: Int) -> Bool { roll(sides) == 0 }
 }

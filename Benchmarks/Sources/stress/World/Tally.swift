@@ -1,34 +1,68 @@
 import Synchronization
 
-/// What the program itself has counted, to be held against the hub's statistics.
+/// A number that many tasks count up.
+final class Counter: Sendable {
+  private let number = Atomic<Int>(0)
+
+  var value: Int { number.load(ordering: .acquiring) }
+
+  /// Counts one, or some; returns the number then.
+  @discardableResult
+  func add(_ count: Int = 1) -> Int {
+    number.wrappingAdd(count, ordering: .acquiringAndReleasing).newValue
+  }
+}
+
+/// How often everything was done, for the report to say what a run has covered.
 final class Tally: Sendable {
-  /// What is counted.
-  enum Item: Int, CaseIterable {
-    case postedByProducers, postedByHandlers, handled, failed
-    /// Failed notifications that the hub reported, and incidents of any kind that it left out.
-    case reported, leftOut
-    case voted, votedLate, failedVotes, asked, delivered
-    case came, left, died, replaced, changed
+  enum Call: String, CaseIterable {
+    case notify, notifyAndWait, window = "with a window", forEach, vote, ask, collect, askInTurn,
+      pass, conforming = "conforming(to:)"
+    case post, stream, next, once, observe, replay = "replaying", demand
   }
 
-  private final class Counter: Sendable {
-    let count = Atomic<Int>(0)
+  enum Kind: String, CaseIterable {
+    case weak, strong, actor, mainActor = "on the main actor", executor = "on an executor", limited,
+      prioritized, owned = "owned closure", visitor = "with an id"
   }
 
-  private let counters = Item.allCases.map { _ in Counter() }
-
-  /// Counts one, or some.
-  ///
-  /// - Parameters:
-  ///   - item: what.
-  ///   - number: how many.
-  func count(_ item: Item, _ number: Int = 1) {
-    counters[item.rawValue].count.wrappingAdd(number, ordering: .relaxed)
+  enum Ending: String, CaseIterable {
+    case cancel, cancelAndWait, unsubscribe, unsubscribeID = "unsubscribe(id:)", unsubscribeAll,
+      itself = "by itself", takeOver = "take-over", death, finish, loopBreak = "a loop's break",
+      loopCancelled = "a loop cancelled", hubReleased = "the hub released"
   }
 
-  /// How many there have been.
-  subscript(item: Item) -> Int { counters[item.rawValue].count.load(ordering: .acquiring) }
+  private let counters: [String: Counter] = {
+    let names =
+      Call.allCases.map(\.rawValue) + Kind.allCases.map(\.rawValue)
+      + Ending.allCases.map(\.rawValue)
+    return Dictionary(uniqueKeysWithValues: names.map { ($0, Counter()) })
+  }()
 
-  /// All notifications posted.
-  var posted: Int { self[.postedByProducers] + self[.postedByHandlers] }
+  func count(_ call: Call, _ number: Int = 1) { counters[call.rawValue]?.add(number) }
+  func count(_ kind: Kind) { counters[kind.rawValue]?.add() }
+  func count(_ ending: Ending) { counters[ending.rawValue]?.add() }
+
+  /// A line: how often each of them was done.
+  func text<Item: CaseIterable & RawRepresentable<String>>(_ items: Item.Type) -> String {
+    Item.allCases.map { "\(counters[$0.rawValue]!.value.short) \($0.rawValue)" }
+      .joined(separator: ", ")
+  }
+
+  /// What was never done: a run in which it did not happen proves nothing of it.
+  var missing: [String] { counters.filter { $0.value.value == 0 }.keys.sorted() }
+}
+
+extension Int {
+  /// With three digits or so: 1234567 is 1.23M.
+  var short: String {
+    let units: [(Double, String)] = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
+    guard
+      let (unit, name) = units.first(where: {
+        Double(self) >= 10 * $0.0 || Double(self) >= 1e6 && $0.0 == 1e6
+      })
+    else { return "\(self)" }
+    let number = Double(self) / unit
+    return (number < 10 ? "\(Double(Int(number * 10)) / 10)" : "\(Int(number))") + name
+  }
 }

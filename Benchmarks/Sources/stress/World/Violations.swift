@@ -4,20 +4,19 @@ import Synchronization
 final class Violations: Sendable {
   private let found = Mutex<[String: Int]>([:])
 
-  /// Notes a violation.
-  ///
-  /// - Parameter violation: in words, the same words for the same kind.
+  /// Notes a violation, in the same words for the same kind.
   func record(_ violation: String) {
     found.withLock { $0[violation, default: 0] += 1 }
   }
 
   /// Notes a violation if a condition does not hold.
-  ///
-  /// - Parameters:
-  ///   - condition: what has to hold.
-  ///   - violation: what it means if not.
   func check(_ condition: Bool, _ violation: @autoclosure () -> String) {
     if !condition { record(violation()) }
+  }
+
+  /// Notes a violation if two counts differ.
+  func check(_ name: String, hub: Int, own: Int) {
+    check(hub == own, "\(name): the hub says \(hub), the program \(own)")
   }
 
   /// All of them, with how often each was found.

@@ -1,68 +1,108 @@
 import Delegation
-import Dispatch
 import Synchronization
 
-/// What all who take part have in common.
+/// What all parts have in common.
 final class World: Sendable {
-  /// The hub that is stressed.
+  /// The hub that most parts share, each with protocols of its own.
   let hub: DelegateHub
-  /// What was counted.
   let tally = Tally()
-  /// What went wrong.
   let violations = Violations()
-  /// From posting to handling, of all who do not sleep on the job.
-  let latencies = Latencies()
-  /// The same, of residents that do next to nothing.
-  let promptLatencies = Latencies()
-  /// What it all depends on, but for the machine's own timing.
+  /// When all parts end.
+  let limits: Limits
+  /// What everybody's behaviour is drawn from.
   let seed: UInt64
-  /// How many producers there are.
-  let producers: Int
+  /// How many tasks each part has.
+  let tasks: Int
+  /// How many threads besides.
+  let threads: Int
 
-  private let alive = Atomic<Int>(0)
-  private let lastNumber = Atomic<Int>(0)
+  /// Failed notifications that the hub has reported, and incidents of any kind that it left out.
+  let reported = Counter()
+  let leftOut = Counter()
+  /// Subscribers that are in memory.
+  let alive = Counter()
+
   private let isOver = Atomic<Bool>(false)
 
-  /// Makes a world with a hub that nobody has subscribed to.
-  ///
-  /// - Parameters:
-  ///   - seed: what it all depends on.
-  ///   - producers: how many there will be.
-  init(seed: UInt64, producers: Int) {
+  init(seed: UInt64, tasks: Int, threads: Int, limits: Limits) {
     self.seed = seed
-    self.producers = producers
+    self.tasks = tasks
+    self.threads = threads
+    self.limits = limits
     var configuration = DelegateHub.Configuration()
-    configuration.onIncident = { [tally, violations] incident in
-      tally.count(.leftOut, incident.leftOut)
+    configuration.onIncident = { [reported, leftOut, violations] incident in
+      leftOut.add(incident.leftOut)
       guard let error = incident.error, [.notify, .notifyAndWait].contains(incident.call) else {
         return
       }
-      tally.count(.reported)
+      reported.add()
       violations.check(error is Refusal, "reported was another error than thrown")
     }
     hub = DelegateHub(configuration)
   }
 
-  /// The monotonic clock's reading.
-  static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
-
-  /// How many subscribers are in memory.
-  var population: Int { alive.load(ordering: .acquiring) }
-
-  /// Counts a birth.
-  ///
-  /// - Returns: the newborn's number.
-  func wasBorn() -> Int {
-    alive.wrappingAdd(1, ordering: .relaxed)
-    return lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+  /// Random numbers for one of those who act in a part.
+  func dice(_ part: String, _ index: Int) -> Dice {
+    let name = part.utf8.reduce(5381 as UInt64) { $0 &* 33 &+ UInt64($1) }
+    return Dice(seed: seed &* 1_000_003 &+ name &* 31 &+ UInt64(index))
   }
 
-  /// Counts a death.
-  func hasDied() { alive.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
+  /// Has so many tasks act at once, until they have ended.
+  func act(
+    _ part: String, _ number: Int? = nil,
+    _ body: @escaping @Sendable (Int, inout Dice) async -> Void
+  ) async {
+    await withTaskGroup { group in
+      for index in 0..<(number ?? tasks) {
+        group.addTask {
+          var dice = self.dice(part, index)
+          await body(index, &dice)
+        }
+      }
+    }
+  }
 
   /// Whether handlers shall be plain and short, for a count to be taken.
   var isCalm: Bool { isOver.load(ordering: .acquiring) }
 
   /// Has all handlers be plain and short from now on.
   func calmDown() { isOver.store(true, ordering: .releasing) }
+}
+
+/// What a handler throws.
+struct Refusal: Error {}
+
+/// When the parts end.
+final class Limits: Sendable {
+  private let end: ContinuousClock.Instant?
+  private let left: Atomic<Int>
+
+  init(duration: Duration?, events: Int?) {
+    end = duration.map { .now + $0 }
+    left = Atomic(events ?? .max)
+  }
+
+  var isReached: Bool {
+    left.load(ordering: .relaxed) <= 0 || end.map { .now >= $0 } ?? false
+  }
+
+  /// Takes one event from those that are left; returns whether there was one.
+  func take() -> Bool {
+    left.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 && !isReached
+  }
+}
+
+/// One part of a run: protocols of its own, and its own account of what has to come of them.
+protocol Part: Sendable {
+  /// What it is about, for the report.
+  static var name: String { get }
+
+  /// Prepares it, with those who are there from beginning to end.
+  init(in world: World)
+
+  /// Goes on until the limits are reached, and ends what it has begun.
+  func run() async
+
+  /// Holds the hub's account against its own, when the hub has come to rest; returns a line about both.
+  func audit() async -> String
 }

@@ -42,15 +42,15 @@ import Delegation
     hub.subscribe(journal, to: PlayerDelegate.self)
     hub.subscribe(list, to: PlayerDelegate.self)
     hub.subscribe(label, to: SongDisplay.self)
-    if await hub.vote(PlayerDelegate.self, { await $0.mayStart("Intro") }) {
-      hub.notify(PlayerDelegate.self) { $0.didStart("Intro") }
+    if await hub[PlayerDelegate.self].vote({ await $0.mayStart("Intro") }) {
+      hub[PlayerDelegate.self].notify { $0.didStart("Intro") }
     }
     await hub.drain()
     notes.expect("Intro", "Intro", at: .pool)
     // sample: Calling them on the main actor
     // Both run on the main actor.
-    hub.notify(SongDisplay.self) { await $0.show("Intro") }
-    hub.notify(SongDisplay.self) { @MainActor in $0.show("Outro") }
+    hub[SongDisplay.self].notify { await $0.show("Intro") }
+    hub[SongDisplay.self].notify { @MainActor in $0.show("Outro") }
     // end of sample
     await hub.drain()
     Checks.expect(label.text, is: "Outro")

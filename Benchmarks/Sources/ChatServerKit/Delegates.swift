@@ -1,0 +1,56 @@
+/// What somebody says in a room.
+public struct Message: Sendable, Equatable {
+  /// The room.
+  public let room: String
+  /// Who says it.
+  public let name: String
+  /// What is said: one line without control characters.
+  public let text: String
+
+  /// Makes one.
+  public init(room: String, name: String, text: String) {
+    self.room = room
+    self.name = name
+    self.text = text
+  }
+
+  /// As it is told and written down.
+  public var line: String { "\(room) \(name): \(text)" }
+}
+
+// sample: ChatDelegates
+/// Decides who may join a room.
+public protocol JoinGate: AnyObject, Sendable {
+  func mayJoin(_ room: String, as name: String) async throws -> Bool
+}
+
+/// Decides what may be said.
+public protocol SpeechGate: AnyObject, Sendable {
+  func maySay(_ message: Message) async throws -> Bool
+}
+
+/// Writes down what happens, before anybody hears of it.
+public protocol AuditLog: AnyObject, Sendable {
+  func write(_ line: String) async throws
+}
+
+/// Hears what happens in the rooms that it has joined.
+public protocol RoomMember: AnyObject, Sendable {
+  func hear(_ line: String) async throws
+  /// Where it hears; `nil` for anywhere.
+  var executor: (any TaskExecutor)? { get }
+  /// Is called if it has taken too long to hear a line.
+  func giveUp()
+}
+// end of sample
+
+/// What is loaded and unloaded while people talk: a ``JoinGate``, a ``SpeechGate``, or both.
+public protocol ChatExtension: AnyObject, Sendable {
+  /// Is called when no call reaches it any more.
+  func wasUnloaded()
+}
+
+extension ChatExtension {
+  /// Does nothing.
+  public func wasUnloaded() {}
+}

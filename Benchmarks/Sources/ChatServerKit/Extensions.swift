@@ -1,0 +1,68 @@
+import Synchronization
+
+/// Lets in those with a proper name.
+final class Doorkeeper: ChatExtension, JoinGate {
+  func mayJoin(_ room: String, as name: String) -> Bool { name.lowercased() != "mallory" }
+}
+
+/// Objects to unwelcome words.
+final class Moderator: ChatExtension, SpeechGate {
+  private static let words: Set = ["spam", "scam", "casino", "lottery"]
+
+  func maySay(_ message: Message) -> Bool {
+    !message.text.lowercased().split { !$0.isLetter }.contains { Self.words.contains(String($0)) }
+  }
+}
+
+/// Objects to more than a number of messages in ten seconds.
+actor FloodLimit: ChatExtension, SpeechGate {
+  private let limit: Int
+  private let clock = ContinuousClock()
+  private var window: ContinuousClock.Instant
+  private var counts: [String: Int] = [:]
+
+  init(_ limit: Int) {
+    self.limit = limit
+    window = clock.now + .seconds(10)
+  }
+
+  func maySay(_ message: Message) -> Bool {
+    if clock.now >= window {
+      // Those of all members go, so passers-by do not pile up.
+      counts = [:]
+      window = clock.now + .seconds(10)
+    }
+    counts[message.name, default: 0] += 1
+    return counts[message.name, default: 0] <= limit
+  }
+}
+
+/// Never answers, and heeds no cancellation: to see how the server goes on.
+final class Hanging: ChatExtension, SpeechGate {
+  private struct State {
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var isOver = false
+  }
+
+  private let state = Mutex(State())
+
+  func maySay(_ message: Message) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.isOver { state.waiting.append(continuation) }
+        return state.isOver
+      }
+      if isOver { continuation.resume() }
+    }
+    return true
+  }
+
+  func wasUnloaded() {
+    let waiting = state.withLock { state in
+      state.isOver = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}

@@ -1,0 +1,298 @@
+import Delegation
+import Dispatch
+import Synchronization
+
+/// Who is asked.
+protocol Panelist: AnyObject, Sendable {
+  var number: Int { get }
+  func answer(_ inquiry: Inquiry) async throws -> Bool
+  func nod(_ inquiry: Inquiry) throws -> Bool
+}
+
+/// A question, and what each who was asked has done: the outcome follows from that.
+final class Inquiry: Sendable {
+  enum Answer: Sendable, Hashable { case none, yes, no, refused }
+
+  private let seed: UInt64
+  private let mayRefuse: Bool
+  private let maySleep: Bool
+  private let log = Mutex<(answers: [Int: Answer], order: [Int], twice: Bool)>(([:], [], false))
+
+  init(_ seed: UInt64, mayRefuse: Bool, maySleep: Bool) {
+    (self.seed, self.mayRefuse, self.maySleep) = (seed, mayRefuse, maySleep)
+  }
+
+  var answers: [Int: Answer] { log.withLock { $0.answers } }
+  var order: [Int] { log.withLock { $0.order } }
+  var asksTwice: Bool { log.withLock { $0.twice } }
+  func count(_ answer: Answer) -> Int { answers.values.count { $0 == answer } }
+
+  func begin(_ number: Int) -> Dice {
+    log.withLock { log in
+      log.twice = log.twice || log.answers[number] != nil
+      log.answers[number] = Answer.none
+      log.order.append(number)
+    }
+    return Dice(seed: seed ^ (UInt64(truncatingIfNeeded: number) &* 0xD6E8_FEB8_6659_FD93))
+  }
+
+  /// Answers at once.
+  func answer(of number: Int) throws -> Bool {
+    var dice = begin(number)
+    return try end(number, &dice)
+  }
+
+  /// Answers after a while.
+  nonisolated(nonsending) func answerAtLeisure(of number: Int) async throws -> Bool {
+    var dice = begin(number)
+    switch dice.roll(maySleep ? 6 : 4) {
+    case 0: await Task.yield()
+    case 4: try? await Task.sleep(for: .microseconds(dice.roll(3000)))
+    case 5:
+      // Ends by being cancelled, at the deadline.
+      try? await Task.sleep(for: .seconds(600))
+    default: break
+    }
+    return try end(number, &dice)
+  }
+
+  private func end(_ number: Int, _ dice: inout Dice) throws -> Bool {
+    let answer: Answer = mayRefuse && dice.hits(5) ? .refused : dice.hits(4) ? .no : .yes
+    log.withLock { $0.answers[number] = answer }
+    if answer == .refused { throw Refusal() }
+    return answer == .yes
+  }
+}
+
+/// Questions of every kind, whose outcomes have to follow from what was answered; the hub counts each handler once.
+final class Panel: Part {
+  static let name = "panel"
+
+  private class Member: Panelist, @unchecked Sendable {
+    private static let last = Counter()
+    let number = Member.last.add()
+    private let world: World
+
+    init(_ world: World) {
+      self.world = world
+      world.alive.add()
+    }
+
+    deinit { world.alive.add(-1) }
+
+    func answer(_ inquiry: Inquiry) async throws -> Bool {
+      try await inquiry.answerAtLeisure(of: number)
+    }
+    func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+  }
+
+  private actor Official: Panelist {
+    nonisolated let number = -1
+    func answer(_ inquiry: Inquiry) async throws -> Bool {
+      try await inquiry.answerAtLeisure(of: number)
+    }
+    nonisolated func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+  }
+
+  @MainActor
+  private final class Chair: Panelist {
+    nonisolated let number = -2
+    func answer(_ inquiry: Inquiry) async throws -> Bool {
+      try await inquiry.answerAtLeisure(of: number)
+    }
+    nonisolated func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+    nonisolated init() {}
+  }
+
+  private let world: World
+  private let regulars: [any Panelist]
+  private let begun = Counter()
+  private let inquiries = Counter()
+
+  private var panel: Delegates<any Panelist> { world.hub[(any Panelist).self] }
+
+  init(in world: World) {
+    self.world = world
+    regulars = [Member(world), Official(), Chair(), Member(world), Member(world)]
+    let queue = DispatchQueueExecutor(DispatchQueue(label: "panel"))
+    for (index, regular) in regulars.enumerated() {
+      world.hub[(any Panelist).self].registry.subscribe(
+        regular, priority: index - 2, hold: index == 3 ? .strongly : nil,
+        on: index == 4 ? queue : nil)
+    }
+  }
+
+  func run() async {
+    await world.act(Self.name) { [self] index, dice in
+      var visitor: Member? = Member(world)
+      while world.limits.take() {
+        switch dice.roll(12) {
+        case 0: visitor = Member(world)
+        case 1: visitor = nil
+        case 2:
+          if let visitor { panel.registry.subscribe(visitor, priority: dice.roll(5) - 2) }
+        case 3:
+          if let visitor { await world.hub.unsubscribeAndWait(visitor) }
+        default: await ask(&dice)
+        }
+      }
+      if let visitor { world.hub.unsubscribe(visitor) }
+    }
+  }
+
+  private func ask(_ dice: inout Dice) async {
+    let kind = dice.roll(10)
+    let inquiry = Inquiry(
+      dice.next(), mayRefuse: kind == 1 || kind > 5, maySleep: kind == 7 || kind == 8)
+    defer {
+      inquiries.add()
+      begun.add(inquiry.order.count)
+      check(!inquiry.asksTwice, "somebody was asked twice")
+    }
+    switch kind {
+    case 0: await vote(inquiry)
+    case 1: await voteOrFail(inquiry)
+    case 2: await voteAtOnce(inquiry)
+    case 3: await sum(inquiry)
+    case 4: await askInTurn(inquiry)
+    case 5: await pass(inquiry)
+    case 6: await collect(inquiry)
+    case 7: await collect(inquiry, within: .milliseconds(dice.roll(4)))
+    case 8: await voteInTime(inquiry, .milliseconds(dice.roll(4)))
+    default: await giveUp(inquiry, &dice)
+    }
+  }
+
+  private func check(_ isTrue: Bool, _ violation: @autoclosure () -> String) {
+    world.violations.check(isTrue, "panel: " + violation())
+  }
+
+  /// Those who are always there have all been asked, and nobody's answer is still to come.
+  private func checkAll(_ inquiry: Inquiry, _ call: String) {
+    let answers = inquiry.answers
+    check(regulars.allSatisfy { answers[$0.number] != nil }, "\(call) left somebody out")
+    check(answers.values.allSatisfy { $0 != .none }, "\(call) did not wait for somebody")
+  }
+
+  private func vote(_ inquiry: Inquiry) async {
+    world.tally.count(.vote)
+    let isPassed = await panel.vote(by: .atLeast(3), absent: .abstains) {
+      try await $0.answer(inquiry)
+    }
+    check(isPassed == (inquiry.count(.yes) >= 3), "a vote by number came out wrong")
+  }
+
+  private func voteOrFail(_ inquiry: Inquiry) async {
+    world.tally.count(.vote)
+    do {
+      let isPassed = try await panel.vote { try await $0.answer(inquiry) }
+      if isPassed {
+        checkAll(inquiry, "a unanimous vote")
+        check(inquiry.count(.no) + inquiry.count(.refused) == 0, "a vote passed that was not to")
+      } else {
+        check(inquiry.count(.no) > 0, "a vote failed that nobody was against")
+      }
+    } catch {
+      check(
+        error is Refusal && inquiry.count(.refused) > 0, "a vote threw what nobody has thrown")
+    }
+  }
+
+  private func voteAtOnce(_ inquiry: Inquiry) async {
+    world.tally.count(.vote)
+    let isPassed = try? await panel.vote(by: .anyone) { try $0.nod(inquiry) }
+    check(isPassed == (inquiry.count(.yes) > 0), "a synchronous vote came out wrong")
+    if isPassed == false { checkAll(inquiry, "a synchronous vote that failed") }
+  }
+
+  private func sum(_ inquiry: Inquiry) async {
+    world.tally.count(.ask)
+    let sum = try? await panel.ask(combining: .sum()) { try await $0.answer(inquiry) ? 1 : 100 }
+    checkAll(inquiry, "a sum")
+    check(sum == inquiry.count(.yes) + 100 * inquiry.count(.no), "a sum is wrong")
+  }
+
+  private func askInTurn(_ inquiry: Inquiry) async {
+    world.tally.count(.askInTurn)
+    let found = try? await panel.askInTurn { try await $0.answer(inquiry) ? nil : $0.number }
+    if let found = found.flatMap(\.self) {
+      check(
+        inquiry.order.last == found && inquiry.count(.no) == 1, "askInTurn asked on after an answer"
+      )
+    } else {
+      checkAll(inquiry, "askInTurn")
+      check(inquiry.count(.no) == 0, "askInTurn missed an answer")
+    }
+  }
+
+  private func pass(_ inquiry: Inquiry) async {
+    world.tally.count(.pass)
+    let path = try? await panel.pass([Int]()) { panelist, path in
+      _ = try await panelist.answer(inquiry)
+      return path + [panelist.number]
+    }
+    checkAll(inquiry, "pass")
+    check(path == inquiry.order, "what was passed on is not what each has made of it")
+  }
+
+  private func collect(_ inquiry: Inquiry) async {
+    world.tally.count(.collect)
+    let replies = await panel.collect { try await $0.answer(inquiry) }
+    checkAll(inquiry, "collect")
+    var answers: [Inquiry.Answer: Int] = [:]
+    for reply in replies {
+      switch reply.result {
+      case .success(let isYes): answers[isYes ? .yes : .no, default: 0] += 1
+      case .failure(let error): answers[error is Refusal ? .refused : .none, default: 0] += 1
+      }
+    }
+    let own = Dictionary(grouping: inquiry.answers.values, by: \.self).mapValues(\.count)
+    check(answers == own, "collect brought other replies than were given")
+  }
+
+  private func collect(_ inquiry: Inquiry, within duration: Duration) async {
+    world.tally.count(.collect)
+    let replies = await panel.collect(within: duration) { try await $0.answer(inquiry) }
+    let inTime = replies.count { if case .success = $0.result { true } else { false } }
+    check(
+      inTime <= inquiry.count(.yes) + inquiry.count(.no), "collect brought an answer nobody gave")
+    check(
+      duration == .zero || replies.count >= regulars.count,
+      "collect with a deadline left somebody out")
+  }
+
+  /// The late count as a no: a yes is everybody's.
+  private func voteInTime(_ inquiry: Inquiry, _ duration: Duration) async {
+    world.tally.count(.vote)
+    let isPassed = await panel.vote(within: duration, absent: .counts(as: false)) {
+      try await $0.answer(inquiry)
+    }
+    if isPassed {
+      checkAll(inquiry, "a vote with a deadline")
+      check(inquiry.count(.yes) == inquiry.order.count, "a vote with a deadline passed wrongly")
+    }
+  }
+
+  /// A caller that is cancelled amid its question.
+  private func giveUp(_ inquiry: Inquiry, _ dice: inout Dice) async {
+    world.tally.count(.ask)
+    let task = Task { [panel] in
+      await panel.ask(combining: .sum(), absent: .abstains) { try await $0.answer(inquiry) ? 1 : 0 }
+    }
+    for _ in 0..<dice.roll(4) { await Task.yield() }
+    task.cancel()
+    check(await task.value <= inquiry.count(.yes), "a cancelled question counted what nobody said")
+  }
+
+  func audit() async -> String {
+    guard let questions = panel.statistics?.questions else { return "nothing was asked" }
+    // Some were late before they had begun.
+    check(
+      (begun.value...(begun.value + questions.late)).contains(questions.asked),
+      "\(begun.value) handlers have begun, the hub says \(questions)")
+    for regular in regulars { world.hub.unsubscribe(regular) }
+    return "\(inquiries.value.short) questions, \(questions.asked.short) asked = "
+      + "\(questions.answered.short) answered + \(questions.failed.short) failed + "
+      + "\(questions.late.short) late + \(questions.abandoned.short) abandoned"
+  }
+}

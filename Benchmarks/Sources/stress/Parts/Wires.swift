@@ -1,0 +1,236 @@
+import Delegation
+import Synchronization
+
+/// An event of one poster, with its running number.
+struct Note: Sendable {
+  let poster: Int
+  let number: Int
+}
+
+/// Notes as they have come to one who takes them.
+///
+/// Each poster's numbers have to rise; without gaps, where nothing may be lost.
+final class Notebook: Sendable {
+  private let name: String
+  private let world: World
+  private let isGapless: Bool
+  private let state = Mutex<(last: [Int: Int], count: Int)>(([:], 0))
+
+  init(_ name: String, in world: World, isGapless: Bool) {
+    (self.name, self.world, self.isGapless) = (name, world, isGapless)
+  }
+
+  var count: Int { state.withLock { $0.count } }
+  /// How many different posters' notes have come.
+  func last(of poster: Int) -> Int { state.withLock { $0.last[poster] ?? 0 } }
+
+  func enter(_ note: Note) {
+    let former = state.withLock { state in
+      state.count += 1
+      return state.last.updateValue(note.number, forKey: note.poster)
+    }
+    guard let former else { return }
+    world.violations.check(
+      isGapless ? note.number == former + 1 : note.number > former,
+      "\(name): a poster's events came out of order, or one is missing")
+  }
+}
+
+/// Events: loops over streams, closures, `next`, `once` and `finish`, that take each event once, in order, and count what
+/// a limit has dropped.
+final class Wires: Part {
+  static let name = "wires"
+
+  private let world: World
+  private let posted: [Counter]
+  /// One loop each.
+  private let (all, few, latest): (EventStream<Note>, EventStream<Note>, EventStream<Note>)
+  /// Three loops.
+  private let shared: EventStream<Note>
+  private let observed = Counter()
+  private let owned = Counter()
+  private let owner = Owner()
+  private let (short, found, called) = (Counter(), Counter(), Counter())
+
+  private final class Owner: Sendable {}
+
+  private var notes: Events<Note> { Events<Note>(of: world.hub) }
+
+  init(in world: World) {
+    self.world = world
+    posted = (0..<world.tasks).map { _ in Counter() }
+    let registry = Events<Note>(of: world.hub).registry
+    all = registry.stream(id: "all", priority: 3)
+    few = registry.stream(mailbox: .dropOldest(limit: 16))
+    latest = registry.stream(mailbox: .latest)
+    shared = registry.stream()
+    registry.observe { [observed] _ in
+      await Task.yield()
+      observed.add()
+    }
+    registry.observe(with: owner) { @MainActor [owned] _, _ in _ = owned.add() }
+  }
+
+  private var total: Int { posted.reduce(0) { $0 + $1.value } }
+
+  func run() async {
+    let books = [
+      Notebook("a stream", in: world, isGapless: true),
+      Notebook("a limited stream", in: world, isGapless: false),
+      Notebook("a stream of the latest", in: world, isGapless: false),
+    ]
+    let loops = zip([all, few, latest], books).map { stream, book in
+      Task { for await note in stream { book.enter(note) } }
+    }
+    let sharing = (0..<3).map { _ in
+      Task { [world, shared] in
+        let book = Notebook("a shared stream", in: world, isGapless: false)
+        var sum = 0
+        while !Task.isCancelled {
+          let former = book.count
+          for await note in shared {
+            book.enter(note)
+            sum += note.number
+            // Another loop may go on in its place.
+            if note.number % 50 == 0 { break }
+          }
+          if book.count == former { break }
+        }
+        return (book.count, sum)
+      }
+    }
+    await world.act(Self.name) { [self] index, dice in
+      while world.limits.take() { await step(index, &dice) }
+    }
+    let streams = [all, few, latest, shared]
+    for stream in streams { stream.subscription.finish() }
+    for loop in loops { await loop.value }
+    var taken = (0, 0)
+    for loop in sharing {
+      let (count, sum) = await loop.value
+      taken = (taken.0 + count, taken.1 + sum)
+    }
+    _ = await world.hub.drain(within: .seconds(30))
+    checkStreams(books, streams, shared: taken)
+  }
+
+  private func checkStreams(
+    _ books: [Notebook], _ streams: [EventStream<Note>], shared taken: (Int, Int)
+  ) {
+    let violations = world.violations
+    violations.check("wires, a stream", hub: books[0].count, own: total)
+    violations.check("wires, a shared stream", hub: taken.0, own: total)
+    let sum = posted.reduce(0) { $0 + $1.value * ($1.value + 1) / 2 }
+    violations.check("wires, the sum of a shared stream", hub: taken.1, own: sum)
+    for (stream, count) in zip(streams, books.map(\.count) + [taken.0]) {
+      let counts = stream.subscription.statistics.counts
+      violations.check(
+        counts.handled == count && counts.handled + counts.dropped == total
+          && counts.addressed == total,
+        "wires: a stream has given \(count) of \(total), the hub says \(counts)")
+    }
+    for (poster, last) in posted.enumerated() where last.value > 0 {
+      violations.check(
+        books[0].last(of: poster) == last.value, "wires: the last event of a poster is missing")
+    }
+    violations.check("wires, a closure", hub: observed.value, own: total)
+    violations.check("wires, a closure with an owner", hub: owned.value, own: total)
+  }
+
+  private func post(_ index: Int, andWait: Bool = false) async -> Note {
+    let note = Note(poster: index, number: posted[index].add())
+    world.tally.count(.post)
+    if andWait {
+      await notes.notifyAndWait(leaving: 4) { try await $0.receive(note) }
+    } else {
+      notes.post(note)
+    }
+    return note
+  }
+
+  private func step(_ index: Int, _ dice: inout Dice) async {
+    let registry = notes.registry
+    switch dice.roll(40) {
+    case 0:
+      // A loop that ends by itself: what it was given is without a gap.
+      world.tally.count(.stream)
+      world.tally.count(.loopBreak)
+      let book = Notebook("a short stream", in: world, isGapless: true)
+      let stream = registry.stream(priority: dice.roll(3))
+      _ = await post(index)
+      for await note in stream {
+        book.enter(note)
+        short.add()
+        if book.count == 3 || note.poster == index { break }
+      }
+    case 1:
+      // Everything that was posted before `finish` is given out.
+      world.tally.count(.finish)
+      let stream = registry.stream()
+      let first = await post(index)
+      let last = await post(index)
+      stream.subscription.finish()
+      var own: [Int] = []
+      for await note in stream where note.poster == index { own.append(note.number) }
+      world.violations.check(
+        own == [first.number, last.number], "wires: finish lost what had been posted")
+    case 2:
+      world.tally.count(.loopCancelled)
+      let task = Task {
+        let book = Notebook("a cancelled stream", in: world, isGapless: true)
+        for await note in registry.stream() { book.enter(note) }
+      }
+      for _ in 0..<dice.roll(5) { await Task.yield() }
+      task.cancel()
+      await task.value
+    case 3:
+      world.tally.count(.next)
+      let stream = registry.stream()
+      let note = await post(index)
+      let next = await stream.next(within: .seconds(30)) {
+        $0.poster == index && $0.number == note.number
+      }
+      world.violations.check(next != nil, "wires: the next event never came")
+      world.violations.check(
+        await stream.next(within: .zero, where: { $0.number < 0 }) == nil,
+        "wires: a condition was not heeded")
+      found.add()
+    case 4:
+      world.tally.count(.next)
+      _ = await registry.next(within: .milliseconds(dice.roll(3)), where: { $0.number % 2 == 0 })
+    case 5:
+      world.tally.count(.once)
+      let once = Counter()
+      let subscription = registry.once { _ in _ = once.add() }
+      let isCancelled = dice.hits(4)
+      if isCancelled { subscription.cancel() }
+      let note = Note(poster: index, number: posted[index].add())
+      await notes.notifyAndWait { try await $0.receive(note) }
+      world.violations.check(
+        isCancelled ? once.value <= 1 : once.value == 1 && !subscription.isActive,
+        "wires: once was called \(once.value) times")
+      called.add(once.value)
+    case 6:
+      world.tally.count(.observe)
+      world.tally.count(.owned)
+      let person = Owner()
+      registry.observe(with: person, mailbox: .latest) { _, _ in await Task.yield() }
+      _ = await post(index)
+      withExtendedLifetime(person) {}
+      world.tally.count(.death)
+    case 7, 8: _ = await post(index, andWait: true)
+    case 9..<20: await Task.yield()
+    default: _ = await post(index)
+    }
+  }
+
+  func audit() async -> String {
+    let streams = [all, few, latest]
+    let dropped = streams.reduce(0) { $0 + $1.subscription.statistics.counts.dropped }
+    notes.registry.unsubscribeAll()
+    world.tally.count(.unsubscribeAll)
+    return
+      "\(total.short) events, each once in a stream and in a shared one; \(dropped.short) dropped by "
+      + "limits; \(found.value.short) found, \(called.value.short) called once"
+  }
+}

@@ -1,0 +1,239 @@
+import Delegation
+import Testing
+
+private enum DoorEvent: Sendable, Hashable {
+  case joined(String)
+  case left(String)
+}
+
+private final class Guestbook: EventReceiver {
+  let events = Recorder<DoorEvent>()
+  func receive(_ event: DoorEvent) { events.record(event) }
+}
+
+private final class Owner: Sendable {
+  let heard = Recorder<Int>()
+}
+
+@MainActor
+private final class Screen {
+  var numbers: [Int] = []
+}
+
+/// Streams have suites of their own.
+@Suite("Events: closures and objects that observe", .inTurn)
+struct EventsTests {
+  @Test(
+    "an event reaches objects and closures, each in the order of posting; one type's have one key")
+  func everybody() async {
+    let hub = DelegateHub()
+    let events = Events<DoorEvent>(of: hub)
+    let (book, plain) = (Guestbook(), Recorder<DoorEvent>())
+    let (awaiting, numbers) = (Recorder<DoorEvent>(), Recorder<Int>())
+    events.registry.subscribe(book)
+    hub[(any EventReceiver<DoorEvent>).self].registry.observe { plain.record($0) }
+    Events<DoorEvent>(of: hub).registry.observe { event in
+      await Task.yield()
+      awaiting.record(event)
+    }
+    Events<Int>(of: hub).registry.observe { numbers.record($0) }
+    let all = (0..<50).map { DoorEvent.joined("\($0)") } + [.left("0")]
+    for event in all { events.post(event) }
+    Events<Int>(of: hub).post(1)
+    Events<Int?>(of: hub).post(2)
+    hub[(any EventReceiver<Int>).self].notify { try await $0.receive(3) }
+    await hub.drain()
+    for heard in [book.events, plain, awaiting] { #expect(heard.history == all) }
+    #expect(numbers.history == [1, 3])
+  }
+
+  @Test("incidents and statistics name the line")
+  func names() async throws {
+    let incidents = Recorder<DelegateHub.Incident>()
+    let hub = DelegateHub(.init(onIncident: { incidents.record($0) }))
+    let events = Events<Int>(of: hub)
+    let owner = Owner()
+    events.registry.observe(id: "first") { _ in throw Refusal(reason: "no") }
+    events.registry.observe { _ in }
+    events.registry.observe(with: owner) { $0.heard.record($1) }
+    let line = #line - 1
+    events.post(1)
+    await hub.drain()
+    let incident = try #require(await incidents.events(atLeast: 1).first)
+    #expect(incident.kind == .failed)
+    #expect(incident.error as? Refusal == Refusal(reason: "no"))
+    #expect(incident.subscriber.hasSuffix("(first)"))
+    let sites = [-2, -1, 0].map { "DelegationTests/EventsTests.swift:\(line + $0)" }
+    #expect(incident.site == sites[0])
+    let subscribers = hub.statistics().protocols[0].subscribers
+    #expect(subscribers.map(\.counts.failed) == [1, 0, 0])
+    #expect(subscribers.map(\.site) == sites)
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test("the options are those of a subscription")
+  func options() async {
+    let events = Events<Int>()
+    let (heard, gate) = (Recorder<String>(), Gate())
+    let queue = DispatchQueueExecutor(MarkedQueue.make("events"))
+    events.registry.observe(on: queue) { _ in heard.record(MarkedQueue.current) }
+    events.registry.observe(with: gate, on: queue) { _, _ in heard.record(MarkedQueue.current) }
+    events.registry.observe(id: 1, on: queue) { heard.record("old \($0)") }
+    events.registry.observe(priority: 1, mailbox: .latest, on: queue) {
+      heard.record("first \($0)")
+      await gate.pass()
+    }
+    events.registry.observe(id: 1) { heard.record("new \($0)") }
+    events.post(1)
+    #expect(await heard.history(of: 4).sorted() == ["events", "events", "first 1", "new 1"])
+    for number in 2...4 { events.post(number) }
+    gate.open()
+    await events.hub.drain()
+    #expect(heard.history.filter { $0.hasPrefix("first") } == ["first 1", "first 4"])
+  }
+
+  @Test("the hub keeps a closure until its subscription is cancelled, and no longer than itself")
+  func kept() async {
+    let (lifetimes, heard) = (Lifetimes(), Recorder<Int>())
+    func play() async {
+      let events = Events<Int>()
+      func observe() -> DelegateHub.Subscription {
+        let tracked = lifetimes.make()
+        return events.registry.observe { number in
+          withExtendedLifetime(tracked) { heard.record(number) }
+        }
+      }
+      let token = observe()
+      _ = observe()
+      events.post(1)
+      await events.hub.drain()
+      #expect(lifetimes.alive == 2)
+      token.cancel()
+      #expect(lifetimes.alive == 1)
+      events.post(2)
+      await events.hub.drain()
+      #expect(heard.history == [1, 1, 2])
+      let (tracked, owner) = (lifetimes.make(), lifetimes.make())
+      events.registry.observe(with: owner) { _, _ in withExtendedLifetime(tracked) {} }
+    }
+    await play()
+    #expect(lifetimes.alive == 0)
+  }
+
+  @Test("observing with an object ends with it, as an object's own subscription does")
+  func owners() async {
+    let events = Events<Int>(of: DelegateHub(.init(onIncident: { _ in })))
+    let (lifetimes, survivor) = (Lifetimes(), Owner())
+    var owner: Owner? = Owner()
+    var subscriptions: [DelegateHub.Subscription] = []
+    if let owner {
+      for factor in [1, 10] {
+        let tracked = lifetimes.make()
+        subscriptions.append(
+          events.registry.observe(with: owner) { owner, number in
+            withExtendedLifetime(tracked) { owner.heard.record(number * factor) }
+          })
+      }
+      events.post(1)
+      await events.hub.drain()
+      #expect(owner.heard.history.sorted() == [1, 10])
+    }
+    #expect(subscriptions.map(\.isActive) == [true, true])
+    owner = nil
+    #expect(subscriptions.map(\.isActive) == [false, false])
+    #expect(events.isEmpty)
+    events.registry.observe(with: survivor) { $0.heard.record($1) }
+    #expect(events.count == 1)
+    events.post(2)
+    await events.hub.drain()
+    #expect(survivor.heard.history == [2])
+    #expect(lifetimes.alive == 0)
+    #expect(subscriptions.map(\.statistics.counts.handled) == [1, 1])
+    #expect(events.hub.statistics().counts.handled == 3)
+  }
+
+  @Test(
+    "no call reaches an observer whose object has died, and an event that finds it so has expired",
+    arguments: 0..<6)
+  func deadOwner(call: Int) async {
+    let incidents = Recorder<DelegateHub.Incident.Kind>()
+    let events = Events<Int>(of: DelegateHub(.init(onIncident: { incidents.record($0.kind) })))
+    let called = Recorder<Int>()
+    let subscription = events.registry.observe(with: Owner()) { _, _ in called.record(0) }
+    switch call {
+    case 0: events.forEach { _ in called.record(0) }
+    case 1: await events.forEach { _ async in called.record(1) }
+    case 2: events.post(2)
+    case 3: #expect(await events.notifyAndWait { _ async in called.record(3) }.isHandled == false)
+    case 4: #expect(await !events.vote(by: .unanimous(ofAtLeast: 1)) { _ in true })
+    default: #expect(events.subscribers.isEmpty)
+    }
+    await events.hub.drain()
+    #expect(called.history == [])
+    #expect(!subscription.isActive)
+    #expect(events.isEmpty)
+    #expect(subscription.statistics.questions.description == asked())
+    #expect(subscription.statistics.counts.expired == ((2...3).contains(call) ? 1 : 0))
+    #expect(incidents.history.allSatisfy { $0 == .unheard })
+  }
+
+  @Test("an object that dies while its event waits is not called")
+  func dyingInBetween() {
+    let (hubs, own) = (ManualExecutor(), ManualExecutor())
+    let events = Events<Int>(of: DelegateHub(.init(executor: hubs, onIncident: { _ in })))
+    let heard = Recorder<Int>()
+    var owner: Owner? = Owner()
+    let subscription = owner.map {
+      events.registry.observe(with: $0, on: own) { _, number in heard.record(number) }
+    }
+    events.post(1)
+    hubs.run()
+    owner = nil
+    own.run()
+    hubs.run()
+    #expect(heard.history == [])
+    #expect(subscription?.statistics.counts.description == told(expired: 1))
+  }
+
+  @Test("a closure that was removed on the main actor is not called there afterwards")
+  @MainActor
+  func mainActor() async {
+    let events = Events<Int>()
+    let (screen, heard) = (Screen(), Recorder<String>())
+    let subscriptions = [
+      events.registry.observe { @MainActor number in heard.record("plain \(number)") },
+      events.registry.observe(with: screen) { @MainActor screen, number in
+        screen.numbers.append(number)
+        heard.record("with \(number)")
+      },
+    ]
+    events.post(1)
+    await events.hub.drain()
+    #expect(heard.history.sorted() == ["plain 1", "with 1"])
+    #expect(screen.numbers == [1])
+    events.post(2)
+    // Both wait for the main actor, which this keeps.
+    while !subscriptions.allSatisfy({ $0.statistics.counts.handling == 1 }) { Threads.pause() }
+    for subscription in subscriptions { subscription.cancel() }
+    await events.hub.drain()
+    #expect(heard.history.count == 2)
+    #expect(screen.numbers == [1])
+  }
+
+  @Test("a closure can end its own observation, post, and observe")
+  func reentrancy() async {
+    let events = Events<Int>()
+    let (heard, tokens) = (Recorder<String>(), Recorder<DelegateHub.Subscription>())
+    tokens.record(
+      events.registry.observe { number in
+        heard.record("a \(number)")
+        for token in await tokens.events(atLeast: 1) { token.cancel() }
+        events.post(number + 1)
+        events.registry.observe { heard.record("b \($0)") }
+        events.post(number + 2)
+      })
+    events.post(1)
+    await events.hub.drain()
+    #expect(heard.history == ["a 1", "b 3"])
+  }
+}

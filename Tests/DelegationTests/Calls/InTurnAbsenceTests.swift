@@ -1,0 +1,205 @@
+import Delegation
+import Testing
+
+@Suite("askInTurn and pass: who throws, is late, or is not there", .inTurn)
+struct InTurnAbsenceTests {
+  private let stage = Stage { $0.onIncident = { _ in } }
+
+  @Test("one that throws is passed over, or has the answer that absent says")
+  func throwing() {
+    let probes = stage.cast(3)
+    func ask(_ absence: DelegateHub.Absence<String?>) -> String?? {
+      stage.perform { hub in
+        await hub[Listener.self].askInTurn(absent: absence) { probe in
+          if probe.name == "0" { throw Refusal() }
+          return probe.name
+        }
+      }
+    }
+    func pass(_ absence: DelegateHub.Absence<String?>) -> String?? {
+      stage.perform { hub in
+        await hub[Listener.self].pass("", absent: absence) { probe, text in
+          if probe.name == "1" { throw Refusal() }
+          return text + probe.name
+        }
+      }
+    }
+    #expect([.abstains, .counts(as: nil), .counts(as: "absent")].map(ask) == ["1", "1", "absent"])
+    #expect([.abstains, .counts(as: "x"), .counts(as: nil)].map(pass) == ["02", "x2", .some(nil)])
+    withExtendedLifetime(probes) {}
+  }
+
+  @Test(
+    "at the deadline nobody further is asked; the one that runs is cancelled, late, and not waited for"
+  )
+  func late() {
+    let probes = Probe.many(3)
+    let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
+    let (gate, cancelled) = (Gate(), Recorder<Bool>())
+    let handle: @Sendable (any Listener) async -> Void = { probe in
+      probe.log.record(1)
+      guard probe.name == "1" else { return }
+      await gate.pass()
+      cancelled.record(Task.isCancelled)
+    }
+    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub[Listener.self].askInTurn(within: .seconds(1), absent: absence) {
+          await handle($0)
+          return $0.name == "1" ? "late" : nil
+        }
+      }
+    }
+    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub[Listener.self].pass("", within: .seconds(1), absent: absence) {
+          await handle($0)
+          return $1 + $0.name
+        }
+      }
+    }
+    let calls =
+      [.abstains, .counts(as: "absent")].map(ask)
+      + [.abstains, .counts(as: "x"), .counts(as: nil)].map(pass)
+    #expect(calls.allSatisfy { $0.result == nil })
+    stage.advance(by: .seconds(1))
+    #expect(calls.map(\.result) == [.some(nil), "absent", "0", "x", .some(nil)])
+    stage.open(gate)
+    #expect(cancelled.history == Array(repeating: true, count: 5))
+    #expect(probes.map(\.log.history.count) == [5, 5, 0])
+    #expect(subscriptions.map(\.statistics.questions.late) == [0, 5, 0])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  @Test(
+    "each has its own deadline: one that is late is passed over, or counts, and the next one is asked"
+  )
+  func each() {
+    let incidents = Recorder<DelegateHub.Incident.Kind>()
+    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
+    let probes = stage.cast(4)
+    let gate = Gate()
+    let handle: @Sendable (any Listener) async -> Void = { probe in
+      probe.log.record(1)
+      if ["0", "2"].contains(probe.name) { await gate.pass() }
+    }
+    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: absence) { probe in
+          await handle(probe)
+          return probe.name == "3" ? probe.name : nil
+        }
+      }
+    }
+    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
+      stage.start { hub in
+        await hub[Listener.self].pass("", eachWithin: .seconds(1), absent: absence) {
+          probe, text in
+          await handle(probe)
+          return text + probe.name
+        }
+      }
+    }
+    let calls =
+      [.abstains, .counts(as: nil), .counts(as: "absent")].map(ask)
+      + [.abstains, .counts(as: "x"), .counts(as: nil)].map(pass)
+    stage.advance(by: .milliseconds(999))
+    #expect(probes.map(\.log.history.count) == [6, 0, 0, 0])
+    stage.advance(by: .milliseconds(1))
+    #expect(calls.map(\.result) == [nil, nil, "absent", nil, nil, .some(nil)])
+    stage.advance(by: .seconds(1))
+    #expect(calls.map(\.result) == ["3", "3", "absent", "13", "x3", .some(nil)])
+    stage.open(gate)
+    #expect(incidents.history.allSatisfy { $0 == .late })
+    #expect(incidents.history.count == 10)
+    #expect(stage.clock.sleepers == 0)
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  @Test("with both deadlines, whichever comes first: that of the whole call ends it")
+  func both() {
+    let (gate, probes) = (Gate(), stage.cast(4))
+    let call = stage.start { hub in
+      await hub[Listener.self].pass(
+        "", within: .milliseconds(2500), eachWithin: .seconds(1), absent: .counts(as: "late")
+      ) { probe, text in
+        probe.log.record(1)
+        await gate.pass()
+        return text + probe.name
+      }
+    }
+    for _ in 1...2 { stage.advance(by: .seconds(1)) }
+    stage.advance(by: .milliseconds(499))
+    #expect(call.result == nil)
+    stage.advance(by: .milliseconds(1))
+    #expect(call.result == "late")
+    #expect(probes.map(\.log.history.count) == [1, 1, 1, 0])
+    stage.open(gate)
+  }
+
+  @Test("with zero nobody is asked; nobody to ask is nobody late")
+  func zero() {
+    func calls() -> [String?] {
+      stage.perform { hub in
+        let all = hub[Listener.self]
+        return [
+          await all.askInTurn(within: .zero, absent: .counts(as: "absent")) { $0.name },
+          await all.pass("v", within: .zero, absent: .counts(as: "absent")) { $1 + $0.name },
+          await all.pass("v", eachWithin: .zero, absent: .counts(as: "absent")) { $1 + $0.name },
+          await all.askInTurn(eachWithin: .zero, absent: .abstains) { $0.name },
+        ]
+      } ?? []
+    }
+    #expect(calls() == [nil, "v", "v", nil])
+    let probes = stage.cast(2)
+    #expect(calls() == ["absent", "absent", "absent", nil])
+    #expect(probes.flatMap(\.log.history) == [])
+  }
+
+  /// What becomes of one whose executor does not run.
+  enum Fate: CaseIterable { case stays, isCancelled, isUnsubscribed, dies, begins }
+
+  @Test(
+    "one whose executor stands still is passed over in its time and never asked; gone meanwhile it is not late",
+    arguments: Fate.allCases)
+  func stuck(fate: Fate) {
+    let incidents = Recorder<DelegateHub.Incident.Kind>()
+    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
+    let (stuck, gate, called) = (ManualExecutor(), Gate(), Recorder<String>())
+    var there: Probe? = Probe("there")
+    let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
+    let ask = stage.start { hub in
+      await hub[Listener.self].askInTurn(within: .seconds(1), absent: .counts(as: "late")) {
+        called.record("asked")
+        await gate.pass()
+        return $0.name
+      }
+    }
+    let pass = stage.start { hub in
+      await hub[Listener.self].pass("v", eachWithin: .seconds(1), absent: .counts(as: "late")) {
+        called.record("passed")
+        await gate.pass()
+        return $1 + $0.name
+      }
+    }
+    switch fate {
+    case .stays: break
+    case .isCancelled: subscription?.cancel()
+    case .isUnsubscribed: if let there { stage.hub.unsubscribe(there) }
+    case .dies: there = nil
+    case .begins:
+      stuck.run()
+      subscription?.cancel()
+    }
+    stage.advance(by: .seconds(1))
+    let isLate = fate == .stays
+    #expect(ask.result == .some(isLate ? "late" : nil))
+    #expect(pass.result == (isLate ? "late" : "v"))
+    #expect(incidents.history.filter { $0 == .late } == (isLate ? [.late, .late] : []))
+    gate.open()
+    stuck.run()
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+    #expect(called.history.sorted() == (fate == .begins ? ["asked", "passed"] : []))
+    withExtendedLifetime(there) {}
+  }
+}

@@ -1,0 +1,150 @@
+import Delegation
+import Testing
+
+@Suite("The incident hook", .inTurn)
+struct IncidentHookTests {
+  @Test("it is called for one at a time, in their order, may call the hub, and drain waits for it")
+  func hook() async {
+    let (told, running) = (Recorder<Int>(), Count())
+    let held = Recorder<DelegateHub>()
+    let hub = DelegateHub(
+      .init(
+        executor: ThreadPool(threads: 3),
+        onIncident: { incident in
+          running.add(1)
+          #expect(running.value == 1)
+          if let hub = held.history.first { hub[Bystander.self].notify { $0.log.record(1) } }
+          told.record(Int(incident.reason) ?? -1)
+          running.add(-1)
+        }))
+    held.record(hub)
+    let (probe, bystander) = (Probe(), Probe())
+    hub.subscribe(probe, to: Listener.self)
+    hub.subscribe(bystander, to: Bystander.self)
+    for round in 0..<100 {
+      for number in 0..<5 {
+        hub[Listener.self].notify { _ in throw Refusal(reason: "\(round * 5 + number)") }
+      }
+      #expect(await hub.drain().isEmpty)
+      #expect(told.history.count == (round + 1) * 5)
+      #expect(bystander.log.history.count == (round + 1) * 5)
+    }
+    #expect(told.history == Array(0..<500))
+    held.clear()
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test(
+    "while 256 wait, further ones are counted in the last; between two the executor comes to its other work",
+    arguments: [0, 1, 50])
+  func bounded(more: Int) {
+    let still = ManualExecutor()
+    let (told, others) = (Recorder<DelegateHub.Incident>(), Recorder<Int>())
+    let hub = DelegateHub(
+      .init(
+        executor: still,
+        onIncident: { incident in
+          told.record(incident)
+          let count = told.count
+          Task.detached(executorPreference: still) { others.record(count) }
+        }))
+    let probe = Probe()
+    // Its handlers run elsewhere, so the hook finds them all waiting.
+    let own = ManualExecutor()
+    hub.subscribe(probe, to: Listener.self, on: own)
+    for number in 0..<(256 + more) {
+      hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)") }
+    }
+    // The hub's executor has to bring the subscriber to its own, once.
+    while own.pending == 0 { still.runNext() }
+    own.run()
+    still.run()
+    own.run()
+    still.run()
+    #expect(told.history.map(\.reason) == (0..<256).map { "\($0)" })
+    #expect(told.history.map(\.leftOut) == Array(repeating: 0, count: 255) + [more])
+    if more > 0 {
+      #expect(
+        told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
+    }
+    #expect(others.history.first == 1)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test(
+    "what happened is told though the hub is released; settings that are not named are the defaults"
+  )
+  func released() {
+    let told = Recorder<String>()
+    let executor = ManualExecutor()
+    let probe = Probe()
+    func play() -> Obituary {
+      let hub = DelegateHub(
+        .init(executor: executor, onIncident: { told.record("\($0.kind) \($0.reason)") }))
+      hub.subscribe(probe, to: Listener.self)
+      hub[Listener.self].notify { _ in throw Refusal(reason: "last") }
+      return Obituary(of: hub)
+    }
+    let hub = play()
+    executor.run()
+    #expect(told.history == ["failed last"])
+    #expect(hub.isDead)
+    let clock = ManualClock()
+    let configuration = DelegateHub.Configuration(
+      executor: executor, clock: clock, slowAfter: .seconds(2),
+      propagating: [.taskLocal(Label.$current)])
+    #expect(configuration.executor as? ManualExecutor === executor)
+    #expect(configuration.clock as? ManualClock === clock)
+    #expect(configuration.slowAfter == .seconds(2))
+    #expect(configuration.propagating.count == 1)
+    let plain = DelegateHub.Configuration()
+    #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
+    #expect(plain.clock is ContinuousClock)
+    #expect(plain.interceptors.isEmpty)
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("kinds and calls have the names that they are written with")
+  func names() {
+    let kinds: [DelegateHub.Incident.Kind] = [.failed, .late, .slow, .dropped, .unheard]
+    #expect(kinds.map(\.description) == ["failed", "late", "slow", "dropped", "unheard"])
+    #expect(Set(kinds).count == 5)
+    let calls: [DelegateHub.Incident.Call] = [
+      .forEach, .notify, .notifyAndWait, .vote, .ask, .collect, .askInTurn, .pass,
+    ]
+    #expect(
+      calls.map(\.description) == [
+        "forEach", "notify", "notifyAndWait", "vote", "ask", "collect", "askInTurn", "pass",
+      ])
+    #expect(Set(calls).count == 8)
+  }
+
+  // MARK: Standard error
+
+  @Test(
+    "by default an incident is one line on standard error, and those beyond 20 a second one more")
+  func standardErrorByDefault() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let (hub, probe, reported) = (DelegateHub(), Probe(), Gate())
+      StandardError.passOn { if $0.contains("more incidents") { reported.open() } }
+      hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
+      for number in 0..<1000 {
+        hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)\n") }
+        // No more wait than the hub keeps.
+        if number % 100 == 99 { await hub.drain() }
+      }
+      // In the line at the end of the second, by the real clock.
+      await reported.pass()
+      withExtendedLifetime(probe) {}
+    }
+    let lines = standardError(of: result).split(separator: "\n")
+    #expect(
+      lines.first.map(String.init)
+        == "DelegateHub: DelegationTests.Probe (7), subscribed to DelegationTests.Listener at "
+        + "Shop/Cart.swift:12, failed in notify: Refusal(reason: \"0\\n\")")
+    // On a busy machine the handlers take longer than a second.
+    #expect(lines.count > 20)
+    #expect(lines.prefix(20).allSatisfy { $0.hasPrefix("DelegateHub: DelegationTests.Probe") })
+    #expect(lines.contains { $0.hasPrefix("DelegateHub: and ") && $0.hasSuffix(" more incidents") })
+  }
+}

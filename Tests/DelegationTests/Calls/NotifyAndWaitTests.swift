@@ -1,0 +1,271 @@
+import Delegation
+import Testing
+
+/// When it returns; what it returns beside what is left has a suite of its own.
+@Suite("notifyAndWait", .inTurn)
+struct NotifyAndWaitTests {
+  /// Starts a delivery that each records in its log as this number.
+  private func deliver(
+    _ number: Int, on stage: Stage, within duration: Duration? = nil
+  ) -> Stage.Act<DelegateHub.Outcome> {
+    stage.start { hub in
+      await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(number) }
+    }
+  }
+
+  @Test("it waits for what was posted before, and not for what was posted after")
+  func beforeAndAfter() {
+    let stage = Stage()
+    let gates = [Gate(), Gate()]
+    let probes = stage.cast(2)
+    func post(_ number: Int, at gate: Gate) {
+      stage.hub[Listener.self].notify { probe in
+        await gate.pass()
+        probe.log.record(number)
+      }
+    }
+    post(0, at: gates[0])
+    let delivery = deliver(1, on: stage)
+    post(2, at: gates[1])
+    stage.run()
+    #expect(delivery.result == nil)
+    stage.open(gates[0])
+    #expect(delivery.result?.isHandled == true)
+    #expect(probes.map(\.log.history) == [[0, 1], [0, 1]])
+    stage.open(gates[1])
+    #expect(probes.map(\.log.history) == [[0, 1, 2], [0, 1, 2]])
+  }
+
+  /// How a subscriber gets past a notification that waits behind another one's handler.
+  enum Way: CaseIterable {
+    case handles, dies, isCancelled, isUnsubscribed, allLeave, drops, dropsByAChange, throwsAnError
+  }
+
+  @Test("whoever gets past it otherwise does not hold it up", arguments: Way.allCases)
+  func gettingPast(way: Way) {
+    let stage = Stage { $0.onIncident = { _ in } }
+    let (gate, stays) = (Gate(), Probe("stays"))
+    stage.hub.subscribe(stays, to: Listener.self)
+    var leaves: Probe? = Probe("leaves")
+    let subscription = leaves.map {
+      stage.hub.subscribe($0, to: Listener.self, mailbox: way == .drops ? .latest : nil)
+    }
+    stage.hub[Listener.self].notify { if $0.name == "leaves" { await gate.pass() } }
+    stage.run()
+    let delivery = stage.start { hub in
+      await hub[Listener.self].notifyAndWait {
+        if way == .throwsAnError, $0.name == "leaves" { throw Refusal() }
+        $0.log.record(1)
+      }
+    }
+    #expect(stays.log.history == [1])
+    #expect(delivery.result == nil)
+    switch way {
+    case .handles, .throwsAnError: stage.open(gate)
+    case .dies:
+      leaves = nil
+      // It lives as long as its handler runs.
+      stage.open(gate)
+    case .isCancelled: subscription?.cancel()
+    case .isUnsubscribed: if let leaves { stage.hub.unsubscribe(leaves) }
+    case .allLeave: stage.hub.unsubscribeAll(from: Listener.self)
+    case .drops: stage.hub[Listener.self].notify { _ in }
+    case .dropsByAChange:
+      stage.hub[Listener.self].notify { _ in }
+      if let leaves { stage.hub.subscribe(leaves, to: Listener.self, mailbox: .latest) }
+    }
+    stage.run()
+    let outcome = delivery.result
+    #expect(outcome?.left.isEmpty == true)
+    #expect(outcome?.addressed == 2)
+    #expect(outcome?.handled == (way == .handles ? 2 : 1))
+    #expect(outcome?.failed == (way == .throwsAnError ? 1 : 0))
+    #expect(outcome?.missed == (way == .handles || way == .throwsAnError ? 0 : 1))
+    stage.open(gate)
+    withExtendedLifetime((stays, leaves)) {}
+  }
+
+  @Test("one that is removed while it handles it is waited for, and has handled it")
+  func leavingWhileHandling() {
+    let stage = Stage()
+    let (gate, probe) = (Gate(), Probe())
+    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    let delivery = stage.start { hub in
+      await hub[Listener.self].notifyAndWait { probe in
+        await gate.pass()
+        probe.log.record(1)
+      }
+    }
+    subscription.cancel()
+    stage.run()
+    #expect(delivery.result == nil)
+    stage.open(gate)
+    #expect(delivery.result?.isHandled == true)
+    #expect(probe.log.history == [1])
+  }
+
+  /// What ends it early.
+  enum End: CaseIterable { case deadline, cancellation, cancellationBefore }
+
+  @Test("it returns early with who has yet to get past it, and they go on", arguments: End.allCases)
+  func early(end: End) throws {
+    let stage = Stage()
+    let probes = stage.cast(4)
+    let (start, early, gate) = (Gate(), Gate(), Gate())
+    // "1" handles an older notification still, "2" this one.
+    stage.hub[Listener.self].notify { if $0.name == "1" { await early.pass() } }
+    let call = stage.start { hub in
+      if end == .cancellationBefore { await start.pass() }
+      return await hub[Listener.self].notifyAndWait(within: .seconds(5)) { probe in
+        if probe.name == "2" { await gate.pass() }
+        probe.log.record(Task.isCancelled ? 0 : 1)
+      }
+    }
+    switch end {
+    case .deadline:
+      stage.advance(by: .seconds(4))
+      #expect(call.result == nil)
+      stage.advance(by: .seconds(1))
+    case .cancellation:
+      #expect(call.result == nil)
+      call.cancel()
+    case .cancellationBefore:
+      call.cancel()
+      stage.open(start)
+    }
+    stage.run()
+    let left = try #require(call.result).left
+    // Who was cancelled before has posted it all the same, and has not waited.
+    if end != .cancellationBefore {
+      #expect(left.subscribers.map(\.running) == [1, 1])
+      #expect(left.subscribers.map(\.waiting) == [1, 0])
+    }
+    #expect(probes.map(\.log.history) == [[1], [], [], [1]])
+    stage.open(early)
+    stage.open(gate)
+    #expect(probes.map(\.log.history) == [[1], [1], [1], [1]])
+    #expect(stage.clock.sleepers == 0)
+  }
+
+  @Test("a negative time counts as zero, and the longest ones are no deadline")
+  func durations() async {
+    let hub = DelegateHub()
+    let (gate, probe) = (Gate(), Probe("slow"))
+    let subscription = hub.subscribe(probe, to: Listener.self)
+    for duration: Duration? in [nil, .seconds(600), .seconds(Int64.max)] {
+      let outcome = await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(1) }
+      #expect(outcome.isHandled)
+    }
+    hub[Listener.self].notify { _ in await gate.pass() }
+    await gate.arrivals()
+    for duration in [Duration.zero, .seconds(-1)] {
+      let left = await hub[Listener.self].notifyAndWait(within: duration) { $0.log.record(2) }.left
+      #expect(left.subscribers.map(\.subscription) == [subscription])
+      #expect(left.subscribers.map(\.running) == [1])
+    }
+    gate.open()
+    await hub.drain()
+    #expect(probe.log.history == [1, 1, 1, 2, 2])
+  }
+
+  @Test("one that has ended before the main actor is free is not called, and has missed it")
+  func endedBefore() async {
+    let hub = DelegateHub()
+    let (probe, ended) = (Probe(), Probe())
+    hub.subscribe(probe, to: Listener.self)
+    let subscription = hub.subscribe(ended, to: Listener.self)
+    let outcome = await Task { @MainActor in
+      async let outcome = hub[Listener.self].notifyAndWait { @MainActor in $0.log.record(1) }
+      // The handler waits for the main actor, which this keeps.
+      while subscription.statistics.counts.handling == 0 { Threads.pause() }
+      subscription.cancel()
+      return await outcome
+    }.value
+    #expect(outcome.description == "addressed 2, handled 1, failed 0, missed 1")
+    #expect(probe.log.history == [1])
+    #expect(ended.log.history == [])
+  }
+
+  // MARK: From within handlers
+
+  @Test("from its own handler it waits for the others, and comes after the present one")
+  func ownHandler() {
+    let stage = Stage()
+    let gate = Gate()
+    let events = Recorder<String>()
+    let (own, other) = (Probe("own"), Probe("other"))
+    for probe in [own, other] { stage.hub.subscribe(probe, to: Listener.self) }
+    let hub = stage.hub
+    hub[Listener.self].notify { probe in
+      guard probe.name == "own" else { return }
+      let outcome = await hub[Listener.self].notifyAndWait { probe in
+        if probe.name == "other" { await gate.pass() }
+        events.record("\(probe.name) handles what own delivered")
+      }
+      events.record("own goes on, without \(outcome.left.subscribers.count)")
+    }
+    stage.run()
+    #expect(events.history == [])
+    stage.open(gate)
+    #expect(
+      events.history == [
+        "other handles what own delivered", "own goes on, without 1",
+        "own handles what own delivered",
+      ])
+    #expect(stage.perform { await $0.drain().isEmpty } == true)
+  }
+
+  @Test("handlers that deliver to each other all go on, whether of one protocol or of two hubs'")
+  func eachOther() {
+    let stage = Stage()
+    let hubs = [stage.hub, DelegateHub(on: stage.executor)]
+    let allRun = Gate()
+    let probes = Probe.many(4)
+    for (hub, probe) in zip(hubs + hubs, probes) { hub.subscribe(probe, to: Listener.self) }
+    for (hub, other) in zip(hubs, hubs.reversed()) {
+      hub[Listener.self].notify { probe in
+        await allRun.pass()
+        await other[Listener.self].notifyAndWait { $0.log.record(1) }
+        probe.log.record(0)
+      }
+    }
+    stage.run()
+    stage.open(allRun)
+    #expect(probes.map(\.log.history) == Array(repeating: [0, 1, 1], count: 4))
+    for hub in hubs { #expect(stage.perform { _ in await hub.drain().isEmpty } == true) }
+  }
+
+  // MARK: Priority
+
+  @Test(
+    "its workers have the caller's priority, if that is higher than the default; those of notify do not"
+  )
+  func priority() async {
+    let hub = DelegateHub()
+    let seen = Recorder<TaskPriority>()
+    let probes = Probe.many(3)
+    let own = ThreadPool(threads: 1)
+    for (number, probe) in probes.enumerated() {
+      hub.subscribe(probe, to: Listener.self, on: number == 2 ? own : nil)
+    }
+    for (priority, expected) in [
+      (TaskPriority.high, TaskPriority.high), (.medium, .medium), (.background, .medium),
+    ] {
+      let gate = Gate()
+      await Task.detached(priority: priority) {
+        _ = await hub[Listener.self].notifyAndWait { probe in
+          seen.record(Task.currentPriority)
+          // Each needs a worker of its own.
+          if probe.name == "1" { gate.open() } else { await gate.pass() }
+        }
+      }.value
+      #expect(seen.clear() == [expected, expected, expected])
+      await Task.detached(priority: priority) {
+        hub[Listener.self].notify { _ in seen.record(Task.currentPriority) }
+      }.value
+      await hub.drain()
+      #expect(seen.clear() == [.medium, .medium, .medium])
+    }
+    withExtendedLifetime(probes) {}
+  }
+}

@@ -1,0 +1,121 @@
+import Delegation
+import Testing
+
+@MainActor
+private protocol Screen: AnyObject, Sendable {
+  var lines: [String] { get set }
+  func load() async
+}
+
+@MainActor
+private final class Window: Screen {
+  var lines: [String] = []
+  nonisolated init() {}
+  func load() async { lines.append("loaded") }
+}
+
+@Suite("notify", .inTurn)
+struct NotifyTests {
+  @Test("all forms come in the order of posting, and each runs where it belongs")
+  func order() async {
+    let hub = DelegateHub()
+    let window = Window()
+    hub.subscribe(window, to: Screen.self, on: DispatchQueueExecutor(MarkedQueue.make("own")))
+    let screens = hub[Screen.self]
+    let places = Recorder<String>()
+    screens.notify { @MainActor in $0.lines.append("one") }
+    screens.notify { @MainActor in
+      $0.lines.append("two")
+      await $0.load()
+    }
+    screens.notify { _ in places.record(MarkedQueue.current) }
+    screens.notify { screen in
+      await screen.load()
+      places.record(MarkedQueue.current)
+    }
+    screens.notify { @MainActor screen in
+      MainActor.assertIsolated()
+      screen.lines.append("three")
+    }
+    await screens.notifyAndWait { @MainActor in $0.lines.append("four") }
+    #expect(await window.lines == ["one", "two", "loaded", "loaded", "three", "four"])
+    #expect(places.history == ["own", "own"])
+  }
+
+  @Test("who posts in a handler is heard after what was posted before")
+  func within() {
+    let stage = Stage()
+    let probes = stage.cast(2)
+    stage.hub[Listener.self].notify { [hub = stage.hub] probe in
+      if probe.name == "0" { hub[Listener.self].notify { $0.log.record(3) } }
+      probe.log.record(1)
+    }
+    stage.hub[Listener.self].notify { $0.log.record(2) }
+    stage.run()
+    #expect(probes.map(\.log.history) == [[1, 2, 3], [1, 2, 3]])
+  }
+
+  // MARK: On the main actor
+
+  /// Lets all handlers come to the main actor that are on their way there.
+  @MainActor
+  private func settle(_ stage: Stage) async {
+    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true { await Task.yield() }
+  }
+
+  @Test("whoever has cancelled one on the main actor sees no handler of it begin there")
+  @MainActor
+  func cancelled() async {
+    let stage = Stage()
+    let windows = (0..<5).map { _ in Window() }
+    let subscriptions = windows.map { stage.hub.subscribe($0, to: Screen.self) }
+    stage.hub[Screen.self].notify { @MainActor in $0.lines.append("on its way") }
+    // The worker comes as far as it can: the main actor is busy with this test.
+    stage.run()
+    subscriptions[0].cancel()
+    await settle(stage)
+    #expect(windows.map(\.lines.count) == [0, 1, 1, 1, 1])
+    #expect(subscriptions[0].statistics.counts.cancelled == 1)
+    // A handler that cancels everybody is the last to begin there.
+    stage.hub[Screen.self].notify { @MainActor [hub = stage.hub] in
+      $0.lines.append("the last")
+      hub.unsubscribeAll(from: Screen.self)
+    }
+    stage.run()
+    await settle(stage)
+    #expect(windows.flatMap(\.lines).filter { $0 == "the last" }.count == 1)
+  }
+
+  @Test("what waits behind one that waits for the main actor is discarded if the subscriber dies")
+  @MainActor
+  func dead() async {
+    let hub = DelegateHub(.init(onIncident: { _ in }))
+    var window: Window? = Window()
+    let subscription = window.map { hub.subscribe($0, to: Screen.self) }
+    hub[Screen.self].notify { @MainActor in $0.lines.append("one") }
+    // The handler waits for the main actor, which this keeps.
+    while subscription?.statistics.counts.handling == 0 { Threads.pause() }
+    hub[Screen.self].notify { _ in }
+    window = nil
+    hub[Screen.self].notify { _ in }
+    await hub.drain()
+    #expect(hub.statistics().counts.description == told(expired: 3))
+    #expect(subscription?.isActive == false)
+  }
+
+  @Test("a function may be passed by its name")
+  func byName() async {
+    let hub = DelegateHub()
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    @Sendable func plain(_ probe: any Listener) { probe.log.record(1) }
+    @Sendable func awaiting(_ probe: any Listener) async throws {
+      await Task.yield()
+      probe.log.record(2)
+    }
+    hub[Listener.self].notify(plain)
+    hub[Listener.self].notify(awaiting)
+    await hub[Listener.self].notifyAndWait(plain)
+    #expect(probe.log.history == [1, 2, 1])
+  }
+}

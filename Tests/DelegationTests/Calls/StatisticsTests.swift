@@ -1,0 +1,233 @@
+import Delegation
+import Testing
+
+@Suite("Statistics", .inTurn)
+struct StatisticsTests {
+  private let stage = Stage { $0.onIncident = { _ in } }
+  private var statistics: DelegateHub.Statistics { stage.hub.statistics() }
+
+  // MARK: In words
+
+  @Test("the description tells all, protocol by protocol and subscriber by subscriber")
+  func description() {
+    let (gate, plain, named, both) = (Gate(), Probe("plain"), Probe("named"), Probe("both"))
+    #expect(statistics.description == "no subscriptions")
+    stage.hub.subscribe(plain, to: Listener.self, fileID: "Shop/Cart.swift", line: 1)
+    stage.hub.subscribe(
+      named, to: Listener.self, priority: 1, id: "quota", mailbox: .latest,
+      fileID: "Shop/Quota.swift", line: 2)
+    stage.hub.subscribe(both, to: Listener.self, fileID: "Shop/Cart.swift", line: 3)
+    stage.hub.subscribe(both, to: Bystander.self, fileID: "Shop/Cart.swift", line: 4)
+    #expect(statistics.description == "no calls")
+    #expect(stage.perform { await $0[Bystander.self].vote { _ in true } } == true)
+    stage.hub[Listener.self].notify { probe in
+      if probe.name == "named" { await gate.pass() }
+      if probe.name == "plain" { throw Refusal() }
+    }
+    stage.run()
+    for _ in 0..<3 { stage.hub[Listener.self].notify { _ in } }
+    stage.run()
+    #expect(
+      statistics.description == """
+        DelegationTests.Bystander: \(asked(answered: 1))
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:4: running 0; \(asked(answered: 1))
+        DelegationTests.Listener: posted 4, addressed 12, \
+        \(told(handled: 7, failed: 1, dropped: 2, waiting: 1, handling: 1))
+          DelegationTests.Probe (quota), subscribed at Shop/Quota.swift:2: running 1, \
+        \(told(dropped: 2, waiting: 1, handling: 1))
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:1: running 0, \
+        \(told(handled: 3, failed: 1))
+          DelegationTests.Probe, subscribed at Shop/Cart.swift:3: running 0, \(told(handled: 4))
+        """)
+    stage.open(gate)
+    withExtendedLifetime((plain, named, both)) {}
+  }
+
+  @Test("of more than twenty subscribers the description lists those that need attention most")
+  func descriptionOfMany() {
+    let gate = Gate()
+    let probes = Probe.many(60)
+    for (number, probe) in probes.enumerated() {
+      stage.hub.subscribe(
+        probe, to: Listener.self, mailbox: .latest, fileID: "A.swift", line: UInt(number))
+      stage.hub.subscribe(probe, to: Bystander.self, fileID: "B.swift", line: UInt(number))
+    }
+    // The 5 that hang have one handler that runs, one that waits and 2 dropped; 14 have failed once.
+    for _ in 0..<4 {
+      stage.hub[Listener.self].notify { if Int($0.name)! % 12 == 7 { await gate.pass() } }
+      stage.run()
+    }
+    stage.hub[Bystander.self].notify {
+      if Int($0.name)! % 4 == 1, $0.name != "1" { throw Refusal() }
+    }
+    stage.run()
+    let text = statistics.description.split(separator: "\n")
+    let listed = text.compactMap { line -> String? in
+      let words = line.split(separator: " ")
+      return line.hasPrefix("  ") ? String(words[3].dropLast()) : nil
+    }
+    let failed = (0..<60).filter { $0 % 4 == 1 && $0 != 1 }.map { "B.swift:\($0)" }
+    let hanging = (0..<60).filter { $0 % 12 == 7 }.map { "A.swift:\($0)" }
+    // One more, in the order in which they are served, as nothing distinguishes the rest.
+    #expect(Set(listed).isSuperset(of: failed + hanging))
+    #expect((listed.count, text.count) == (20, 23))
+    #expect(text.last == "and 100 more subscribers")
+    #expect(statistics.protocols.map(\.subscribers.count) == [60, 60])
+    stage.open(gate)
+    withExtendedLifetime(probes) {}
+  }
+
+  /// An id that notes when it is put into words.
+  private struct Talkative: Hashable, CustomStringConvertible {
+    let number: Int
+    let words = Recorder<Int>()
+
+    static func == (one: Self, other: Self) -> Bool { one.number == other.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+
+    var description: String {
+      words.record(number)
+      return "number \(number)"
+    }
+  }
+
+  private protocol Secret: AnyObject, Sendable {}
+  private final class Agent<Cover>: Secret {}
+  private enum Cover {}
+
+  @Test("names are made when somebody reads them, are the same in each run, and keep nobody alive")
+  func names() {
+    var mortal: Probe? = Probe()
+    let (id, agent) = (Talkative(number: 7), Agent<Cover>())
+    weak let trace = mortal
+    if let mortal {
+      stage.hub.subscribe(
+        mortal, to: Listener.self, id: id, hold: .strongly, fileID: "Shop/Quota.swift", line: 2)
+    }
+    stage.hub[Listener.self].notify { _ in }
+    stage.run()
+    let item = statistics.protocols.first?.subscribers.first
+    #expect(item?.counts.handled == 1)
+    #expect(id.words.history == [])
+    stage.hub.unsubscribeAll(from: Listener.self)
+    mortal = nil
+    #expect(trace == nil)
+    #expect(item?.subscriber == "DelegationTests.Probe (number 7)")
+    #expect(item?.site == "Shop/Quota.swift:2")
+    #expect(id.words.history == [7])
+    stage.hub.subscribe(agent, to: Secret.self)
+    let suite = "DelegationTests.StatisticsTests"
+    #expect(statistics.protocols.map(\.name).last == "\(suite).Secret")
+    #expect(
+      statistics.protocols.last?.subscribers.map(\.subscriber)
+        == ["\(suite).Agent<\(suite).Cover>"])
+    withExtendedLifetime(agent) {}
+  }
+
+  @Test("policies, holds and what counts for the absent are put into words as they are written")
+  func words() {
+    let policies: [DelegateHub.MailboxPolicy] = [.unbounded, .dropOldest(limit: 2), .latest]
+    #expect(policies.map(\.description) == ["unbounded", "dropOldest(limit: 2)", "latest"])
+    #expect(Set(policies).count == 3)
+    #expect(DelegateHub.MailboxPolicy.dropOldest(limit: 2) != .dropOldest(limit: 3))
+    #expect("\(DelegateHub.Hold.weakly), \(DelegateHub.Hold.strongly)" == "weakly, strongly")
+    #expect("\(DelegateHub.Absence<Int>.abstains)" == "abstains")
+    #expect("\(DelegateHub.Absence.counts(as: 3))" == "counts as 3")
+  }
+
+  // MARK: Notifications
+
+  @Test(
+    "totals are sums over protocols; those of one protocol are its part of all; before anybody subscribed there is nothing"
+  )
+  func totals() {
+    stage.hub[Listener.self].notify { _ in }
+    #expect(stage.hub[Listener.self].statistics == nil)
+    #expect(statistics.protocols.isEmpty)
+    let probes = stage.cast(3)
+    stage.hub.subscribe(probes[0], to: Bystander.self)
+    for _ in 0..<5 { stage.hub[Listener.self].notify { _ in } }
+    for _ in 0..<7 { stage.hub[Bystander.self].notify { _ in } }
+    stage.run()
+    #expect(stage.perform { await $0[Listener.self].vote { _ in true } } == true)
+    #expect((statistics.posted, statistics.addressed) == (12, 22))
+    #expect(statistics.counts.description == told(handled: 22))
+    #expect(statistics.counts.addressed == 22)
+    let one = stage.hub[Listener.self].statistics
+    #expect(one?.name == "DelegationTests.Listener")
+    #expect((one?.posted, one?.addressed) == (5, 15))
+    #expect(one?.counts.description == told(handled: 15))
+    #expect(one?.questions.description == asked(answered: 3))
+    #expect(one?.subscribers.isEmpty == true)
+  }
+
+  @Test(
+    "a subscription tells what has become of its notifications, also when it has ended; the past stays counted"
+  )
+  func ofOne() {
+    let gate = Gate()
+    let (probe, other) = (Probe(), Probe())
+    let subscription = stage.hub.subscribe(
+      probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 1)
+    stage.hub.subscribe(other, to: Listener.self)
+    var mortal: Probe? = Probe()
+    if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
+    for number in 0..<5 {
+      stage.hub[Listener.self].notify { [id = ObjectIdentifier(probe)] probe in
+        if number == 1 { throw Refusal() }
+        if number == 2, ObjectIdentifier(probe) == id { await gate.pass() }
+      }
+    }
+    mortal = nil
+    stage.run()
+    let running = subscription.statistics
+    #expect(running.subscriber == "DelegationTests.Probe (7)")
+    #expect(running.site == "Shop/Cart.swift:1")
+    #expect(running.subscription == subscription)
+    #expect(running.running == 1)
+    #expect(
+      running.counts.description == told(handled: 1, failed: 1, waiting: 2, handling: 1))
+    #expect(running.counts.addressed == 5)
+    subscription.cancel()
+    // It is shown as long as its handler runs.
+    #expect(
+      statistics.protocols[0].subscribers.last?.counts.description
+        == told(handled: 1, failed: 1, cancelled: 2, handling: 1))
+    stage.open(gate)
+    #expect(
+      subscription.statistics.counts.description == told(handled: 2, failed: 1, cancelled: 2))
+    #expect(subscription.statistics.running == 0)
+    #expect(statistics.protocols[0].subscribers.count == 1)
+    #expect(
+      statistics.counts.description == told(handled: 6, failed: 2, expired: 5, cancelled: 2))
+    withExtendedLifetime((probe, other)) {}
+  }
+
+  @Test(
+    "subscribers are shown in the order in which they are served; to look while all are ended loses nothing"
+  )
+  func order() {
+    let looks = Recorder<Int>()
+    let probes = Probe.many(4)
+    let hub = stage.hub
+    for (number, probe) in probes.enumerated() {
+      hub.subscribe(
+        probe, to: Listener.self, priority: [0, 5, -1, 5][number], fileID: "p", line: UInt(number))
+    }
+    for _ in 0..<2 {
+      #expect(
+        statistics.protocols.first?.subscribers.map(\.site) == ["p:1", "p:3", "p:0", "p:2"])
+      hub[Listener.self].notify { _ in }
+      stage.run()
+    }
+    for _ in 0..<2 {
+      // Nobody but the hub holds it: it dies in the midst of the others' ends.
+      let mortal = Probe(onDeath: { looks.record(hub.statistics().counts.addressed) })
+      hub.subscribe(mortal, to: Listener.self, hold: .strongly)
+    }
+    hub[Listener.self].notify { _ in }
+    hub.unsubscribeAll(from: Listener.self)
+    #expect(looks.history == [14, 14])
+    #expect(statistics.counts.description == told(handled: 8, cancelled: 6))
+  }
+}

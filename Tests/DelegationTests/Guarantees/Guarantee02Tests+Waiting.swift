@@ -1,0 +1,253 @@
+import Delegation
+import Testing
+
+/// Waiting for the handlers of what has ended: from outside, from handlers, and from tasks that these leave behind.
+extension Guarantee02Tests {
+  /// The calls of which several handlers may run on one subscriber.
+  static let calls: [Reach] = [
+    .vote, .voteWithin, .collect, .askInTurn, .pass, .notifyAsynchronously,
+  ]
+
+  @Test(
+    "cancelAndWait returns when every handler of the subscription has ended, and waits for no other"
+  )
+  func outside() {
+    let gates = [Gate(), Gate(), Gate()]
+    let (probes, hub) = (Probe.many(2), stage.hub)
+    let (own, neighbour) = (
+      hub.subscribe(probes[0], to: Listener.self), hub.subscribe(probes[1], to: Listener.self)
+    )
+    hub.subscribe(probes[0], to: Bystander.self)
+    hub.bystanders.notify { _ in await gates[2].pass() }
+    let votes = gates[..<2].map { gate in
+      stage.start { hub in
+        await hub.listeners.vote { probe in
+          if probe.name == "0" { await gate.pass() }
+          return true
+        }
+      }
+    }
+    hub.listeners.notify { probe in
+      if probe.name == "0" { await gates[0].pass() }
+      probe.log.record(1)
+    }
+    hub.listeners.notify { $0.log.record(2) }
+    stage.run()
+    let waiting = stage.start { _ in await own.cancelAndWait() }
+    // Resources are freed when it returns: it waits though the caller is cancelled, unless there is a deadline.
+    waiting.cancel()
+    stage.run()
+    #expect(stage.perform { _ in await neighbour.cancelAndWait() } != nil)
+    #expect(
+      stage.perform { _ in await own.cancelAndWait(within: .zero) }?.subscribers.map(\.running) == [
+        3
+      ])
+    let atDeadline = stage.start { _ in await own.cancelAndWait(within: .seconds(1)) }
+    stage.open(gates[0])
+    #expect(waiting.result == nil && atDeadline.result == nil)
+    stage.advance(by: .seconds(1))
+    #expect(atDeadline.result?.subscribers.map(\.running) == [1])
+    stage.open(gates[1])
+    #expect(waiting.result != nil && votes.allSatisfy { $0.result == true })
+    #expect(probes.map(\.log.history) == [[1], [1, 2]])
+    stage.open(gates[2])
+  }
+
+  @Test(
+    "it waits for the handlers of an ended subscription of the same object, too, not of another one"
+  )
+  func subscribedAgain() {
+    for reach in Reach.allCases where reach.isAsynchronous {
+      let (stage, gate, probe) = (Stage(), Gate(), Probe())
+      let first = stage.hub.subscribe(probe, to: Listener.self)
+      let other = stage.hub.cast(1)[0]
+      _ = stage.start { await reach.call($0) { _ in await gate.pass() } }
+      first.cancel()
+      let second = stage.hub.subscribe(probe, to: Listener.self)
+      let wait = stage.start { _ in await second.cancelAndWait() }
+      #expect(wait.result == nil, "\(reach)")
+      stage.hub.unsubscribe(other)
+      let wholly = stage.start { await $0.unsubscribeAndWait(probe) }
+      #expect(wholly.result == nil)
+      stage.open(gate)
+      #expect(wait.result != nil && wholly.result != nil, "\(reach)")
+    }
+  }
+
+  @Test("from the subscriber's own handler it waits for its other handlers, and not for that one")
+  func ownHandler() {
+    for isVote in [false, true] {
+      let (stage, gate, events, probe) = (Stage(), Gate(), Recorder<String>(), Probe())
+      let subscription = stage.hub.subscribe(probe, to: Listener.self)
+      let vote = stage.start { hub in
+        await hub.listeners.vote { _ in
+          await gate.pass()
+          events.record("answered")
+          return true
+        }
+      }
+      let wait: @Sendable (any Listener) async -> Bool = { _ in
+        await Task.yield()
+        await subscription.cancelAndWait()
+        events.record("waited")
+        return true
+      }
+      let other = isVote ? stage.start { await $0.listeners.vote(wait) } : nil
+      if !isVote { stage.listeners.notify { _ = await wait($0) } }
+      stage.run()
+      #expect(events.history == [])
+      stage.open(gate)
+      #expect(vote.result == true && other?.result ?? true)
+      #expect(events.history == ["answered", "waited"])
+    }
+  }
+
+  @Test(
+    "nor for one that awaits the vote in which it is called, be the voter another hub's",
+    arguments: [1, 2])
+  func nested(hubs: Int) {
+    let (outer, inner) = (Probe("outer"), Probe("inner"))
+    let other = hubs == 1 ? stage.hub : DelegateHub(on: stage.executor)
+    let subscription = stage.hub.subscribe(outer, to: Listener.self)
+    other.subscribe(inner, to: Bystander.self)
+    stage.listeners.notify { outer in
+      let isPermitted = await other.bystanders.vote { _ in
+        await other.bystanders.vote { inner in
+          await subscription.cancelAndWait()
+          inner.log.record(1)
+          return true
+        }
+      }
+      outer.log.record(isPermitted ? 2 : -2)
+    }
+    stage.run()
+    #expect([outer, inner].map(\.log.history) == [[2], [1]])
+  }
+
+  @Test(
+    "handlers that cancel each other in a ring, and wait, all go on", arguments: [2, 3, 10], [1, 2])
+  func ring(length: Int, hubs: Int) async {
+    for round in rounds(20) {
+      let hubs = (0..<hubs).map { _ in DelegateHub() }
+      let (gate, probes) = (Gate(), Probe.many(length))
+      let subscriptions = probes.enumerated().map {
+        hubs[$0 % hubs.count].subscribe($1, to: Listener.self)
+      }
+      let handler: @Sendable (any Listener) async -> Bool = { probe in
+        await gate.pass()
+        await subscriptions[(Int(probe.name)! + 1) % length].cancelAndWait()
+        probe.log.record(1)
+        return true
+      }
+      let calls = hubs.map { hub in
+        Task {
+          if round % 2 == 0 { return await hub.listeners.vote(handler) }
+          return await hub.listeners.notifyAndWait { _ = await handler($0) }.left.isEmpty
+        }
+      }
+      await gate.arrivals(length)
+      gate.open()
+      for call in calls { #expect(await call.value) }
+      #expect(probes.allSatisfy { $0.log.history == [1] })
+    }
+  }
+
+  @Test(
+    "a task that the handler starts counts as the handler, and a detached one does not",
+    arguments: [false, true])
+  func startedByTheHandler(isDetached: Bool) {
+    let (events, probe) = (Recorder<String>(), Probe())
+    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    stage.listeners.notify { [executor = stage.executor] _ in
+      let wait: @Sendable () async -> Void = {
+        await subscription.cancelAndWait()
+        events.record("waited")
+      }
+      if isDetached {
+        Task.detached(executorPreference: executor, operation: wait)
+      } else {
+        Task(executorPreference: executor, operation: wait)
+      }
+      for _ in 0..<5 { await Task.yield() }
+      events.record("ends")
+    }
+    stage.run()
+    #expect(events.history == (isDetached ? ["ends", "waited"] : ["waited", "ends"]))
+  }
+
+  @Test(
+    "a task left behind waits for the handlers of other calls, though its own has ended",
+    arguments: calls)
+  func leftBehind(first: Reach) {
+    // One subscriber's notifications come one at a time: the second one would not begin.
+    for second in Self.calls where first != .notifyAsynchronously || second != first {
+      // Alone, a voter is asked in the caller's task; beside another, in one of its own.
+      for others in 0...1 {
+        let (stage, events, answering, probe) = (Stage(), Recorder<String>(), Gate(), Probe("own"))
+        let subscription = stage.hub.subscribe(probe, to: Listener.self)
+        stage.hub.cast(others)
+        let long = stage.start { hub in
+          await first.call(hub) { probe in
+            guard probe.name == "own" else { return }
+            await answering.pass()
+            events.record("answered")
+          }
+        }
+        let short = stage.start { [executor = stage.executor] hub in
+          await second.call(hub) { probe in
+            guard probe.name == "own" else { return }
+            Task(executorPreference: executor) {
+              await subscription.cancelAndWait()
+              events.record("waited")
+            }
+            // The task that is left behind comes to wait before this handler has returned.
+            for _ in 0..<5 { await Task.yield() }
+            events.record("left")
+          }
+        }
+        #expect(short.result != nil && events.history == ["left"], "\(second), \(others)")
+        stage.open(answering)
+        #expect(long.result != nil)
+        #expect(events.history == ["left", "answered", "waited"], "\(second), \(others)")
+      }
+    }
+  }
+
+  @Test("once it has returned, amid a storm, nothing runs on the subscriber any more")
+  func storm() async {
+    for _ in rounds(30) {
+      let (hub, violations) = (DelegateHub(), Recorder<String>())
+      let freed = (0..<8).map { _ in Gate() }
+      let subscriptions = Probe.many(8).map {
+        hub.subscribe($0, to: Listener.self, hold: .strongly)
+      }
+      let check: @Sendable (any Listener, String) -> Void = { probe, moment in
+        if freed[Int(probe.name)!].arrived > 0 { violations.record("\(moment) of \(probe.name)") }
+      }
+      let handler: @Sendable (any Listener) async -> Bool = { probe in
+        check(probe, "start")
+        await Task.yield()
+        check(probe, "end")
+        return true
+      }
+      await withTaskGroup { group in
+        group.addTask {
+          for _ in 0..<20 {
+            hub.listeners.notify { check($0, "call") }
+            hub.listeners.notify { _ = await handler($0) }
+            await hub.listeners.forEach { _ = await handler($0) }
+          }
+        }
+        group.addTask { for _ in 0..<20 { _ = await hub.listeners.vote(handler) } }
+        for (subscription, gate) in zip(subscriptions, freed) {
+          group.addTask {
+            await subscription.cancelAndWait()
+            gate.arrive()
+          }
+        }
+      }
+      await hub.drain()
+      #expect(violations.history == [])
+    }
+  }
+}

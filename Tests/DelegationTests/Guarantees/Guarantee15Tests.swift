@@ -1,0 +1,192 @@
+import Delegation
+import Testing
+
+/// The task-locals of these tests.
+enum Ambient {
+  @TaskLocal static var request = "none"
+  @TaskLocal static var user = 0
+}
+
+@Suite("Guarantee 15: context", .inTurn)
+struct Guarantee15Tests {
+  static let telling: [Reach] = [.notify, .notifyAsynchronously, .notifyAndWait]
+
+  /// A hub that propagates the user, but not the request, among subscribers of which one has its own executor.
+  private func makeHub(propagating: Bool = true) -> DelegateHub {
+    let hub = DelegateHub(
+      .init(onIncident: { _ in }, propagating: propagating ? [.taskLocal(Ambient.$user)] : []))
+    hub.cast(9)
+    hub.cast(1, on: DispatchQueueExecutor(MarkedQueue.make("own")))
+    return hub
+  }
+
+  @Test(
+    "handlers of a question see its caller's task-locals, of a notification those that are propagated; nobody another's"
+  )
+  func taskLocals() async {
+    for reach in Reach.allCases {
+      for isPropagating in [false, true] {
+        let (hub, wrong, seen) = (
+          makeHub(propagating: isPropagating), Recorder<String>(), Recorder<Void>()
+        )
+        let isQuestion = Reach.asking.contains(reach)
+        await withTaskGroup { group in
+          for user in 1...8 {
+            group.addTask {
+              await Ambient.$request.withValue("r\(user)") {
+                await Ambient.$user.withValue(user) {
+                  let expected =
+                    "\(isQuestion ? "r\(user)" : "none") \(isQuestion || isPropagating ? user : 0)"
+                  await reach(hub) { _ in
+                    seen.record(())
+                    let found = "\(Ambient.request) \(Ambient.user)"
+                    if found != expected { wrong.record("\(found), not \(expected)") }
+                  }
+                }
+              }
+            }
+          }
+        }
+        await hub.drain()
+        // Before and after they have suspended.
+        #expect(seen.count == 8 * 10 * (reach == .notify ? 1 : 2), "\(reach)")
+        #expect(wrong.history == [], "\(reach)")
+      }
+    }
+  }
+
+  @Test("it is the value at the time of posting that counts, also of what a handler posts or asks")
+  func atPosting() {
+    let stage = Stage { $0.propagating = [.taskLocal(Ambient.$user)] }
+    let (hub, seen) = (stage.hub, Recorder<Int>())
+    hub.cast(1)
+    for user in 1...2 {
+      Ambient.$user.withValue(user) {
+        hub.listeners.notify { _ in
+          seen.record(Ambient.user)
+          hub.listeners.notify { _ in
+            seen.record(10 * Ambient.user)
+            Ambient.$user.withValue(5) {
+              hub.listeners.notify { _ in
+                await Task.yield()
+                seen.record(Ambient.user)
+              }
+            }
+            for user in await hub.listeners.ask(combining: .all(), { _ in Ambient.user }) {
+              seen.record(100 * user)
+            }
+          }
+        }
+      }
+    }
+    Ambient.$user.withValue(99) { stage.run() }
+    #expect(seen.history == [1, 2, 10, 100, 20, 200, 5, 5])
+  }
+
+  @Test(
+    "an incident has the values that are propagated, as at its call, and an error is reported all the same"
+  )
+  func incidents() {
+    let seen = Recorder<String>()
+    let stage = Stage { configuration in
+      configuration.propagating = [.taskLocal(Ambient.$user)]
+      configuration.onIncident = {
+        seen.record("\($0.call) \($0.reason) \(Ambient.user) \(Ambient.request)")
+      }
+    }
+    stage.hub.cast(1)
+    Ambient.$user.withValue(7) {
+      Ambient.$request.withValue("r7") {
+        stage.listeners.notify { _ in throw Refusal(reason: "no") }
+        _ = stage.start {
+          await $0.listeners.vote(absent: .abstains) { _ in throw Refusal(reason: "never") }
+        }
+      }
+    }
+    stage.run()
+    #expect(seen.history.sorted() == ["notify no 7 none", "vote never 7 none"])
+  }
+
+  /// Writes down with which task-locals and priority it is called.
+  private struct Attentive: Combiner {
+    let seen: Recorder<String>
+
+    private func note(_ call: String) {
+      seen.record("\(call) \(Ambient.request) \(Task.currentPriority == .low)")
+    }
+    mutating func begin(asking count: Int) -> Bool? {
+      note("begins")
+      return nil
+    }
+    mutating func receive(_ response: Bool, from position: Int) -> Bool? {
+      note("receives")
+      return nil
+    }
+    mutating func finish() -> Bool {
+      note("finishes")
+      return false
+    }
+  }
+
+  @Test("a combiner is called with the caller's, at a deadline too", arguments: [0, 5])
+  func combiner(seconds: Int) async {
+    let (stage, gate, seen) = (Stage(), Gate(), Recorder<String>())
+    stage.hub.cast(2)
+    let call = Ambient.$request.withValue("r9") { [hub = stage.hub] in
+      Task(executorPreference: stage.executor, priority: .low) {
+        await hub.listeners.ask(
+          combining: Attentive(seen: seen), within: .seconds(seconds), absent: .counts(as: true)
+        ) { probe in
+          if probe.name == "1" { await gate.pass() }
+          return true
+        }
+      }
+    }
+    stage.run()
+    stage.advance(by: .seconds(5))
+    #expect(seen.history == ["begins", "receives", "receives", "finishes"].map { "\($0) r9 true" })
+    stage.open(gate)
+    #expect(await call.value == false)
+  }
+
+  @Test(
+    "handlers of a question have the priority that the caller had when it asked",
+    arguments: Reach.asking)
+  func priority(reach: Reach) async {
+    for priority in [TaskPriority.high, .medium, .low] {
+      let (hub, seen) = (makeHub(), Recorder<TaskPriority>())
+      // To await the task itself would raise its priority.
+      Task.detached(priority: priority) {
+        await reach(hub) { _ in seen.record(Task.currentPriority) }
+      }
+      #expect(await seen.history(of: 20) == Array(repeating: priority, count: 20))
+      await hub.drain()
+    }
+  }
+
+  @Test("workers of notifyAndWait have at least its caller's priority")
+  func notifyAndWait() async {
+    let (hub, seen) = (DelegateHub(), Recorder<TaskPriority>())
+    hub.cast(3)
+    for priority in [TaskPriority.high, .medium] {
+      await Task.detached(priority: priority) {
+        _ = await hub.listeners.notifyAndWait { _ in seen.record(Task.currentPriority) }
+      }.value
+      #expect(seen.clear().allSatisfy { $0 >= priority })
+      await hub.drain()
+    }
+  }
+
+  @Test("a voter's own changes are seen by nobody else")
+  func voterOfAVoter() async {
+    let hub = makeHub()
+    let users = await Ambient.$user.withValue(-1) {
+      await hub.listeners.ask(combining: .all()) { probe in
+        let before = Ambient.user
+        await Ambient.$user.withValue(Int(probe.name)!) { await Task.yield() }
+        return [before, Ambient.user]
+      }
+    }
+    #expect(users == Array(repeating: [-1, -1], count: 10))
+  }
+}

@@ -1,0 +1,277 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("Mailbox: a subscriber's place in the chain of notifications", .inTurn(.heavy))
+struct MailboxTests {
+  @Test(
+    "after every history of steps it holds, hands out, drops and owes what a list would",
+    arguments: [DelegateHub.MailboxPolicy.unbounded, .latest, .dropOldest(limit: 2)])
+  func agreesWithList(policy: DelegateHub.MailboxPolicy) {
+    let exploration = MailboxWorld(policy).explore(upTo: 7)
+    #expect(exploration.fault == nil)
+    #expect(exploration.histories > 15_000)
+  }
+
+  @Test("what was posted before the subscription is for others, and a replay is not waited for")
+  func startsInTheChain() {
+    let numbers = Recorder<Int>()
+    var first = Structures.chain(of: 4, handling: numbers.record)
+    for _ in 0..<2 { first = first.next! }
+    var mailbox = Mailbox(at: first, number: 2)
+    mailbox.joined = 3
+    #expect((0..<4).filter { mailbox.hasPending($0) } == [3])
+    #expect(mailbox.account(published: 4) == Account(waiting: 2))
+    guard mailbox.attend(published: 4), case .handle(let content) = mailbox.proceed(published: 4)
+    else {
+      Issue.record("it begins with nothing")
+      return
+    }
+    content.run()
+    #expect(numbers.history == [2])
+    // One that ends passes the receipts of what was posted since it subscribed, and no others.
+    let remains = mailbox.terminate(at: 4, as: .expired)
+    #expect(remains?.exempt == 0)
+  }
+
+  @Test("a stretch of drops is told once, with how many there were since the last time")
+  func unreported() {
+    var mailbox = Mailbox(at: Structures.chain(of: 9), number: 0, policy: .dropOldest(limit: 2))
+    func drop(_ published: Int) -> [Int] {
+      [mailbox.dropOldest(published: published)?.count ?? 0, mailbox.takeUnreportedDrops()]
+    }
+    #expect(drop(4) == [2, 2])
+    #expect(drop(6) == [2, 0])
+    let attends = mailbox.attend(published: 6)
+    var steps = [mailbox.proceed(published: 6)]
+    for _ in 0..<2 { steps.append(mailbox.advance(after: .handled, published: 6)) }
+    guard attends, case .done = steps[2] else {
+      Issue.record("not done: \(steps)")
+      return
+    }
+    #expect(drop(9) == [1, 3])
+  }
+}
+
+/// A mailbox, the deliveries that its posts ask for, and the worker that attends, beside lists of numbers.
+///
+/// The subscription ends, is finished, gets another limit or a successor at any time.
+private struct MailboxWorld: SmallWorld {
+  enum Step {
+    case post
+    /// A worker comes by.
+    case visit
+    /// The handler has returned; the worker looks up what was posted, or finds the subscription closed.
+    case advance(Notification.Fate)
+    case limit(Int)
+    case relocate
+    case close(Termination)
+    /// What is posted from now on is not handled.
+    case finish
+    case takeOver
+    /// The handler of the one whose place was taken has returned.
+    case advanceOld
+  }
+
+  private static let most = 5
+
+  private let taken = Drawer()
+  private var mailbox: Mailbox
+  private var published = 0
+
+  // The model.
+  private var limit: Int
+  private var waiting: [Int] = []
+  /// What was posted after the end of those that it handles.
+  private var late: [Int] = []
+  private var handling: Int?
+  /// How many more the worker may take.
+  private var allowance = 0
+  private var isReliedOn = false
+  private var isRelocated = false
+  /// A delivery is due that will come by.
+  private var isDue = false
+  private var account = Account()
+  private var isFinished = false
+  private var isClosed = false
+  /// The one whose place this one has taken.
+  private var old: (mailbox: Mailbox, account: Account, isHandling: Bool)?
+
+  init(_ policy: DelegateHub.MailboxPolicy) {
+    limit = policy.limit ?? .max
+    mailbox = Mailbox(
+      at: Structures.chain(of: Self.most, handling: taken.put), number: 0, policy: policy)
+  }
+
+  var steps: [Step] {
+    var steps: [Step] = [.visit]
+    if published < Self.most { steps.append(.post) }
+    if handling != nil { steps.append(.advance(isClosed ? .expired : .handled)) }
+    if old?.isHandling == true { steps.append(.advanceOld) }
+    if isClosed { return steps }
+    if handling != nil { steps += [.advance(.failed), .relocate] }
+    if limit > 1 { steps.append(.limit(1)) }
+    if published > 0 { steps += [.close(.cancelled), .close(.expired)] }
+    if published > 0, !isFinished { steps.append(.finish) }
+    if published > 0, old == nil { steps.append(.takeOver) }
+    return steps
+  }
+
+  mutating func take(_ step: Step) -> String? {
+    var fault: String?
+    switch step {
+    case .post: post()
+    case .visit: fault = visit()
+    case .advance(let fate): fault = advance(fate)
+    case .limit(let limit):
+      (self.limit, mailbox.limit) = (limit, limit)
+      fault = drop()
+    case .relocate:
+      isRelocated = true
+      mailbox.relocate()
+    case .close(let termination): fault = close(termination)
+    case .finish:
+      isFinished = true
+      mailbox.end = published
+    case .takeOver: fault = takeOver()
+    case .advanceOld:
+      let step = old?.mailbox.advance(after: .handled, published: nil)
+      if case .handle = step { fault = "one whose place was taken goes on" }
+      old?.isHandling = false
+      old?.account.handled += 1
+    }
+    return fault ?? check()
+  }
+
+  private mutating func post() {
+    if isFinished, !isClosed {
+      late.append(published)
+    } else if !isClosed {
+      waiting.append(published)
+      isDue = true
+    }
+    published += 1
+  }
+
+  /// Up to where a worker sees what was posted.
+  private var visible: Int? { isClosed ? nil : min(published, mailbox.end) }
+
+  /// What a worker does whenever it looks.
+  private mutating func drop() -> String? {
+    let excess = isClosed ? 0 : max(0, waiting.count - limit)
+    account.dropped += excess
+    waiting.removeFirst(excess)
+    let count = mailbox.dropOldest(published: visible)?.count ?? 0
+    return count == excess ? nil : "dropped \(count), expected \(excess)"
+  }
+
+  private mutating func visit() -> String? {
+    isDue = false
+    if let fault = drop() { return fault }
+    let attends = mailbox.attend(published: visible)
+    if handling != nil {
+      if !isClosed { isReliedOn = true }
+      return attends ? "a second worker attends" : nil
+    }
+    if attends == waiting.isEmpty { return "attends: \(attends), though \(waiting) wait" }
+    guard attends else { return nil }
+    isReliedOn = false
+    allowance = waiting.count
+    return follow(mailbox.proceed(published: visible))
+  }
+
+  private mutating func advance(_ fate: Notification.Fate) -> String? {
+    switch fate {
+    case .handled: account.handled += 1
+    case .failed: account.failed += 1
+    default: lose(1)
+    }
+    handling = nil
+    return follow(mailbox.advance(after: fate, published: visible))
+  }
+
+  private mutating func lose(_ count: Int) {
+    if mailbox.termination == .expired {
+      account.expired += count
+    } else {
+      account.cancelled += count
+    }
+  }
+
+  private mutating func follow(_ step: Mailbox.Step) -> String? {
+    if case .handle(let content) = step {
+      content.run()
+      let numbers = taken.empty()
+      if isClosed || isRelocated || allowance == 0 || numbers != waiting.first.map({ [$0] }) {
+        return "took \(numbers) of \(waiting), of which it might take \(allowance)"
+      }
+      handling = waiting.removeFirst()
+      allowance -= 1
+      return nil
+    }
+    let mustGoOn = !waiting.isEmpty && (isReliedOn || isRelocated)
+    isRelocated = false
+    switch step {
+    case .more:
+      // A further worker is requested.
+      isDue = true
+      return mustGoOn ? nil : "more without a reason"
+    case .over: return isFinished && waiting.isEmpty ? nil : "over, though \(waiting) wait"
+    case .done where isFinished && !isClosed && waiting.isEmpty: return "it is not over"
+    case .done: return mustGoOn ? "it rests, though \(waiting) wait" : nil
+    default: return "\(step)"
+    }
+  }
+
+  private mutating func close(_ termination: Termination) -> String? {
+    let remains = mailbox.terminate(at: published, as: termination)
+    isClosed = true
+    let count = waiting.count + late.count
+    lose(count)
+    (waiting, late) = ([], [])
+    return remains?.count == count ? nil : "\(remains?.count ?? 0) remain, expected \(count)"
+  }
+
+  private mutating func takeOver() -> String? {
+    var successor = Mailbox(at: Notification(), number: published)
+    (successor.end, successor.limit) = (mailbox.end, limit)
+    successor.takeOver(from: &mailbox)
+    old = (mailbox, account, handling != nil)
+    (mailbox, account, handling) = (successor, Account(), nil)
+    (isRelocated, isReliedOn, isDue) = (false, false, true)
+    return nil
+  }
+
+  private func check() -> String? {
+    var expected = account
+    expected.waiting = waiting.count + late.count
+    expected.handling = handling == nil ? 0 : 1
+    let found = mailbox.account(published: published)
+    if found != expected { return "\(found), expected \(expected)" }
+    let owed = (0..<published).filter { mailbox.hasPending($0) }
+    let outstanding = (handling.map { [$0] } ?? []) + waiting + late
+    if owed != outstanding { return "owes \(owed), expected \(outstanding)" }
+    if let old {
+      var expected = old.account
+      expected.handling = old.isHandling ? 1 : 0
+      let found = old.mailbox.account(published: published)
+      if found != expected { return "\(found) of the former one, expected \(expected)" }
+    }
+    let isServed = handling != nil || isDue || isClosed || waiting.isEmpty
+    return isServed ? nil : "\(waiting) are stranded"
+  }
+}
+
+/// Takes the numbers of notifications until it is emptied.
+private final class Drawer: Sendable {
+  private let numbers = Lock<[Int]>([])
+
+  func put(_ number: Int) { numbers.withLock { $0.append(number) } }
+
+  func empty() -> [Int] {
+    numbers.withLock { numbers in
+      defer { numbers = [] }
+      return numbers
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@testable import Delegation
+
+@Suite("MemberList: the subscriptions of a protocol in the order in which they are served", .inTurn)
+struct MemberListTests {
+  fileprivate final class Member: Ranked {
+    private let state: Lock<(rank: Int, isOpen: Bool, isReplaced: Bool)>
+    let serial: Int
+
+    init(_ serial: Int, rank: Int = 0) {
+      self.serial = serial
+      state = Lock((rank, true, false))
+    }
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+    var isReplaced: Bool { state.withLock { $0.isReplaced } }
+    var rank: Int {
+      get { state.withLock { $0.rank } }
+      set { state.withLock { $0.rank = newValue } }
+    }
+    var order: (rank: Int, serial: Int) { (rank, serial) }
+
+    func end(isReplaced: Bool) {
+      state.withLock { ($0.isOpen, $0.isReplaced) = (false, isReplaced) }
+    }
+  }
+
+  private func list(of members: [Member]) -> MemberList<Member> {
+    var list = MemberList<Member>()
+    for member in members { list.add(member) }
+    return list
+  }
+
+  private func expectPut(
+    _ draft: inout MemberList<Member>.Draft, in list: inout MemberList<Member>,
+    _ expected: Bool = true
+  ) {
+    let isPut = list.put(&draft)
+    #expect(isPut == expected)
+  }
+
+  @Test("a list that was sorted while a priority was changed is no good, and one in order is")
+  func rankedMeanwhile() {
+    let members = (0..<3).map { Member($0) }
+    var list = list(of: members)
+    var draft = list.draft
+    draft.merge()
+    // Nothing was sorted.
+    list.rank(members[2], 1)
+    expectPut(&draft, in: &list)
+    #expect(draft.nodes.map(\.serial) == [0, 1, 2])
+    draft = list.draft
+    draft.merge()
+    list.rank(members[1], 2)
+    expectPut(&draft, in: &list, false)
+    #expect(list.merged().map(\.serial) == [1, 2, 0])
+  }
+
+  @Test(
+    "one whose place was taken stays for the callers that find its heir by it, until that is there")
+  func replaced() {
+    let members = (0..<3).map { Member($0) }
+    var list = list(of: members)
+    _ = list.merged()
+    var draft = list.draft
+    // It ends while the list is merged outside of the lock, and its heir is not in the draft.
+    members[1].end(isReplaced: true)
+    let heir = Member(1)
+    list.noteEnd()
+    list.add(heir)
+    draft.merge()
+    expectPut(&draft, in: &list)
+    #expect(draft.nodes.map(\.serial) == [0, 1, 2])
+    #expect(draft.nodes[1] === members[1])
+    #expect(list.merged().map { $0 === heir } == [false, true, false])
+  }
+
+  @Test(
+    "after random changes, with merges under way, each list is that of an array",
+    arguments: seeds(4))
+  func agreesWithArray(seed: UInt64) {
+    for run in 0..<UInt64(250) {
+      var run = ListRun(seed: seed &* 1_000 &+ run)
+      if let fault = run.play(steps: 40) {
+        Issue.record("\(fault)")
+        return
+      }
+    }
+  }
+}
+
+extension MemberList {
+  /// Merges at once.
+  fileprivate mutating func merged() -> [Member] {
+    var draft = draft
+    draft.merge()
+    let isPut = put(&draft)
+    #expect(isPut)
+    return draft.nodes
+  }
+}
+
+/// A list and beside it an array, which is sorted each time that it is looked at.
+private struct ListRun {
+  typealias Member = MemberListTests.Member
+
+  private struct Pending {
+    var draft: MemberList<Member>.Draft
+    /// The places that were taken when it was made, in order.
+    var expected: [Member]
+    let rankings: Int
+    var isMerged = false
+  }
+
+  private var dice: Dice
+  private var list = MemberList<Member>()
+  private var open: [Member] = []
+  private var lastSerial = 0
+  private var rankings = 0
+  private var pending: [Pending] = []
+  /// The places that were given up.
+  private var ended: Set<Int> = []
+
+  init(seed: UInt64) { dice = Dice(seed: seed) }
+
+  private var inOrder: [Member] { open.sorted { ($1.rank, $0.serial) < ($0.rank, $1.serial) } }
+
+  mutating func play(steps: Int) -> String? {
+    for step in 0..<steps {
+      var fault: String?
+      switch dice.roll(9) {
+      case 0, 1: add(serial: nil, rank: dice.roll(3) - 1)
+      case 2, 3: end(isReplaced: dice.roll(2) == 0)
+      case 4: rank()
+      case 5, 6:
+        if pending.count < 4 {
+          pending.append(Pending(draft: list.draft, expected: inOrder, rankings: rankings))
+        }
+      case 7: merge()
+      default: fault = put()
+      }
+      if let fault = fault ?? check() { return "\(fault) at step \(step)" }
+    }
+    while !pending.isEmpty {
+      merge()
+      if let fault = put() ?? check() { return fault }
+    }
+    _ = list.merged()
+    return list.snapshot == nil ? "changed by nobody" : check()
+  }
+
+  private mutating func add(serial: Int?, rank: Int) {
+    if serial == nil { lastSerial += 1 }
+    let member = Member(serial ?? lastSerial, rank: rank)
+    open.append(member)
+    list.add(member)
+  }
+
+  private mutating func end(isReplaced: Bool) {
+    guard !open.isEmpty else { return }
+    let member = open.remove(at: dice.roll(open.count))
+    member.end(isReplaced: isReplaced)
+    list.noteEnd()
+    if isReplaced {
+      add(serial: member.serial, rank: dice.roll(3) - 1)
+    } else {
+      ended.insert(member.serial)
+    }
+  }
+
+  private mutating func rank() {
+    guard let member = open.randomElement(using: &dice) else { return }
+    let rank = dice.roll(3) - 1
+    if member.rank != rank { rankings += 1 }
+    list.rank(member, rank)
+  }
+
+  private mutating func merge() {
+    guard let index = pending.indices.filter({ !pending[$0].isMerged }).randomElement(using: &dice)
+    else { return }
+    pending[index].isMerged = true
+    pending[index].draft.merge()
+  }
+
+  private mutating func put() -> String? {
+    guard let index = pending.indices.filter({ pending[$0].isMerged }).randomElement(using: &dice)
+    else { return nil }
+    var item = pending.remove(at: index)
+    guard list.put(&item.draft) else {
+      return item.rankings == rankings ? "refused, though no priority was changed" : nil
+    }
+    // Each place that has not been given up is there once, in the order of that moment.
+    let found = item.draft.nodes.map(\.serial).filter { !ended.contains($0) }
+    let expected = item.expected.map(\.serial).filter { !ended.contains($0) }
+    return found == expected ? nil : "\(found), expected \(expected)"
+  }
+
+  private func check() -> String? {
+    guard let snapshot = list.snapshot, !snapshot.elementsEqual(inOrder, by: ===) else {
+      return nil
+    }
+    return "snapshot \(snapshot.map(\.serial)), expected \(inOrder.map(\.serial))"
+  }
+}
