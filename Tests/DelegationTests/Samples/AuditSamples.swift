@@ -2,7 +2,6 @@ import Delegation
 import DelegationTesting
 import Testing
 
-// sample: Audit
 /// What must not be lost: whoever does something says so here before it counts as done.
 protocol Audit: AnyObject, Sendable {
   func record(_ entry: String) async throws
@@ -54,7 +53,6 @@ struct NotWritten: Error {
   let entry: String
   let outcome: DelegateHub.Outcome
 }
-// end of sample: Audit
 
 protocol AuditFile: Sendable {
   func append(_ entry: String) async throws
