@@ -13,7 +13,13 @@ final class Clients: Service {
   private let chat: Chat
   private let clients: AsyncStream<Client>
   private let continuation: AsyncStream<Client>.Continuation
-  private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+  private let state = Mutex(State())
+
+  private struct State {
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    /// Whether goodbye has been said: one that comes after that goes at once.
+    var isOver = false
+  }
 
   init(_ chat: Chat) {
     self.chat = chat
@@ -24,9 +30,9 @@ final class Clients: Service {
   func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
     let (limits, continuation) = (chat.limits, continuation)
     return channel.eventLoop.makeCompletedFuture {
+      let idle = IdleStateHandler(allTimeout: TimeAmount(limits.silence))
       try channel.pipeline.syncOperations.addHandlers([
-        IdleStateHandler(allTimeout: TimeAmount(limits.silence)), SilenceHandler(),
-        ByteToMessageHandler(LineDecoder(limit: limits.line)),
+        idle, ByteToMessageHandler(LineDecoder(limit: limits.line)),
       ])
       let client = try Client(
         wrappingChannelSynchronously: channel,
@@ -34,9 +40,12 @@ final class Clients: Service {
           // Half a connection is closed as a whole.
           isOutboundHalfClosureEnabled: false, inboundType: String.self,
           outboundType: ByteBuffer.self))
-      if case .terminated = continuation.yield(client) {
+      // What is written before it is active may be lost.
+      let door = DoorHandler {
+        guard case .terminated = continuation.yield(client) else { return }
         Task { try await client.executeThenClose { _, _ in } }
       }
+      try channel.pipeline.syncOperations.addHandler(door, position: .after(idle))
     }
   }
 
@@ -54,23 +63,29 @@ final class Clients: Service {
 
   private func serve(_ client: Client) async {
     let key = ObjectIdentifier(client.channel)
-    let count = channels.withLock { channels in
-      channels[key] = client.channel
-      return channels.count
+    let (count, isOver) = state.withLock { state in
+      state.channels[key] = client.channel
+      return (state.channels.count, state.isOver)
     }
     try? await client.executeThenClose { inbound, outbound in
-      if count > chat.limits.connections {
+      if isOver {
+        try await outbound.write(ByteBuffer(string: "bye\n"))
+      } else if count > chat.limits.connections {
         try await outbound.write(ByteBuffer(string: "no there are too many connections\n"))
       } else {
         await Connection(chat, client.channel, outbound).run(inbound)
       }
     }
-    _ = channels.withLock { $0.removeValue(forKey: key) }
+    _ = state.withLock { $0.channels.removeValue(forKey: key) }
   }
 
   private func sayGoodbye() {
     continuation.finish()
-    for channel in channels.withLock({ $0 }).values {
+    let channels = state.withLock { state in
+      state.isOver = true
+      return state.channels.values
+    }
+    for channel in channels {
       channel.writeAndFlush(ByteBuffer(string: "bye\n")).whenComplete { _ in
         channel.close(promise: nil)
       }
@@ -80,9 +95,21 @@ final class Clients: Service {
   }
 }
 
-/// Closes a connection on which nothing is read or written for too long.
-private final class SilenceHandler: ChannelInboundHandler {
+/// Lets a connection in once it is active, and closes it if nothing is read or written for too long.
+private final class DoorHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
+
+  private var letIn: (() -> Void)?
+
+  init(_ letIn: @escaping () -> Void) { self.letIn = letIn }
+
+  func channelActive(context: ChannelHandlerContext) {
+    letIn.take()?()
+    context.fireChannelActive()
+  }
+
+  /// One that has gone before is let in to be taken away.
+  func handlerRemoved(context: ChannelHandlerContext) { letIn.take()?() }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is IdleStateHandler.IdleStateEvent {

@@ -14,16 +14,16 @@ struct Sheet {
   init(of results: [Result]) {
     var rows: [String] = []
     for result in results where rows.last != result.row { rows.append(result.row) }
-    let sizes = Set(results.map(\.size)).sorted().map(String.init).joined(separator: " / ")
+    let sizes = Set(results.map(\.size)).sorted().map(String.init).joined(separator: "/")
     let names = ["what, among \(sizes)", "the hub"] + Self.peers.map(\.rawValue)
     let body = rows.map { row in
       let found = results.filter { $0.row == row }.sorted { $0.size < $1.size }
       let hub = found.map { Table.text($0.figures[.hub] ?? .nan, $0.unit) }
       let cells = Self.peers.map { peer in
         let ratios = found.compactMap { $0.ratios[peer] }.map(Table.digits)
-        return ratios.isEmpty ? "" : ratios.joined(separator: " / ") + " x"
+        return ratios.isEmpty ? "" : ratios.joined(separator: "/") + " x"
       }
-      return ([row, hub.joined(separator: " / ")] + cells).joined(separator: " | ")
+      return ([row, hub.joined(separator: ", ")] + cells).joined(separator: " | ")
     }
     let rules = ["---"] + Array(repeating: "---:", count: names.count - 1)
     lines = ([names.joined(separator: " | "), rules.joined(separator: " | ")] + body)

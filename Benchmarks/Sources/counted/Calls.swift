@@ -47,8 +47,10 @@ enum Calls {
     await count("`notifyAndWait` among \(number)") {
       await delegates.notifyAndWait { $0.didPass(7) }
     }
-    await count("`notifyAndWait(leaving: 2)` among \(number)") {
+    // And the drain, so that what it leaves is not the next one's.
+    await count("`notifyAndWait(leaving: 2)` among \(number), and `drain`") {
       await delegates.notifyAndWait(leaving: 2) { $0.didPass(7) }
+      await delegates.hub.drain()
     }
     withExtendedLifetime(members) {}
   }

@@ -134,7 +134,7 @@ extension Delivery {
     sending batches: inout Batches
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
-    if node.hasExecutor || node.isAttended { _ = node.isActive(endingIn: nil) }
+    if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
     var step = node.attend(at: place)
     while true {
       // Consumed: the content is shared by all workers, and counting a second reference to it would be

@@ -65,11 +65,13 @@ final class HubCore: @unchecked Sendable {
   }
 
   /// Counts a worker.
+  @usableFromInline
   func begin() { workers.rise() }
 
   /// Counts a worker off, and resumes the tasks that wait for the hub to become idle.
   ///
   /// Must not be called under a lock.
+  @usableFromInline
   func end() { workers.fall() }
 
   /// Takes an incident and returns at once; a task of its own, which is counted, calls the hook as long as there are any.

@@ -21,8 +21,8 @@ extension DelegateHub {
       return combiner.finish()
     }
     // Counted until it is decided: a drain has to see what is between the loop and the rest as well.
-    beginLoop()
-    defer { endLoop() }
+    core.begin()
+    defer { core.end() }
     var position = 0
     if core.mayAskInPlace && asking.place == nil {
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
@@ -39,8 +39,8 @@ extension DelegateHub {
     by combiner: C
   ) async -> Result<C.Outcome, E> {
     // Interceptors may drain the hub: then the question alone is counted.
-    if core.interception != nil { endLoop() }
-    defer { if core.interception != nil { beginLoop() } }
+    if core.interception != nil { core.end() }
+    defer { if core.interception != nil { core.begin() } }
     return await conduct(
       asking, in: asking.call, of: asking.recipients, among: nodes, from: first,
       counting: Tally<C, E>(asking: nodes.count - first, combiner: combiner))
@@ -55,11 +55,14 @@ extension DelegateHub {
       asking.recipients, by: combiner, in: asking.call, within: deadline(within: duration), asking)
   }
 
-  /// Counts the current task as one that asks.
+  /// Asks side by side for each one's own result; clients do not carry its code.
   @usableFromInline
-  nonisolated func beginLoop() { core.begin() }
-
-  /// Counts it off.
-  @usableFromInline
-  nonisolated func endLoop() { core.end() }
+  nonisolated func collectApart<P, R: Sendable>(
+    _ asking: AskingInPlace<P, R, any Error>, within duration: Duration?
+  ) async -> [Reply<R>] {
+    await decide(
+      asking.recipients, by: .all(), in: .collect, within: deadline(within: duration),
+      AskingForReply(asking)
+    ).outcome
+  }
 }

@@ -121,3 +121,14 @@ extension DelegateHub {
     core.end()
   }
 }
+
+extension Result {
+  /// The outcome of a question that does not fail: it counts what is thrown as absent.
+  @inlinable
+  var outcome: Success {
+    guard case .success(let outcome) = self else {
+      fatalError("Delegation: a question failed that counts failures as absent")
+    }
+    return outcome
+  }
+}

@@ -6,8 +6,8 @@ extension DelegateHub {
   ) throws(E) {
     let nodes = snapshot(of: recipients.key)
     if nodes.isEmpty { return }
-    beginLoop()
-    defer { endLoop() }
+    core.begin()
+    defer { core.end() }
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
       if try node.callForEach(in: recipients, body) == nil {

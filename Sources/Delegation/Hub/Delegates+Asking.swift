@@ -23,8 +23,10 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    let asking = AskingForResponse(recipients, in: .collect, body)
-    return await hub.collect(recipients, within: duration, asking)
+    await hub.decide(
+      recipients, by: .all(), in: .collect, within: hub.deadline(within: duration),
+      AskingForReply(AskingForResponse(recipients, in: .collect, body))
+    ).outcome
   }
 
   /// Asks the subscribers one after another until one answers.

@@ -71,8 +71,9 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
     await hub.decide(
-      recipients, by: rule, in: .vote, within: duration,
-      AskingForVote(recipients, absent: absence, body))
+      recipients, by: rule, in: .vote, within: hub.deadline(within: duration),
+      AskingForVote(recipients, absent: absence, body)
+    ).outcome
   }
 
   /// Asks every subscriber for a yes or no with a closure that awaits nothing.
@@ -142,8 +143,9 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
     await hub.decide(
-      recipients, by: combiner, in: .ask, within: duration,
-      AskingForResponse(recipients, in: .ask, absent: absence, body))
+      recipients, by: combiner, in: .ask, within: hub.deadline(within: duration),
+      AskingForResponse(recipients, in: .ask, absent: absence, body)
+    ).outcome
   }
 
   /// Asks every subscriber with a closure that awaits nothing, and combines the responses.

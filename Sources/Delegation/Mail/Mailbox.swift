@@ -20,7 +20,7 @@ enum Termination: Sendable {
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
 /// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
-/// to be handed over to a successor.
+/// to be handed over to a newer subscription.
 struct Mailbox: Sendable {
   /// A part of the chain that nobody will handle: to be released, and its receipts passed, outside the lock.
   struct Remains: Sendable {
@@ -254,13 +254,16 @@ struct Mailbox: Sendable {
 
   // MARK: Dropping
 
+  /// How many are dropped in one section of the lock.
+  static let mostDroppedAtOnce = 4096
+
   /// Drops the oldest that wait beyond the limit, by going on in the chain.
   ///
-  /// - Returns: what was dropped; `nil` for nothing.
+  /// - Returns: what was dropped; `nil` for nothing. If it is ``mostDroppedAtOnce``, there may be more.
   @inline(__always)
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
-    return drop(published - position - limit)
+    return drop(min(published - position - limit, Self.mostDroppedAtOnce))
   }
 
   @inline(never)
@@ -273,8 +276,9 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// How many were dropped since the last report, if it has begun to drop; otherwise 0. That only the latest waits is
-  /// no fault.
+  /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
+  ///
+  /// That only the latest waits is no fault.
   mutating func takeUnreportedDrops() -> Int {
     guard flags.remove(.unreported) != nil else { return 0 }
     defer { reported = dropped }

@@ -23,9 +23,9 @@ extension DelegateHub {
       /// An interceptor did not call their handlers, or they were for subscribers that conform to a further protocol,
       /// and theirs does not.
       ///
-      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. A mailbox with a limit passes over the latter
-      /// at once, except those that it has taken over by `id:`. These, and those in a mailbox without a limit, wait for
-      /// their turn.
+      /// See ``DelegateHub/Interceptor`` and ``Delegates/conforming(to:)``. They wait for their turn, and take a place in a
+      /// mailbox with a limit. A question or `forEach` that comes to an ``EventStream``, which passes it over, counts here
+      /// as well, and as addressed.
       public internal(set) var passedOver = 0
       /// They wait.
       public internal(set) var waiting = 0

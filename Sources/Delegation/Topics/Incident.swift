@@ -107,6 +107,8 @@ extension DelegateHub.Incident {
 
     /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
     /// subscriber has caught up.
+    ///
+    /// What ``DelegateHub/MailboxPolicy/latest`` drops is counted, and not reported: it is what was asked for.
     public static let dropped = Kind(code: .dropped)
 
     /// A subscriber died before its subscription was ever called, though calls were made on its protocol.
@@ -115,7 +117,8 @@ extension DelegateHub.Incident {
     /// only a local variable, which keeps it until its last use and not until the end of the scope.
     /// It is reported once, when the hub finds the dead one, at a call or in a search for dead ones. It is not
     /// reported if another subscriber of its type that the same line of the source has subscribed was called
-    /// before: that line keeps its subscribers, so this one was released on purpose. The hub remembers 64 such lines and
+    /// before: that line keeps its subscribers, so this one was released on purpose. Nor is it of the owner of an observer,
+    /// or of a stream. The hub remembers 64 such lines and
     /// types for each protocol; beyond them it reports each subscriber that was not called itself.
     public static let unheard = Kind(code: .unheard)
 

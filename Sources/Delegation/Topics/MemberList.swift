@@ -50,6 +50,15 @@ struct MemberList<Member: Ranked>: Sendable {
     endedCount += 1
   }
 
+  /// Empties the list, as nobody is subscribed.
+  ///
+  /// - Returns: what was in it, for the caller to release outside the lock.
+  mutating func removeAll() -> [[Member]] {
+    if endedCount == 0 { return [] }
+    defer { (ordered, added, endedCount, merged) = ([], [], 0, version) }
+    return [ordered, added]
+  }
+
   /// Changes a subscription's priority.
   mutating func rank(_ node: Member, _ rank: Int) {
     if node.rank == rank { return }

@@ -16,21 +16,25 @@ extension SubscriptionNode {
   /// How many notifications have been posted.
   var published: Int { topic.published.load(ordering: .acquiring) }
 
-  /// Changes the contents, after they have what is the older one's and a mailbox with a limit has stored what
-  /// was posted.
+  /// Changes the contents, after a mailbox with a limit has gone on in the chain as far as it has to.
   ///
-  /// It reports and releases what was dropped, outside the lock.
+  /// It reports and releases what was dropped, outside the lock. A flood is dropped in pieces: a poster may wait for who
+  /// subscribes, and that one for this lock.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
-    let (result, overflow, dropped) = contents.withLock { contents in
-      let published = published(to: contents.mailbox)
-      let overflow = contents.mailbox.dropOldest(published: published)
-      return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
+    while true {
+      let (result, overflow, dropped) = contents.withLock {
+        contents -> (Result?, Mailbox.Remains?, Int) in
+        let published = published(to: contents.mailbox)
+        let overflow = contents.mailbox.dropOldest(published: published)
+        if overflow?.count == Mailbox.mostDroppedAtOnce { return (nil, overflow, 0) }
+        return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
+      }
+      if let overflow {
+        let last = overflow.passReceipts(by: reference)
+        if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
+      }
+      if let result { return result }
     }
-    if let overflow {
-      let last = overflow.passReceipts(by: reference)
-      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
-    }
-    return result
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.

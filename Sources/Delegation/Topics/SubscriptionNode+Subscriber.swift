@@ -2,15 +2,6 @@ public import Synchronization
 
 /// How a subscription reaches its subscriber.
 extension SubscriptionNode {
-  /// Whether calls may still start, and the subscriber is alive; if it has died, the subscription ends as
-  /// expired.
-  ///
-  /// Must not be called under a lock.
-  ///
-  /// - Parameter call: the call that looks, if one does.
-  /// - Returns: whether they may.
-  func isActive(endingIn call: CallKind?) -> Bool { isOpen && object(for: call) != nil }
-
   /// The subscriber.
   ///
   /// Must not be called under a lock.

@@ -4,8 +4,8 @@ public import Synchronization
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
 /// how many questions were asked, and how many are being answered. `contents` is under a lock of its own, and has the
-/// mailbox and the options. Neither this lock nor the topic's is ever taken under the other: posters wait for the
-/// topic's, and changes of a mailbox may take long.
+/// mailbox and the options. The topic's lock is never taken under this one. This one is taken under the
+/// topic's where somebody subscribes, and only for constant time, because posters wait for the topic's.
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
@@ -76,7 +76,7 @@ final class SubscriptionNode: Ranked {
     var options: SubscriptionOptions?
     /// What is to be added to what `state` says of questions.
     ///
-    /// Empty, or one; it is an array, as the mailbox's backlog is.
+    /// Empty, or one: of an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
   }
 
@@ -289,5 +289,13 @@ final class SubscriptionNode: Ranked {
     } else {
       state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
     }
+  }
+}
+
+extension SubscriptionOptions {
+  /// The first state of a subscription that has them.
+  fileprivate var initialState: UInt64 {
+    typealias Bits = SubscriptionNode.Bits
+    return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
   }
 }

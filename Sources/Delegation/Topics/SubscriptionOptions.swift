@@ -111,12 +111,6 @@ final class SubscriptionOptions: Sendable {
     SubscriptionOptions(of: 0, id: id, loop: loop)
   }
 
-  /// The first state of a subscription that has them.
-  var initialState: UInt64 {
-    typealias Bits = SubscriptionNode.Bits
-    return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
-  }
-
   /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
 

@@ -31,7 +31,7 @@ extension Topic {
   }
 
   private func change<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
-    let (result, isHeavy, woken) = state.withLock { index in
+    let (result, isHeavy, woken, rest) = state.withLock { index in
       let wasEmpty = index.population == 0
       let result = section(&index)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
@@ -39,8 +39,11 @@ extension Topic {
         index.shortages = index.shortages.filter { $0 > index.population }
       }
       let hasChanged = wasEmpty != (index.population == 0)
-      return (result, index.isHeavy, hasChanged ? index.watchers : nil)
+      // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
+      let rest = index.population == 0 ? index.members.removeAll() : []
+      return (result, index.isHeavy, hasChanged ? index.watchers : nil, rest)
     }
+    withExtendedLifetime(rest) {}
     // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
     if let woken { for wake in woken.values { wake.yield() } }
     if isHeavy { merge() }

@@ -234,12 +234,7 @@ struct TopicIndex: Sendable {
   // MARK: Memory
 
   /// Whether so many have ended since the last merge that their memory is worth another one.
-  ///
-  /// So it is when nobody is left: nobody asks for the list then, and when the hub is released, topic and subscriptions
-  /// refer to each other no longer.
-  var isHeavy: Bool {
-    members.endedCount >= (population == 0 ? 1 : Swift.max(Self.smallestSweep, population))
-  }
+  var isHeavy: Bool { members.endedCount >= Swift.max(Self.smallestSweep, population) }
 
   /// Whether it is time to look for dead subscribers; true once until ``didSweep()``.
   mutating func takeSweep() -> Bool {

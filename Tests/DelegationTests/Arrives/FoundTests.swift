@@ -63,7 +63,7 @@ struct FoundTests {
     let waiting = Task { await events.hub.unsubscribeAndWait(owner) }
     #expect(await waiting.isWaiting)
     gate.open()
-    await waiting.value
+    _ = await waiting.value
     #expect(heard.events.count { $0.hasSuffix(": 1") } >= 3)
     events.post(2)
     await events.hub.drain()

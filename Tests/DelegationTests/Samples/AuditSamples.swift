@@ -54,7 +54,7 @@ struct NotWritten: Error {
   let entry: String
   let outcome: DelegateHub.Outcome
 }
-// end of sample: Audit
+// end of sample
 
 protocol AuditFile: Sendable {
   func append(_ entry: String) async throws

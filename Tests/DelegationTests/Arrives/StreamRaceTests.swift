@@ -2,8 +2,8 @@ import Delegation
 import DelegationTesting
 import Testing
 
-@Suite("2.3 Streams, stormed", .inTurn(.heavy))
-struct StreamStormTests {
+@Suite("2.3 Streams: races", .inTurn(.heavy))
+struct StreamRaceTests {
   /// Whether each poster's numbers are in order.
   private func isOrdered(_ numbers: [Int]) -> Bool {
     var last: [Int: Int] = [:]
