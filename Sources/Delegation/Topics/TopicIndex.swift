@@ -20,7 +20,7 @@ struct TopicIndex: Sendable {
   /// The subscriber of an entry may have died unnoticed.
   private(set) var open = ShardedDictionary<SubscriptionNode>()
   /// The same in order.
-  var members = MemberList<SubscriptionNode>()
+  var members = MemberList()
   /// Those whose subscriber has an owner, by the owner's address.
   private var owned = ShardedDictionary<[SubscriptionNode]>()
   /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
