@@ -120,9 +120,12 @@ extension WaitGoal {
       WaitingHandlers.shared.withLock { $0.add(.init(goal: self, context: context)) }
     }
     if let context { Self.lookAgain(for: context.chain) }
-    var excuses = context != nil
-    if case .room = self { excuses = true }
-    let waiter = excuses ? Waiter { countWaiting() } : Waiter()
+    // From outside, handlers that wait are waited for.
+    let isOutside = context == nil
+    var hasExcuses = !isOutside
+    if case .room = self { hasExcuses = true }
+    let waiter =
+      hasExcuses ? Waiter { isOutside ? leftOut.count : countWaiting() } : Waiter()
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
