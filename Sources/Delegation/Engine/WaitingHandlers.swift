@@ -62,8 +62,7 @@ enum WaitGoal: Sendable {
   /// Those that the goal counts, and that are not waited for.
   private var leftOut: [SubscriptionNode] {
     guard case .room(let receipt, let topic) = self else { return [] }
-    return topic.state.withLock { $0.ended.values.flatMap(\.self) }
-      .filter { $0.hasPending(receipt) }
+    return topic.state.withLock { $0.allEnded }.filter { $0.hasPending(receipt) }
   }
 
   /// How many of those that the goal counts wait at the moment, or are not waited for.

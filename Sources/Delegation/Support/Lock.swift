@@ -59,20 +59,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
       return try body(&state)
     }
   }
-
-  /// Copies a part of the state, and reads it outside the lock.
-  ///
-  /// A later section that finds itself the storage's only owner writes to it in place. The thread sanitizer does not see
-  /// that the copy was released before, but that this thread has passed the lock after it had read.
-  func withCopy<Copy: Sendable, Result>(
-    of part: (State) -> Copy, _ body: (Copy) -> Result
-  ) -> Result {
-    let copy = withLock { part($0) }
-    let result = body(copy)
-    withLock { _ in }
-    withExtendedLifetime(copy) {}
-    return result
-  }
 }
 
 #if os(Linux) || os(Android)

@@ -88,27 +88,21 @@ extension DelegateHub {
   /// What became of a handler, for an ``Interceptor``.
   public struct HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The handler returned.
-    public static let returned = Self(isCalled: true)
+    public static let returned = Self(isCalled: true, error: nil)
     /// The handler was not called: an interceptor did not call `next`, the subscriber had died, its subscription had
     /// ended, or the outcome was fixed.
-    public static let notCalled = Self(isCalled: false)
+    public static let notCalled = Self(isCalled: false, error: nil)
 
     /// Whether the handler was called.
     public let isCalled: Bool
     /// What the handler threw, if it threw.
-    public private(set) var error: (any Error)?
-
-    private init(isCalled: Bool) { self.isCalled = isCalled }
+    public let error: (any Error)?
 
     /// The handler threw.
     ///
     /// - Parameter error: the error.
     /// - Returns: the outcome.
-    public static func threw(_ error: any Error) -> Self {
-      var outcome = Self.returned
-      outcome.error = error
-      return outcome
-    }
+    public static func threw(_ error: any Error) -> Self { Self(isCalled: true, error: error) }
 
     /// What became of it, in words.
     public var description: String {

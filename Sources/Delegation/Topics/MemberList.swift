@@ -1,14 +1,3 @@
-/// What a list of members needs of one.
-protocol Ranked: AnyObject, Sendable {
-  var isOpen: Bool { get }
-  /// Whether it has ended because another one, with the same serial number, has taken its place.
-  var isReplaced: Bool { get }
-  /// Higher is served first.
-  var rank: Int { get set }
-  /// Where it is served: by rank, then by serial.
-  var order: (rank: Int, serial: Int) { get }
-}
-
 /// The open subscriptions of one protocol in the order in which they are served: one list with one version.
 ///
 /// A change takes constant time. Who needs the order takes what there is, merges it outside the lock, and puts the
@@ -16,13 +5,13 @@ protocol Ranked: AnyObject, Sendable {
 ///
 /// Invariant: `ordered` and `added`, one after the other, have every open subscription once. An ended one is dropped by
 /// the next merge.
-struct MemberList<Member: Ranked>: Sendable {
+struct MemberList: Sendable {
   private var version = 0
   /// The version that `ordered` is of.
   private var merged = 0
-  private var ordered: [Member] = []
+  private var ordered: [SubscriptionNode] = []
   /// Those that were added after these.
-  private var added: [Member] = []
+  private var added: [SubscriptionNode] = []
   /// How many have ended since the last merge.
   private(set) var endedCount = 0
   /// The last version whose change was not an addition at the end.
@@ -31,9 +20,9 @@ struct MemberList<Member: Ranked>: Sendable {
   private var lastRanking = 0
 
   /// All in order, if nothing has changed since the last merge.
-  var snapshot: [Member]? { version == merged ? ordered : nil }
+  var snapshot: [SubscriptionNode]? { version == merged ? ordered : nil }
 
-  mutating func add(_ node: Member) {
+  mutating func add(_ node: SubscriptionNode) {
     version += 1
     // The last one of a list that is not in order need not be the last one of all.
     if let last = added.last ?? ordered.last,
@@ -53,14 +42,14 @@ struct MemberList<Member: Ranked>: Sendable {
   /// Empties the list, as nobody is subscribed.
   ///
   /// - Returns: what was in it, for the caller to release outside the lock.
-  mutating func removeAll() -> [[Member]] {
+  mutating func removeAll() -> [[SubscriptionNode]] {
     if endedCount == 0 { return [] }
     defer { (ordered, added, endedCount, merged) = ([], [], 0, version) }
     return [ordered, added]
   }
 
   /// Changes a subscription's priority.
-  mutating func rank(_ node: Member, _ rank: Int) {
+  mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
     if node.rank == rank { return }
     node.rank = rank
     version += 1
@@ -75,9 +64,9 @@ struct MemberList<Member: Ranked>: Sendable {
     fileprivate let endedCount: Int
     fileprivate let mustSort: Bool
     /// All; once it is put back, the list in whose place it is, for the caller to release outside the lock.
-    fileprivate var former: [Member]
-    fileprivate let added: [Member]
-    private(set) var nodes: [Member] = []
+    fileprivate var former: [SubscriptionNode]
+    fileprivate let added: [SubscriptionNode]
+    private(set) var nodes: [SubscriptionNode] = []
 
     fileprivate init(_ list: MemberList) {
       (version, base, endedCount) = (list.version, list.merged, list.endedCount)
@@ -94,7 +83,7 @@ struct MemberList<Member: Ranked>: Sendable {
       lazy var last = Dictionary(
         added.map { ($0.order.serial, $0) }, uniquingKeysWith: { $1 })
       // One that was replaced stays until the list has the one that has its place: a caller finds that one by it.
-      func stays(_ node: Member) -> Bool {
+      func stays(_ node: SubscriptionNode) -> Bool {
         node.isOpen || node.isReplaced && last[node.order.serial].map { $0 === node } ?? true
       }
       if endedCount > 0 {
@@ -132,7 +121,7 @@ struct MemberList<Member: Ranked>: Sendable {
   }
 
   /// Subscriptions in order.
-  static func sorted(_ nodes: some Sequence<Member>) -> [Member] {
+  static func sorted(_ nodes: some Sequence<SubscriptionNode>) -> [SubscriptionNode] {
     // Each priority is read once: a sort by what changes meanwhile would not end in any order.
     nodes.map { ($0.order, $0) }.sorted { precedes($0.0, $1.0) }.map(\.1)
   }

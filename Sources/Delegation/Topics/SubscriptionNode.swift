@@ -9,7 +9,7 @@ public import Synchronization
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline
-final class SubscriptionNode: Ranked {
+final class SubscriptionNode: Sendable {
   /// The bits of `state`.
   @usableFromInline
   enum Bits {
@@ -111,6 +111,7 @@ final class SubscriptionNode: Ranked {
   @usableFromInline
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
+  /// Whether it has ended because another one, with the same serial number, has taken its place.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
   /// The open subscription that has its place, if it has ended because another object has taken its id.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension DelegateHub {
   /// How a hub refers to a subscriber.
   public struct Hold: Sendable, Hashable, CustomStringConvertible {
@@ -123,5 +125,82 @@ final class SubscriptionOptions: Sendable {
     policy = newer.policy ?? former?.policy
     executor = newer.executor ?? former?.executor
     loop = newer.loop ?? former?.loop
+  }
+}
+
+/// The subscribers of one type that one line of the source subscribes to a protocol.
+///
+/// By it, an incident tells a subscriber that died unheard from one whose like was called.
+final class SubscribeSite: Sendable, CustomStringConvertible {
+  /// A line of the source.
+  struct Line: Sendable, Equatable, CustomStringConvertible {
+    private let file: StaticString
+    private let line: UInt
+
+    init(file: StaticString, line: UInt) {
+      self.file = file
+      self.line = line
+    }
+
+    var description: String { "\(file):\(line)" }
+
+    static func == (one: Self, other: Self) -> Bool {
+      one.line == other.line && (one.place == other.place || "\(one.file)" == "\(other.file)")
+    }
+
+    /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
+    private var place: Int {
+      file.hasPointerRepresentation
+        ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
+    }
+  }
+
+  let type: any AnyObject.Type
+  let line: Line
+  /// Whether one of them was called.
+  let isCalled = Atomic(false)
+
+  init(_ type: any AnyObject.Type, at line: Line) {
+    self.type = type
+    self.line = line
+  }
+
+  var description: String { line.description }
+}
+
+/// What the loops of one stream share.
+///
+/// `@unchecked Sendable`: used under the lock of the subscription's contents only.
+final class StreamLoop: @unchecked Sendable {
+  /// One notification that a loop has taken, and not yet handled.
+  struct Hand: Sendable {
+    let number: Int
+    let receipt: Receipt?
+    /// What became of it.
+    var fate = Notification.Fate.failed
+  }
+
+  /// The loops that wait for the next event.
+  private(set) var waiters: [Waiter] = []
+  /// The numbers of the notifications that loops have in hand.
+  private(set) var hands: [Int] = []
+
+  func take(_ number: Int) { hands.append(number) }
+
+  func putDown(_ number: Int) {
+    if let index = hands.firstIndex(of: number) { hands.remove(at: index) }
+  }
+
+  func makeWaiter() -> Waiter {
+    let waiter = Waiter()
+    waiters.append(waiter)
+    return waiter
+  }
+
+  func nextWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
+
+  /// - Returns: whether it was there.
+  func remove(_ waiter: Waiter) -> Bool {
+    waiters.firstIndex { $0 === waiter }.map { waiters.remove(at: $0) } != nil
   }
 }

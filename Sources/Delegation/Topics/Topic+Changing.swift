@@ -25,15 +25,9 @@ extension Topic {
     _ section: (inout TopicIndex, inout [Effect]) -> Result
   ) -> Result {
     var effects: [Effect] = []
-    let result = change { section(&$0, &effects) }
-    carryOut(effects)
-    return result
-  }
-
-  private func change<Result: Sendable>(_ section: (inout TopicIndex) -> Result) -> Result {
     let (result, isHeavy, woken, rest) = state.withLock { index in
       let wasEmpty = index.population == 0
-      let result = section(&index)
+      let result = section(&index, &effects)
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
       if !index.shortages.isEmpty {
         index.shortages = index.shortages.filter { $0 > index.population }
@@ -47,6 +41,7 @@ extension Topic {
     // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
     if let woken { for wake in woken.values { wake.yield() } }
     if isHeavy { merge() }
+    carryOut(effects)
     return result
   }
 
@@ -176,7 +171,10 @@ extension Topic {
     let isDeliveryDue = state.withLock { index in
       let isHeard = index.population > 0
       guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
-      append(content, followedBy: placeholder, &index)
+      index.post(content, to: number, followedBy: placeholder)
+      // Then those are told that take no lock.
+      if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
+      published.wrappingAdd(1, ordering: .releasing)
       if index.isKeeping { former = index.moveKept() }
       guard isHeard, !index.isDeliveryDue else { return false }
       index.isDeliveryDue = true
@@ -186,17 +184,6 @@ extension Topic {
     // What the user gave is not released under the lock.
     withExtendedLifetime((content, former)) {}
     return isDeliveryDue
-  }
-
-  /// Appends a notification, and then tells of it those that take no lock.
-  ///
-  /// Called under the lock.
-  func append(
-    _ content: Notification.Content, followedBy placeholder: Notification, _ index: inout TopicIndex
-  ) {
-    index.post(content, to: number, followedBy: placeholder)
-    if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
-    published.wrappingAdd(1, ordering: .releasing)
   }
 
   /// The subscriptions that a delivery which was requested serves: it sees all that was posted before.

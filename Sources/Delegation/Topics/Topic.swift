@@ -122,25 +122,21 @@ final class Topic: Sendable {
     return draft.nodes
   }
 
-  /// What is to be seen of a topic at one moment.
-  struct Overview: Sendable {
-    let topic: Topic
-    /// The open ones in order, then those that have ended and are not accounted for.
-    let nodes: [SubscriptionNode]
-    /// What became of the notifications and questions of all others.
-    let counts: Account
-    let questions: QuestionAccount
-  }
-
   /// Looks at the topic at one moment.
   ///
+  /// - Returns: the open subscriptions in order, then those that have ended and are not accounted for; and what became of
+  ///   the notifications and questions of all others.
   /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
-  func overview() -> Overview {
-    state.withCopy(of: { $0 }) { index in
-      let open = index.members.snapshot ?? MemberList.sorted(index.open.values)
-      let nodes = open + MemberList.sorted(index.ended.values.flatMap(\.self))
-      return Overview(topic: self, nodes: nodes, counts: index.counts, questions: index.questions)
-    }
+  func overview() -> (nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount) {
+    let index = state.withLock { $0 }
+    let open = index.members.snapshot ?? MemberList.sorted(index.open.values)
+    let nodes = open + MemberList.sorted(index.allEnded)
+    let (counts, questions) = (index.counts, index.questions)
+    // A later section that finds itself the storage's only owner writes to it in place. The thread sanitizer does not
+    // see that the copy was released before, but that this thread has passed the lock after it had read.
+    state.withLock { _ in }
+    withExtendedLifetime(index) {}
+    return (nodes, counts, questions)
   }
 
   // MARK: Waiting for a subscription's handlers
@@ -180,5 +176,54 @@ final class Topic: Sendable {
       return fulfilled
     }
     for waiter in fulfilled { waiter.resume(true) }
+  }
+}
+
+/// The topics of one hub, which every thread finds without a lock.
+///
+/// They are a binary tree by the bits of the keys' hashes: a topic is added at an empty place, and stays there until
+/// the hub is released. So a look-up takes a few steps more for many protocols than for one.
+struct TopicTable: ~Copyable, Sendable {
+  private let root = SetOnce<Topic>()
+
+  /// The topic of a protocol, if anybody has ever subscribed to it.
+  func find(_ key: ObjectIdentifier) -> Topic? {
+    var next = root.load()
+    var bits = Self.hash(key)
+    while let topic = next, topic.key != key {
+      next = topic.next(bits)
+      bits <<= 1
+    }
+    return next
+  }
+
+  /// The topic of a protocol; makes it if there is none.
+  func find(_ type: Any.Type, owner: any TopicOwner) -> Topic {
+    let key = ObjectIdentifier(type)
+    if let topic = find(key) { return topic }
+    let new = Topic(type, owner: owner)
+    var topic = root.set(new)
+    var bits = Self.hash(key)
+    while topic.key != key {
+      topic = topic.next(bits, orAdding: new)
+      bits <<= 1
+    }
+    return topic
+  }
+
+  /// All topics, in the order in which they were made.
+  var all: [Topic] {
+    var topics = [root.load()].compactMap(\.self)
+    var visited = 0
+    while visited < topics.count {
+      topics += [topics[visited].next(0), topics[visited].next(.max)].compactMap(\.self)
+      visited += 1
+    }
+    return topics.sorted { $0.number < $1.number }
+  }
+
+  /// Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+  private static func hash(_ key: ObjectIdentifier) -> UInt64 {
+    UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
   }
 }

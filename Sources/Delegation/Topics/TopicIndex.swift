@@ -20,7 +20,7 @@ struct TopicIndex: Sendable {
   /// The subscriber of an entry may have died unnoticed.
   private(set) var open = ShardedDictionary<SubscriptionNode>()
   /// The same in order.
-  var members = MemberList<SubscriptionNode>()
+  var members = MemberList()
   /// Those whose subscriber has an owner, by the owner's address.
   private var owned = ShardedDictionary<[SubscriptionNode]>()
   /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
@@ -231,6 +231,9 @@ struct TopicIndex: Sendable {
     questions += account.questions
   }
 
+  /// Those that have ended and are not accounted for.
+  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0 } }
+
   // MARK: Memory
 
   /// Whether so many have ended since the last merge that their memory is worth another one.
@@ -246,5 +249,44 @@ struct TopicIndex: Sendable {
   /// Sets the next population to look at, so that the work is proportional to the subscriptions made.
   mutating func didSweep(survivors: Int) {
     sweepPopulation = Swift.max(Self.smallestSweep, survivors * 2)
+  }
+}
+
+/// A dictionary in parts, of which one grows at a time.
+///
+/// It is for data that changes under a lock that others wait for: a dictionary moves all its elements when it is full,
+/// and these parts are too small for that to take long.
+struct ShardedDictionary<Value: Sendable>: Sendable {
+  /// Empty, or 16 of them.
+  private var parts: [[Int: Value]] = []
+  private(set) var count = 0
+
+  /// The value for a key, which is an address or a hash.
+  subscript(key: Int) -> Value? {
+    get { parts.isEmpty ? nil : parts[part(of: key)][key] }
+    set {
+      if parts.isEmpty { parts = Array(repeating: [:], count: 16) }
+      let part = part(of: key)
+      count -= parts[part].count
+      parts[part][key] = newValue
+      count += parts[part].count
+      // A peak's memory is not kept, and who goes through the rest does not go through it.
+      if newValue == nil, parts[part].capacity > 64 + 8 * parts[part].count {
+        parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
+      }
+    }
+  }
+
+  /// Any of the values.
+  var first: Value? { parts.first { !$0.isEmpty }?.first?.value }
+
+  /// All values, in unspecified order.
+  ///
+  /// By a closure: a key path of a generic type is made anew at each use, which takes thousands of instructions.
+  var values: some Sequence<Value> { parts.lazy.flatMap { $0.values } }
+
+  private func part(of key: Int) -> Int {
+    // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+    Int(truncatingIfNeeded: (UInt64(bitPattern: Int64(key)) &* 0x9E37_79B9_7F4A_7C15) >> 60)
   }
 }

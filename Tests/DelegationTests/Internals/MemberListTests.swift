@@ -4,36 +4,14 @@ import Testing
 
 @Suite("MemberList: the subscriptions of a protocol in the order in which they are served", .inTurn)
 struct MemberListTests {
-  fileprivate final class Member: Ranked {
-    private let state: Lock<(rank: Int, isOpen: Bool, isReplaced: Bool)>
-    let serial: Int
-
-    init(_ serial: Int, rank: Int = 0) {
-      self.serial = serial
-      state = Lock((rank, true, false))
-    }
-
-    var isOpen: Bool { state.withLock { $0.isOpen } }
-    var isReplaced: Bool { state.withLock { $0.isReplaced } }
-    var rank: Int {
-      get { state.withLock { $0.rank } }
-      set { state.withLock { $0.rank = newValue } }
-    }
-    var order: (rank: Int, serial: Int) { (rank, serial) }
-
-    func end(isReplaced: Bool) {
-      state.withLock { ($0.isOpen, $0.isReplaced) = (false, isReplaced) }
-    }
-  }
-
-  private func list(of members: [Member]) -> MemberList<Member> {
-    var list = MemberList<Member>()
+  private func list(of members: [Member]) -> MemberList {
+    var list = MemberList()
     for member in members { list.add(member) }
     return list
   }
 
   private func expectPut(
-    _ draft: inout MemberList<Member>.Draft, in list: inout MemberList<Member>,
+    _ draft: inout MemberList.Draft, in list: inout MemberList,
     _ expected: Bool = true
   ) {
     let isPut = list.put(&draft)
@@ -90,6 +68,23 @@ struct MemberListTests {
   }
 }
 
+private typealias Member = SubscriptionNode
+
+extension SubscriptionNode {
+  private static let topic = Board().topic
+
+  fileprivate convenience init(_ serial: Int, rank: Int = 0) {
+    let nobody = Nobody()
+    self.init(
+      reference: WeakReference(nobody, object: nobody), topic: Self.topic,
+      mailbox: Mailbox(at: Notification(), number: 0), options: nil,
+      site: SubscribeSite(Nobody.self, at: .init(file: #fileID, line: #line)), priority: rank,
+      serial: serial)
+  }
+
+  fileprivate func end(isReplaced: Bool) { beginTermination(isSucceeded: isReplaced) }
+}
+
 extension MemberList {
   /// Merges at once.
   fileprivate mutating func merged() -> [Member] {
@@ -103,10 +98,8 @@ extension MemberList {
 
 /// A list and beside it an array, which is sorted each time that it is looked at.
 private struct ListRun {
-  typealias Member = MemberListTests.Member
-
   private struct Pending {
-    var draft: MemberList<Member>.Draft
+    var draft: MemberList.Draft
     /// The places that were taken when it was made, in order.
     var expected: [Member]
     let rankings: Int
@@ -114,7 +107,7 @@ private struct ListRun {
   }
 
   private var dice: Dice
-  private var list = MemberList<Member>()
+  private var list = MemberList()
   private var open: [Member] = []
   private var lastSerial = 0
   private var rankings = 0

@@ -4,6 +4,26 @@ import Testing
 
 @Suite("Topic: who is subscribed, and what is kept of them", .inTurn(.heavy))
 struct TopicTests {
+  @Test("a window finds what was posted so many before, but not what all have passed")
+  func window() {
+    let (board, nobody) = (Board(), Nobody())
+    defer { board.clear() }
+    let node = board.subscribe(nobody)
+    let receipts = (0..<4).map { _ in Receipt(admitting: nil) }
+    func found(_ count: Int) -> Receipt? { board.topic.receipt(count, before: receipts[3]) }
+    board.post(receipt: receipts[0])
+    board.post(receipt: receipts[1])
+    node.visit()
+    board.post(receipt: receipts[2])
+    board.post(receipt: receipts[3])
+    #expect(found(0) === receipts[3] && found(1) === receipts[2])
+    // Both are still queued, to be removed with others.
+    #expect(receipts[1].isPassed && found(2) == nil && found(3) == nil)
+    // Of the first one there is none.
+    #expect(found(4) == nil)
+    withExtendedLifetime(nobody) {}
+  }
+
   fileprivate enum Step: CaseIterable {
     case subscribeOne, subscribeOneAsA, subscribeOneAsB
     case subscribeOther, subscribeOtherAsA, subscribeOtherAsB

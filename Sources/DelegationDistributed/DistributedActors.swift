@@ -1,4 +1,5 @@
-public import Delegation
+// A module that imports this one has the hub with it.
+@_exported public import Delegation
 public import Distributed
 
 extension DelegateHub {
@@ -138,6 +139,54 @@ extension DelegateHub {
     return subscribe(
       actor, to: `protocol`, priority: priority, mailbox: mailbox, on: executor, fileID: fileID,
       line: line)
+  }
+}
+
+extension DelegateHub {
+  /// Ends all subscriptions of a distributed actor, whichever of its proxies has subscribed.
+  ///
+  /// The same as `unsubscribe(id: subscriber.id)`; subscriptions of this very proxy with another id
+  /// end too. When it returns, no call of this hub starts on the actor any more. Does nothing if it is
+  /// not subscribed.
+  ///
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
+  ///
+  /// - Parameter subscriber: the actor, or any proxy of it.
+  /// - Complexity: O(*p*) in the hub's *p* protocols.
+  public nonisolated func unsubscribe(_ subscriber: any DistributedActor) {
+    // Not a generic method: the compiler would prefer the one for any object.
+    unsubscribe(id: identity(of: subscriber))
+    unsubscribe(subscriber as AnyObject)
+  }
+}
+
+extension DelegateRegistry {
+  /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
+  ///
+  /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)``.
+  ///
+  /// - Parameters:
+  ///   - subscriber: a distributed actor that conforms to the protocol, or the stub of a
+  ///     `@Resolvable` protocol that has been made to conform to it.
+  ///   - priority: higher is asked and served first.
+  ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
+  ///   - executor: where calls to it begin; `nil` for the hub's choice.
+  ///   - fileID: the source file that subscribes, for diagnostics.
+  ///   - line: the line that subscribes.
+  /// - Returns: the subscription, which need not be kept.
+  /// - Complexity: O(1), amortised.
+  @discardableResult
+  public func subscribe(
+    _ subscriber: any DistributedActor, priority: Int? = nil,
+    mailbox: DelegateHub.MailboxPolicy? = nil,
+    on executor: (any TaskExecutor)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> DelegateHub.Subscription {
+    subscribe(
+      conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
+      priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
+      mailbox: mailbox,
+      on: executor, fileID: fileID, line: line)
   }
 }
 

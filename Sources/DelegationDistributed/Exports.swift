@@ -1,2 +1,0 @@
-// A module that imports this one has the hub with it.
-@_exported public import Delegation
