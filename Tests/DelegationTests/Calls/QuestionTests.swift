@@ -270,7 +270,8 @@ struct QuestionTests {
     }
     let results = await call.value
     #expect(results.allSatisfy { !$0 })
-    _ = await hub.drain(within: .zero)
+    // A worker that has come to it finds that it is gone; one that waits for the other executor is still there.
+    _ = isOnExecutor ? await hub.drain(within: .zero) : await hub.drain()
     #expect(incidents.history == [])
     #expect(others.history == [])
     #expect(subscription.statistics.questions.description == asked())

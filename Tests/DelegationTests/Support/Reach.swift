@@ -56,7 +56,8 @@ enum Reach: CaseIterable {
         return true
       }
     case .askWithin:
-      _ = await hub[Listener.self].ask(combining: .all(), within: .seconds(3600), absent: .abstains
+      _ = await hub[Listener.self].ask(
+        combining: .all(), within: .seconds(3600), absent: .abstains
       ) { await handle($0) }
     case .collect:
       _ = await hub[Listener.self].collect() { await handle($0) }

@@ -47,11 +47,9 @@ import Delegation
     }
     await hub.drain()
     notes.expect("Intro", "Intro", at: .pool)
-    // sample: Calling them on the main actor
     // Both run on the main actor.
     hub[SongDisplay.self].notify { await $0.show("Intro") }
     hub[SongDisplay.self].notify { @MainActor in $0.show("Outro") }
-    // end of sample
     await hub.drain()
     Checks.expect(label.text, is: "Outro")
   }
