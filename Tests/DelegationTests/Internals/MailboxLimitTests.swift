@@ -27,8 +27,6 @@ struct MailboxLimitTests {
         #expect(stage.accounts?.dropped == 11 - expected.count)
       }
     }
-    let policy = DelegateHub.MailboxPolicy.dropOldest(limit: 1)
-    #expect("\(policy) \(DelegateHub.MailboxPolicy.unbounded)" == "latest unbounded")
   }
 
   #if canImport(Dispatch)

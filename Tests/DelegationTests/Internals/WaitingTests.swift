@@ -12,24 +12,6 @@ struct WaitingTests {
     #expect(exploration.histories > 9_000)
   }
 
-  @Test("as long as the count is above what they excuse, none is asked how many that are")
-  func sparing() {
-    let (count, asked) = (SharedCount(1_000), Count())
-    let waiters = (0..<100).map { _ in
-      Waiter {
-        asked.add(1)
-        return 10
-      }
-    }
-    for waiter in waiters { count.count.update { $0.add(waiter) } }
-    for _ in 0..<989 { count.count.fall() }
-    // Once each, when it came.
-    #expect(asked.value == 100)
-    count.count.fall()
-    #expect(asked.value == 200)
-    #expect(waiters.allSatisfy { $0.outcome == true })
-  }
-
   @Test(
     "none waits for ever, however falls, excuses and those that come to wait meet",
     arguments: [0, 1, 2])
