@@ -197,15 +197,12 @@ final class Worker: @unchecked Sendable {
 
 extension HandlerContext {
   /// Notes that the handler has called nobody, in the task of its worker.
+  @usableFromInline
   static func noteUnasked() { binding.wrappedValue?.worker.note(.unasked) }
 }
 
 /// What the handler of a question tells of its call, in the task of its worker.
 extension SubscriptionNode {
-  /// Notes that the subscriber is gone, or does not conform: it is not asked.
-  @usableFromInline
-  func noteUnasked() { HandlerContext.noteUnasked() }
-
   /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline
   func noteFailure(_ error: any Error, isTold: Bool = false) {

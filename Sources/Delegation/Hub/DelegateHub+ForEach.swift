@@ -63,7 +63,7 @@ extension DelegateHub {
           return worker.outcome
         }
       }
-      if result == nil { node.noteUnasked() }
+      if result == nil { HandlerContext.noteUnasked() }
       return result ?? .success(())
     }
   }
@@ -75,7 +75,7 @@ extension SubscriptionNode {
     in recipients: Recipients<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
     guard isOpen, let subscriber = subscriber(in: recipients, for: .forEach) else {
-      noteUnasked()
+      HandlerContext.noteUnasked()
       return .success(())
     }
     if hasExecutor { stopAtExecutor() }
