@@ -178,11 +178,7 @@ extension Delivery {
   ) async -> Notification.Fate {
     var fate = Notification.Fate.expired
     await bound.context.bind {
-      switch bound.handler {
-      case .synchronous(let handle): fate = run(handle, on: node, in: call)
-      case .asynchronous(let handle): fate = await run(handle, on: node, in: call, as: &worker)
-      case .bound(let inner): fate = await run(inner, on: node, in: call, as: &worker)
-      }
+      fate = await run(bound.handler, on: node, in: call, as: &worker)
     }
     return fate
   }

@@ -95,11 +95,6 @@ extension HandlerContext {
   init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
     self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
   }
-
-  /// The context of all handlers of a question's worker.
-  init(asking worker: Worker) {
-    self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
-  }
 }
 
 /// The caller of a question, as its question knows it: the handler that awaits it, if one does.

@@ -146,8 +146,9 @@ extension DelegateHub {
   ) async throws(E) -> C.Outcome {
     let nodes = snapshot(of: asking.recipients.key)
     var combiner = combiner
-    if let outcome = combiner.begin(asking: nodes.count) ?? (nodes.isEmpty ? combiner.finish() : nil)
-    {
+    // With nobody to ask, nobody will come to count the answers.
+    let outcome = combiner.begin(asking: nodes.count)
+    if let outcome = outcome ?? (nodes.isEmpty ? combiner.finish() : nil) {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }

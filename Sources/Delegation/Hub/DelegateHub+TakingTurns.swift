@@ -48,7 +48,7 @@ extension DelegateHub {
           await asking.answer(of: $0, in: nil)
         }
       }
-      if isApart || claim.node.hasExecutor || worker.takeHeir() {
+      if isApart || claim.node.hasExecutor || worker.hasHeir {
         answer = await takeTurn(
           of: claim.node, among: recipients, as: worker, in: call,
           within: deadline(by: whole, each: each), asking)
