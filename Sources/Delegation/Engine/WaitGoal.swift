@@ -33,7 +33,7 @@ enum WaitGoal: Sendable {
     case .rest(let hub): handler.worker.hub == hub.number
     case .end(let node): handler.isHandler(of: node)
     case .passing(let receipt), .room(let receipt, _):
-      handler.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
+      handler.worker.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
     }
   }
 
@@ -96,9 +96,12 @@ extension WaitGoal {
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
     let context = HandlerContext.current.flatMap { $0.isRunning ? $0 : nil }
-    var excuses = context != nil
-    if case .room = self { excuses = true }
-    let waiter = excuses ? Waiter { countWaiting() } : Waiter()
+    // From outside, handlers that wait are waited for.
+    let isOutside = context == nil
+    var hasExcuses = !isOutside
+    if case .room = self { hasExcuses = true }
+    let waiter =
+      hasExcuses ? Waiter { isOutside ? leftOut.count : countWaiting() } : Waiter()
     if let context {
       Self.waits.withLock { $0[ObjectIdentifier(waiter)] = (waiter, self, context) }
       Self.lookAgain(for: context.chain)
@@ -106,7 +109,7 @@ extension WaitGoal {
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
-    if context == nil { return isReached }
+    if isOutside { return isReached }
     _ = Self.waits.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
     return false
   }

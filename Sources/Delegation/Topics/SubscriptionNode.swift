@@ -180,7 +180,8 @@ final class SubscriptionNode: Ranked {
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil && contents.hands == 0
       let options = contents.options
-      contents.options = isBusy || contents.hands > 0 ? options?.afterEnd : nil
+      let hasHandlers = isBusy || contents.hands > 0
+      contents.options = hasHandlers ? options?.afterEnd(isReplaced: isReplaced) : nil
       return (pending, options, contents.mailbox.hasMissed(end), wasQueued, contents.running > 0)
     }
     options?.loop?.end(of: self)

@@ -106,9 +106,10 @@ final class SubscriptionOptions: Sendable {
     loop == nil && (executor == nil || executor.map(Delegation.place) == place)
   }
 
-  /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand.
-  var afterEnd: SubscriptionOptions? {
-    SubscriptionOptions(of: 0, id: id, loop: loop)
+  /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand; of one that
+  /// was replaced the subscriber as well, for what a worker has taken is still for that.
+  func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
+    SubscriptionOptions(of: held ?? 0, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
   /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.

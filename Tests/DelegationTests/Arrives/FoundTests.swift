@@ -238,6 +238,30 @@ struct FoundTests {
     }
   }
 
+  @Test("what a worker has taken for one that only the hub keeps is not lost when it is replaced")
+  @MainActor
+  func keptAndReplaced() async {
+    let delegates = Delegates<any Hearing>()
+    let lifetimes = Lifetimes()
+    let heard = Recorder<Int>()
+    func subscribe() -> DelegateHub.Subscription {
+      let hearer = Hearer { [tracked = lifetimes.make()] _ in _ = tracked }
+      return delegates.registry.subscribe(hearer, id: "audit", hold: .strongly)
+    }
+    let token = subscribe()
+    // Its handler waits for this actor until this function awaits.
+    let outcome = Task.detached {
+      await delegates.notifyAndWait { @MainActor _ in heard.record(1) }
+    }
+    while token.statistics.running == 0 { Threads.pause() }
+    let heir = subscribe()
+    let counts = await outcome.value
+    #expect(counts.isHandled && heard.events == [1], "\(counts)")
+    heir.cancel()
+    await delegates.hub.drain()
+    while lifetimes.alive > 0 { await Task.yield() }
+  }
+
   @Test(
     "nothing is reported of what .latest drops, nor of an owner that dies before the first event (U13)"
   )

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// Runs jobs when told to, by hand, in another order than they came, or never.
 final class UnreliableExecutor: TaskExecutor {
@@ -8,12 +8,12 @@ final class UnreliableExecutor: TaskExecutor {
     var dice: Dice
   }
 
-  private let state: Lock<State>
+  private let state: Guarded<State>
   /// Keeps what was lost, whose tasks nobody can end any more, within sight of the leak detector.
-  private static let lost = Lock<[UnownedJob]>([])
+  private static let lost = Guarded<[UnownedJob]>([])
 
   init(seed: UInt64 = 0) {
-    state = Lock(State(dice: Dice(seed: seed)))
+    state = Guarded(State(dice: Dice(seed: seed)))
   }
 
   func enqueue(_ job: consuming ExecutorJob) {

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// Every call that a hub and a subscription offer.
 enum Call: CaseIterable {

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// Whose executor is held up, and how.
 struct HeldCase: Sendable, CustomStringConvertible {

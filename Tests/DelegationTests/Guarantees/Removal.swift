@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// The ways to end a subscription to `Listener`.
 enum Removal: CaseIterable {

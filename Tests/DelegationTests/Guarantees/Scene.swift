@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// A hub on which a trigger is pulled in a given place.
 final class Scene: Sendable {
@@ -13,7 +13,7 @@ final class Scene: Sendable {
   let newcomer = Probe("newcomer")
 
   private let place: Place
-  private let subscription = Lock<DelegateHub.Subscription?>(nil)
+  private let subscription = Guarded<DelegateHub.Subscription?>(nil)
   private let gate = Gate()
 
   init(_ place: Place, on executor: (any TaskExecutor)? = nil) {

@@ -1,4 +1,4 @@
-@testable import Delegation
+import Delegation
 
 /// Does something once: the first time that it is pulled.
 final class Trigger: Sendable {
@@ -9,7 +9,7 @@ final class Trigger: Sendable {
     let asynchronously: @Sendable () async -> Void
   }
 
-  private let deed = Lock<Deed?>(nil)
+  private let deed = Guarded<Deed?>(nil)
 
   /// Says what is to be done.
   func set(

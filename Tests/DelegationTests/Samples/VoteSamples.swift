@@ -5,26 +5,6 @@ import Testing
 struct VoteSamples {
   private let hub = DelegateHub()
 
-  private protocol DoorDelegate: AnyObject, Sendable {
-    func mayEnter(_ guest: String) async -> Bool
-  }
-
-  private final class Doorman: DoorDelegate {
-    func mayEnter(_ guest: String) async -> Bool { guest != "Mallory" }
-  }
-
-  @Test("nobody says no", arguments: ["Alice", "Mallory"])
-  func vote(guest: String) async {
-    let (doorman, opened) = (Doorman(), Recorder<String>())
-    func open() { opened.record(guest) }
-    hub.subscribe(doorman, to: DoorDelegate.self)
-    // sample: vote
-    if await hub[DoorDelegate.self].vote({ await $0.mayEnter(guest) }) { open() }
-    // end of sample
-    #expect(opened.history == (guest == "Alice" ? ["Alice"] : []))
-    withExtendedLifetime(doorman) {}
-  }
-
   private protocol Rule: AnyObject, Sendable {
     func objection(to order: String) async -> String?
   }
