@@ -45,10 +45,6 @@ struct HandlerContext: Sendable {
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// Whether it is a handler of a notification, so that the pending notifications of its mailbox wait for
-  /// it.
-  var isAttending: Bool { worker.isAttending }
-
   /// The handlers that cannot go on before this one returns: itself, the one that awaits its question, and
   /// so on; empty if it has returned.
   var chain: [HandlerContext] {

@@ -120,35 +120,26 @@ extension TalliedQuestion {
     await run(from: first, as: worker) { answer, claim in
       take(answer, from: claim, by: worker)
     } asking: { node in
-      await interception.answer(to: asking, of: node, as: worker, in: self)
-    }
-  }
-}
-
-extension Interception {
-  /// Asks one subscriber.
-  fileprivate func answer<A: Asking>(
-    to asking: A, of node: SubscriptionNode, as worker: Worker, in question: Question
-  ) async -> Answer<A.Response, A.Failure> {
-    guard node.isReached(by: question.admits, endingIn: question.call) else {
-      return node.absence()
-    }
-    var answer = Answer<A.Response, A.Failure>.absence
-    var isPassedOn = false
-    await run(DelegateHub.HandlerCall(question.call, on: node)) {
-      isPassedOn = true
-      // The interceptors may have taken their time.
-      guard node.isOpen, !question.isDecided else {
-        HandlerContext.noteUnasked()
-        return .notCalled
+      guard node.isReached(by: admits, endingIn: call) else {
+        return node.absence()
       }
-      answer = await asking.answer(of: node, in: question)
-      return worker.outcome
+      var answer = Answer<A.Response, A.Failure>.absence
+      var isPassedOn = false
+      await interception.run(DelegateHub.HandlerCall(call, on: node)) {
+        isPassedOn = true
+        // The interceptors may have taken their time.
+        guard node.isOpen, !isDecided else {
+          HandlerContext.noteUnasked()
+          return .notCalled
+        }
+        answer = await asking.answer(of: node, in: self)
+        return worker.outcome
+      }
+      if isPassedOn { return answer }
+      HandlerContext.noteUnasked()
+      // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
+      if case .substitute(let response) = asking.late(node) { return .substitute(response) }
+      return .absence
     }
-    if isPassedOn { return answer }
-    HandlerContext.noteUnasked()
-    // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
-    if case .substitute(let response) = asking.late(node) { return .substitute(response) }
-    return .absence
   }
 }
