@@ -15,8 +15,17 @@ protocol Asking<Response, Failure>: Sendable {
   ///   - question: the question, for what has to wait for an actor; `nil` if there is none.
   /// - Returns: what it contributes.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
+  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
+  var absence: DelegateHub.Absence<Response>? { get }
   /// What counts for a late subscriber; it keeps nothing of the question, for the deadline's alarm keeps it.
   var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
+}
+
+extension Asking {
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
+    { [absence] _ in absence?.answer() ?? .absence }
+  }
 }
 
 /// A question whose responses are combined.
@@ -55,11 +64,6 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     } catch {
       return node.failure(error, absent: absence)
     }
-  }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
-    { [absence] _ in absence?.answer() ?? .absence }
   }
 }
 
@@ -100,33 +104,37 @@ struct AskingForVote<P, Failure: Error>: Asking {
       return node.failure(error, absent: absence)
     }
   }
-
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Bool, Failure> {
-    { [absence] _ in absence?.answer() ?? .absence }
-  }
 }
 
-/// A turn within a time or an executor of its own, which is a question of its own: its cost is that of other things.
+/// A question for each subscriber's own result: what one answers or throws becomes a ``DelegateHub/Reply``.
+@frozen
 @usableFromInline
-struct AskingByClosure<Response: Sendable, Failure: Error>: Asking {
+struct AskingForReply<Inner: Asking>: Asking {
   @usableFromInline
-  let late: @Sendable (SubscriptionNode) -> Answer<Response, Failure>
-  private let body: @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
+  let inner: Inner
 
-  @usableFromInline
-  init(
-    late: @escaping @Sendable (SubscriptionNode) -> Answer<Response, Failure>,
-    _ body: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Response, Failure>
-  ) {
-    self.late = late
-    self.body = body
+  @inlinable
+  init(_ inner: Inner) { self.inner = inner }
+
+  @inlinable
+  @inline(__always)
+  func answer(
+    of node: SubscriptionNode, in question: Question?
+  ) async -> Answer<DelegateHub.Reply<Inner.Response>, Never> {
+    switch await inner.answer(of: node, in: question) {
+    case .response(let response), .substitute(let response):
+      .response(.init(of: node, result: .success(response)))
+    case .failure(let error): .response(.init(of: node, result: .failure(error)))
+    case .absence: .absence
+    }
   }
 
-  @usableFromInline
-  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
-  {
-    await body(node, question)
+  @inlinable
+  var absence: DelegateHub.Absence<DelegateHub.Reply<Inner.Response>>? { nil }
+
+  @inlinable
+  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<Inner.Response>, Never> {
+    { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
   }
 }
 
@@ -135,7 +143,7 @@ extension SubscriptionNode {
   /// What a subscriber contributes that is gone, or does not conform.
   @inlinable
   func absence<Response, E>() -> Answer<Response, E> {
-    noteUnasked()
+    HandlerContext.noteUnasked()
     return .absence
   }
 
@@ -151,5 +159,35 @@ extension SubscriptionNode {
   ) -> Answer<Response, E> {
     noteFailure(error, isTold: absence != nil)
     return absence?.answer() ?? .failure(error)
+  }
+}
+
+extension DelegateHub {
+  /// One subscriber's own result of `collect`.
+  public struct Reply<Value: Sendable>: Sendable {
+    private let id: Identity?
+    /// The subscriber's type, and the id it was subscribed with; the text is made each time it is read.
+    public var subscriber: String { subscription.node.name(with: id) }
+    /// The subscription that it was asked by.
+    public let subscription: Subscription
+    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
+    public let result: Result<Value, any Error>
+
+    @usableFromInline
+    init(of node: SubscriptionNode, result: Result<Value, any Error>) {
+      id = node.id
+      subscription = Subscription(node: node)
+      self.result = result
+    }
+  }
+
+  /// Why a subscriber has no result of its own.
+  public struct ReplyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The subscriber had not answered at the deadline.
+    public static let timedOut = Self(
+      description: "the subscriber had not answered at the deadline")
+
+    /// What went wrong, in words.
+    public let description: String
   }
 }

@@ -71,11 +71,6 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
-    { [absence] _ in absence?.answer() ?? .absence }
-  }
-
   /// Asks one subscription after another, up to the one that decides, or one that has an executor or whose place another one has.
   ///
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.

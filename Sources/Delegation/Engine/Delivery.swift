@@ -83,10 +83,10 @@ extension Delivery {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
     var served = 0
-    var batches = Batches()
+    var waiting: [SubscriptionNode] = []
     var next = claim(atBeginning: true)
     while let node = next {
-      await serve(node, as: &worker, sending: &batches)
+      await serve(node, as: &worker, sending: &waiting)
       if isElsewhere {
         core.end()
         served += 1
@@ -94,36 +94,29 @@ extension Delivery {
       }
       next = claim()
     }
-    if !batches.isEmpty { send(&batches) }
+    if !waiting.isEmpty { send(&waiting) }
   }
 
-  /// Subscriptions with executors, to which a worker has come while it ran no handler: those of one executor share a
-  /// delivery, which is one job for many.
-  private struct Batches {
-    private var indices: [ObjectIdentifier: Int] = [:]
-    private var all: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
-
-    var isEmpty: Bool { all.isEmpty }
-
-    mutating func add(_ node: SubscriptionNode, for executor: any TaskExecutor) {
+  /// Sends subscriptions to their executors, to which a worker has come while it ran no handler: those of one executor
+  /// share a delivery, which is one job for many.
+  ///
+  /// In the order in which they came: a schedule is the same each time.
+  private func send(_ waiting: inout [SubscriptionNode]) {
+    var indices: [ObjectIdentifier: Int] = [:]
+    var batches: [(executor: any TaskExecutor, nodes: [SubscriptionNode])] = []
+    for node in waiting {
+      // One that has ended meanwhile was counted off.
+      guard let executor = node.executor else { continue }
       let place = Delegation.place(of: executor)
-      let index = indices[place, default: all.count]
-      if index == all.count {
+      let index = indices[place, default: batches.count]
+      if index == batches.count {
         indices[place] = index
-        all.append((executor, []))
+        batches.append((executor, []))
       }
-      all[index].nodes.append(node)
+      batches[index].nodes.append(node)
     }
-
-    /// Takes out all, in the order in which they came: a schedule is the same each time.
-    mutating func take() -> [(executor: any TaskExecutor, nodes: [SubscriptionNode])] {
-      defer { self = Batches() }
-      return all
-    }
-  }
-
-  private func send(_ batches: inout Batches) {
-    for (executor, nodes) in batches.take() {
+    waiting = []
+    for (executor, nodes) in batches {
       Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
     }
   }
@@ -131,7 +124,7 @@ extension Delivery {
   /// Runs the handlers of a subscription, or adds it to another delivery.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
-    sending batches: inout Batches
+    sending waiting: inout [SubscriptionNode]
   ) async {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
@@ -141,14 +134,14 @@ extension Delivery {
       // contended.
       switch consume step {
       case .handle(let content):
-        if !batches.isEmpty { send(&batches) }
+        if !waiting.isEmpty { send(&waiting) }
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate = await run((consume content).handler, on: node, in: call, as: &worker)
         step = node.advance(after: fate)
         receipt?.pass(as: fate)
       case .elsewhere:
-        if let executor = node.executor { batches.add(node, for: executor) }
+        waiting.append(node)
         return
       case .wake(let waiter):
         waiter?.resume(true)
@@ -178,11 +171,7 @@ extension Delivery {
   ) async -> Notification.Fate {
     var fate = Notification.Fate.expired
     await bound.context.bind {
-      switch bound.handler {
-      case .synchronous(let handle): fate = run(handle, on: node, in: call)
-      case .asynchronous(let handle): fate = await run(handle, on: node, in: call, as: &worker)
-      case .bound(let inner): fate = await run(inner, on: node, in: call, as: &worker)
-      }
+      fate = await run(bound.handler, on: node, in: call, as: &worker)
     }
     return fate
   }

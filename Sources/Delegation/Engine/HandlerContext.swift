@@ -45,10 +45,6 @@ struct HandlerContext: Sendable {
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// Whether it is a handler of a notification, so that the pending notifications of its mailbox wait for
-  /// it.
-  var isAttending: Bool { worker.isAttending }
-
   /// The handlers that cannot go on before this one returns: itself, the one that awaits its question, and
   /// so on; empty if it has returned.
   var chain: [HandlerContext] {
@@ -94,11 +90,6 @@ extension HandlerContext {
   @usableFromInline
   init(worker: Worker, call: UInt64, node: SubscriptionNode?) {
     self.init(worker: worker, call: call, node: node, nodeBits: node?.identityBits ?? 0)
-  }
-
-  /// The context of all handlers of a question's worker.
-  init(asking worker: Worker) {
-    self.init(worker: worker, call: 0, node: nil, nodeBits: 0)
   }
 }
 

@@ -49,7 +49,7 @@ extension Question {
   /// one. It is bound in the worker's task: one that is inherited would have to be copied.
   @inline(__always)
   private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
-    await HandlerContext.binding.withValue(HandlerContext(asking: worker)) {
+    await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       await claimAndAsk(as: worker, sent: sent, isInPlace: isInPlace)
     }
   }

@@ -34,7 +34,7 @@ final class Worker: @unchecked Sendable {
   @exclusivity(unchecked)
   @usableFromInline
   private(set) var callEnd = CallEnd.answered
-  /// Whether it has left the place of the subscription that it asked to one that has an executor.
+  /// Whether it has left the place of the subscription that it asked last to one that has an executor.
   @exclusivity(unchecked)
   @usableFromInline
   var hasHeir = false
@@ -88,13 +88,6 @@ final class Worker: @unchecked Sendable {
   @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
-  }
-
-  /// Whether it has left a place so since this was last asked.
-  @usableFromInline
-  func takeHeir() -> Bool {
-    defer { hasHeir = false }
-    return hasHeir
   }
 
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
@@ -169,6 +162,7 @@ final class Worker: @unchecked Sendable {
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
+    hasHeir = false
     while true {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
@@ -197,15 +191,12 @@ final class Worker: @unchecked Sendable {
 
 extension HandlerContext {
   /// Notes that the handler has called nobody, in the task of its worker.
+  @usableFromInline
   static func noteUnasked() { binding.wrappedValue?.worker.note(.unasked) }
 }
 
 /// What the handler of a question tells of its call, in the task of its worker.
 extension SubscriptionNode {
-  /// Notes that the subscriber is gone, or does not conform: it is not asked.
-  @usableFromInline
-  func noteUnasked() { HandlerContext.noteUnasked() }
-
   /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline
   func noteFailure(_ error: any Error, isTold: Bool = false) {

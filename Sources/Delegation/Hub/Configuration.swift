@@ -102,6 +102,44 @@ extension DelegateHub.Configuration {
         duration above zero, or nil for no watch.
         """)
     }
-    return SlowWatch(after: limit, by: deadlines, propagating: propagating)
+    return SlowWatch(limit: limit, deadlines: deadlines, propagating: propagating)
+  }
+}
+
+extension DelegateHub.Incident {
+  /// The lines of the present second, which begins with the first, and how many incidents were left out of them.
+  ///
+  /// Invariant: while `lines` is above zero, a clock runs that ends the second.
+  private static let log = Lock((lines: 0, leftOut: 0))
+
+  /// Writes the incident to standard error as one line, as a hub does by default.
+  ///
+  /// It writes at most 20 lines a second, then how many more incidents there were. What is left when the program
+  /// ends is not written.
+  ///
+  /// **Isolation.** Works from any thread, for the incidents of all hubs.
+  ///
+  /// - Complexity: O(1).
+  public func writeToStandardError() {
+    let line = Self.log.withLock { [count = 1 + leftOut] log -> Int? in
+      guard log.lines < 20 else {
+        log.leftOut += count
+        return nil
+      }
+      log.lines += 1
+      return log.lines
+    }
+    guard let line else { return }
+    Platform.writeToStandardError("DelegateHub: \(self)\n")
+    if line > 1 { return }
+    Task.detached {
+      // Nobody cancels this task.
+      try? await Task.sleep(for: .seconds(1))
+      let count = Self.log.withLock { log in
+        defer { log = (0, 0) }
+        return log.leftOut
+      }
+      if count > 0 { Platform.writeToStandardError("DelegateHub: and \(count) more incidents\n") }
+    }
   }
 }

@@ -1,25 +1,5 @@
 /// What a hub tells of itself, and waits for: its subscribers, its work and its counts.
 extension DelegateHub {
-  nonisolated func subscriberCount<P>(among recipients: Recipients<P>) -> Int {
-    snapshot(of: recipients.key).count {
-      $0.isReached(by: recipients.admits, endingIn: nil)
-    }
-  }
-
-  nonisolated func hasSubscribers<P>(among recipients: Recipients<P>) -> Bool {
-    guard let topic = heardTopic(of: recipients.key) else { return false }
-    // Most are alive, so any one of them will do, and the list need not be merged.
-    let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
-    if first?.isReached(by: recipients.admits, endingIn: nil) == true { return true }
-    return topic.snapshot().contains { $0.isReached(by: recipients.admits, endingIn: nil) }
-  }
-
-  nonisolated func subscribers<P>(among recipients: Recipients<P>) -> [P] {
-    snapshot(of: recipients.key).compactMap { node in
-      node.isOpen ? recipients.load(node.reference) : nil
-    }
-  }
-
   /// Waits until the hub is idle, or a deadline comes: no notification is pending and no handler runs.
   ///
   /// It also waits for what handlers post, for handlers of votes that were decided early, and for

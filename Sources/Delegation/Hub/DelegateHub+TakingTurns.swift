@@ -2,34 +2,16 @@
 ///
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
-  /// Asks until one answers.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  nonisolated func askInTurn<P, R: Sendable, E>(
-    _ recipients: Recipients<P>, within duration: Duration? = nil, each: Duration? = nil,
-    absent absence: Absence<R?>? = nil, _ asking: some Asking<R?, E>
-  ) async -> Result<R?, E> {
-    await inTurn(
-      recipients, in: .askInTurn, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: nil
-    ) { node, _, question in await asking.answer(of: node, in: question) }
-  }
-
   /// Asks with the value so far, until there is none.
   @_alwaysEmitIntoClient
   @inline(__always)
-  nonisolated func pass<P, V: Sendable, E, Step: Asking<V?, E>>(
+  nonisolated func pass<P, V: Sendable, E>(
     _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil,
-    each: Duration? = nil, absent absence: Absence<V?>? = nil,
-    _ step: @escaping @Sendable (V) -> Step
+    each: Duration? = nil, _ step: (V) -> some Asking<V?, E>
   ) async -> Result<V?, E> {
     await inTurn(
-      recipients, in: .pass, by: deadline(within: duration), each: each, absent: absence,
-      startingWith: value
-    ) { node, value, question in
-      guard let value else { return node.absence() }
-      return await step(value).answer(of: node, in: question)
-    }
+      recipients, in: .pass, within: duration, each: each, startingWith: value
+    ) { step($0 ?? value) }
   }
 
   /// Asks subscriptions one after another.
@@ -37,18 +19,19 @@ extension DelegateHub {
   /// - Parameters:
   ///   - recipients: who is asked.
   ///   - call: the kind of call; `askInTurn` ends with the first answer, `pass` when there is none.
-  ///   - whole: the deadline of the whole question; `nil` for none.
+  ///   - duration: the time for the whole question; `nil` for as long as it takes.
   ///   - each: the time for each turn; `nil` for as long as it takes.
-  ///   - absence: what counts for a late subscriber.
   ///   - value: the initial value.
-  ///   - ask: asks one subscriber, with the value so far.
+  ///   - turn: what asks one subscriber, with the value so far, which `pass` always has.
   /// - Returns: the result of the last turn.
   @_alwaysEmitIntoClient
+  @inline(__always)
   nonisolated func inTurn<P, Value: Sendable, E>(
-    _ recipients: Recipients<P>, in call: CallKind, by whole: Deadline?, each: Duration?,
-    absent absence: Absence<Value?>?, startingWith value: Value?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Value?, Question?) async -> Answer<Value?, E>
+    _ recipients: Recipients<P>, in call: CallKind, within duration: Duration? = nil,
+    each: Duration? = nil, startingWith value: Value? = nil,
+    _ turn: (Value?) -> some Asking<Value?, E>
   ) async -> Result<Value?, E> {
+    let whole = deadline(within: duration)
     // No array of the subscriptions has a name here, so that a suspended handler does not keep all of them.
     var work = WorkQueue(snapshot(of: recipients.key))
     // Counted between the turns as well: a drain has to see it.
@@ -58,18 +41,17 @@ extension DelegateHub {
     var value = value
     while let claim = work.claim() {
       if claim.isLast { _ = work.release() }
-      let present = value
+      let asking = turn(value)
       var answer = Answer<Value?, E>.absence
       if !isApart, !claim.node.hasExecutor {
         answer = await worker.ask(claim.node, in: call, absence: .absence) {
-          await ask($0, present, nil)
+          await asking.answer(of: $0, in: nil)
         }
       }
-      if isApart || claim.node.hasExecutor || worker.takeHeir() {
+      if isApart || claim.node.hasExecutor || worker.hasHeir {
         answer = await takeTurn(
           of: claim.node, among: recipients, as: worker, in: call,
-          within: deadline(by: whole, each: each), absent: absence
-        ) { await ask($0, present, $1) }
+          within: deadline(by: whole, each: each), asking)
       }
       switch answer {
       case .response(let next), .substitute(let next):
@@ -86,10 +68,8 @@ extension DelegateHub {
   @usableFromInline
   nonisolated func takeTurn<P, Value: Sendable, E>(
     of node: SubscriptionNode, among recipients: Recipients<P>, as worker: Worker,
-    in call: CallKind, within deadline: Deadline?, absent absence: Absence<Value?>?,
-    _ ask: @escaping @Sendable (SubscriptionNode, Question?) async -> Answer<Value?, E>
+    in call: CallKind, within deadline: Deadline?, _ asking: some Asking<Value?, E>
   ) async -> Answer<Value?, E> {
-    let asking = AskingByClosure(late: { _ in absence?.answer() ?? .absence }, ask)
     // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }

@@ -53,7 +53,8 @@ extension Delegates {
   public func askInTurn<R: Sendable, E>(
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> R?
   ) async throws(E) -> R? {
-    try await hub.askInTurn(recipients, AskingForResponse(recipients, in: .askInTurn, body)).get()
+    let asking = AskingForResponse(recipients, in: .askInTurn, body)
+    return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
   /// Asks the subscribers one after another until one answers or the deadline comes; does not throw.
@@ -86,10 +87,10 @@ extension Delegates {
     absent absence: DelegateHub.Absence<R?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R?
   ) async -> R? {
-    await hub.askInTurn(
-      recipients, within: duration, each: each, absent: absence,
-      AskingForResponse(recipients, in: .askInTurn, absent: absence, body)
-    ).outcome
+    let asking = AskingForResponse(recipients, in: .askInTurn, absent: absence, body)
+    return await hub.inTurn(recipients, in: .askInTurn, within: duration, each: each) { _ in
+      asking
+    }.outcome
   }
 
   /// Passes a value through the subscribers, each of which may change it or stop it.
@@ -141,7 +142,7 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, recipients, within: duration, each: each, absent: absence) { value in
+    await hub.pass(value, recipients, within: duration, each: each) { value in
       AskingForResponse(recipients, in: .pass, absent: absence) { try await body($0, value) }
     }.outcome
   }
@@ -156,7 +157,9 @@ extension Delegates where P: Sendable {
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
     let asking = AskingInPlace(recipients, in: .collect, isolated: body)
-    return await hub.collectApart(asking, within: duration)
+    return await hub.decideApart(
+      recipients, by: .all(), in: .collect, within: duration, AskingForReply(asking)
+    ).outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -166,7 +169,7 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
     let asking = AskingInPlace(recipients, in: .askInTurn, isolated: body)
-    return try await hub.askInTurn(recipients, asking).get()
+    return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -178,9 +181,9 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
     let asking = AskingInPlace(recipients, in: .askInTurn, absent: absence, isolated: body)
-    return await hub.askInTurn(
-      recipients, within: duration, each: each, absent: absence, asking
-    ).outcome
+    return await hub.inTurn(recipients, in: .askInTurn, within: duration, each: each) { _ in
+      asking
+    }.outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -206,7 +209,7 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
     let (place, body) = (body.isolation, unisolated(body))
-    return await hub.pass(value, recipients, within: duration, each: each, absent: absence) {
+    return await hub.pass(value, recipients, within: duration, each: each) {
       value in
       AskingInPlace(recipients, in: .pass, absent: absence, on: place) { try body($0, value) }
     }.outcome

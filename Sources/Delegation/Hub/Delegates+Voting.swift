@@ -217,7 +217,8 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
   ) async -> Bool {
     let asking = AskingInPlace(recipients, in: .vote, absent: absence, isolated: body)
-    return await hub.askApart(asking, by: rule, within: duration).outcome
+    return await hub.decideApart(recipients, by: rule, in: .vote, within: duration, asking)
+      .outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -229,6 +230,7 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
   ) async -> C.Outcome {
     let asking = AskingInPlace(recipients, in: .ask, absent: absence, isolated: body)
-    return await hub.askApart(asking, by: combiner, within: duration).outcome
+    return await hub.decideApart(recipients, by: combiner, in: .ask, within: duration, asking)
+      .outcome
   }
 }

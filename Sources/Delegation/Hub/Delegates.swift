@@ -69,14 +69,24 @@ public struct Delegates<P>: Sendable {
   ///
   /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
   ///   conform.
-  public var isEmpty: Bool { !hub.hasSubscribers(among: recipients) }
+  public var isEmpty: Bool {
+    guard let topic = hub.heardTopic(of: recipients.key) else { return true }
+    let isReached = { [admits = recipients.admits] (node: SubscriptionNode) in
+      node.isReached(by: admits, endingIn: nil)
+    }
+    // Most are alive, so any one of them will do, and the list need not be merged.
+    let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
+    return first.map(isReached) != true && !topic.snapshot().contains(where: isReached)
+  }
 
   /// How many subscribers are alive, and conform.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public var count: Int { hub.subscriberCount(among: recipients) }
+  public var count: Int {
+    hub.snapshot(of: recipients.key).count { $0.isReached(by: recipients.admits, endingIn: nil) }
+  }
 
   /// The subscribers that are alive, and conform, in the order in which they are served.
   ///
@@ -85,7 +95,9 @@ public struct Delegates<P>: Sendable {
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public var subscribers: [P] { hub.subscribers(among: recipients) }
+  public var subscribers: [P] {
+    hub.snapshot(of: recipients.key).compactMap { $0.isOpen ? recipients.load($0.reference) : nil }
+  }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.
   ///
@@ -193,5 +205,54 @@ extension DelegateHub {
   @inlinable
   public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {
     Delegates(hub: self, recipients: Recipients(`protocol`))
+  }
+}
+
+extension DelegateHub {
+  /// Whether anybody is subscribed to a protocol: the present value first, then each change; see ``Delegates/demand``.
+  public struct Demand: AsyncSequence, Sendable {
+    let topic: Topic
+
+    /// Looks at the protocol, and waits for it to change.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate let topic: Topic
+      fileprivate var wakes: AsyncStream<Void>.AsyncIterator
+      fileprivate var last: Bool?
+
+      /// The next value; `nil` once the hub is released, or the task is cancelled.
+      public mutating func next() async -> Bool? { await next(isolation: nil) }
+
+      /// The next value; `nil` once the hub is released, or the task is cancelled.
+      public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
+        while await wakes.next(isolation: actor) != nil {
+          let present = topic.state.withLock { $0.population > 0 }
+          if present != last {
+            last = present
+            return present
+          }
+        }
+        return nil
+      }
+    }
+
+    /// Begins with the present value.
+    public func makeAsyncIterator() -> AsyncIterator {
+      AsyncIterator(topic: topic, wakes: topic.watch().makeAsyncIterator())
+    }
+  }
+}
+
+extension Topic {
+  /// A stream that wakes at once, when the first one subscribes or the last one ends, and ends with the hub.
+  fileprivate func watch() -> AsyncStream<Void> {
+    let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    guard let number = state.withLock({ $0.addWatcher(wake) }) else {
+      wake.finish()
+      return stream
+    }
+    wake.onTermination = { _ in _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) }
+    }
+    wake.yield()
+    return stream
   }
 }

@@ -298,7 +298,12 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
 
   func receive(_ event: Event) throws {
     // Only while a loop takes what was posted: nobody would look for what comes otherwise.
-    guard subscription.node.isAttended else { throw StreamError() }
+    guard subscription.node.isAttended else {
+      throw DelegateHub.ReplyError(
+        description: """
+          EventStream: a stream takes only what is posted; send the event by `post`, `notify` or `notifyAndWait`
+          """)
+    }
     lock.withLock { hasOthers in
       if first == nil {
         first = { event }
@@ -307,12 +312,5 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
         hasOthers = true
       }
     }
-  }
-}
-
-/// Why a stream has not received an event.
-struct StreamError: Error, CustomStringConvertible {
-  var description: String {
-    "EventStream: a stream takes only what is posted; send the event by `post`, `notify` or `notifyAndWait`"
   }
 }

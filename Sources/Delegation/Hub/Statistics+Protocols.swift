@@ -49,28 +49,10 @@ extension DelegateHub.Statistics: CustomStringConvertible {
   public var questions: Questions { protocols.reduce(into: Questions()) { $0 += $1.questions } }
 
   /// A line for each protocol that was called, and below it one for each subscriber.
-  ///
-  /// Of more than twenty subscribers it lists those with the most that waits, runs, or has failed, come late or been
-  /// dropped, and says how many more there are.
   public var description: String {
     if protocols.isEmpty { return "no subscriptions" }
-    let lines = Self.lines(of: protocols)
-    return lines.isEmpty ? "no calls" : lines.joined(separator: "\n")
-  }
-
-  /// The protocols that were called, each followed by those of its subscribers that are listed.
-  fileprivate static func lines(of protocols: [ProtocolStatistics]) -> [String] {
-    let called = protocols.filter { !$0.summary.isEmpty }
-    let all = called.flatMap(\.subscribers)
-    let listed =
-      all.count <= 20 ? all : Array(all.sorted { $0.attention > $1.attention }.prefix(20))
-    let chosen = Set(listed.map(\.subscription))
-    let lines = called.flatMap { item in
-      [item.summary]
-        + item.subscribers.filter { chosen.contains($0.subscription) }.map { "  \($0)" }
-    }
-    let more = all.count - listed.count
-    return more > 0 ? lines + ["and \(more) more subscribers"] : lines
+    let called = protocols.map(\.description).filter { !$0.isEmpty }
+    return called.isEmpty ? "no calls" : called.joined(separator: "\n")
   }
 }
 
@@ -99,11 +81,6 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     return "\(subscriber), subscribed at \(site): running \(running)\(told)\(asked)"
   }
 
-  /// How much an operator would look into.
-  fileprivate var attention: Int {
-    running + counts.waiting + counts.failed + counts.dropped + questions.failed + questions.late
-  }
-
   init(_ node: SubscriptionNode) {
     self.init(
       id: node.id, subscription: .init(node: node), running: node.runningCalls,
@@ -112,19 +89,14 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 }
 
 extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
-  /// The protocol and its counts, then a line for each subscriber, as in ``DelegateHub/Statistics/description``; empty
-  /// if it was never called.
+  /// The protocol and its counts, then a line for each subscriber; empty if it was never called.
   public var description: String {
-    DelegateHub.Statistics.lines(of: [self]).joined(separator: "\n")
-  }
-
-  /// The protocol and its counts; empty if it was never called.
-  fileprivate var summary: String {
     var parts: [String] = []
     if addressed > 0 { parts.append("posted \(posted), addressed \(addressed), \(counts)") }
     if questions.asked > 0 { parts.append("\(questions)") }
     if parts.isEmpty { return "" }
-    return "\(name): " + parts.joined(separator: "; ")
+    let lines = ["\(name): " + parts.joined(separator: "; ")] + subscribers.map { "  \($0)" }
+    return lines.joined(separator: "\n")
   }
 
   init(_ topic: Topic, listing isListing: Bool = true) {

@@ -43,40 +43,6 @@ struct StatisticsTests {
     withExtendedLifetime((plain, named, both)) {}
   }
 
-  @Test("of more than twenty subscribers the description lists those that need attention most")
-  func descriptionOfMany() {
-    let gate = Gate()
-    let probes = Probe.many(60)
-    for (number, probe) in probes.enumerated() {
-      stage.hub.subscribe(
-        probe, to: Listener.self, mailbox: .latest, fileID: "A.swift", line: UInt(number))
-      stage.hub.subscribe(probe, to: Bystander.self, fileID: "B.swift", line: UInt(number))
-    }
-    // The 5 that hang have one handler that runs, one that waits and 2 dropped; 14 have failed once.
-    for _ in 0..<4 {
-      stage.hub[Listener.self].notify { if Int($0.name)! % 12 == 7 { await gate.pass() } }
-      stage.run()
-    }
-    stage.hub[Bystander.self].notify {
-      if Int($0.name)! % 4 == 1, $0.name != "1" { throw Refusal() }
-    }
-    stage.run()
-    let text = statistics.description.split(separator: "\n")
-    let listed = text.compactMap { line -> String? in
-      let words = line.split(separator: " ")
-      return line.hasPrefix("  ") ? String(words[3].dropLast()) : nil
-    }
-    let failed = (0..<60).filter { $0 % 4 == 1 && $0 != 1 }.map { "B.swift:\($0)" }
-    let hanging = (0..<60).filter { $0 % 12 == 7 }.map { "A.swift:\($0)" }
-    // One more, in the order in which they are served, as nothing distinguishes the rest.
-    #expect(Set(listed).isSuperset(of: failed + hanging))
-    #expect((listed.count, text.count) == (20, 23))
-    #expect(text.last == "and 100 more subscribers")
-    #expect(statistics.protocols.map(\.subscribers.count) == [60, 60])
-    stage.open(gate)
-    withExtendedLifetime(probes) {}
-  }
-
   /// An id that notes when it is put into words.
   private struct Talkative: Hashable, CustomStringConvertible {
     let number: Int

@@ -1,35 +1,8 @@
-/// The handlers that wait now, by `drain`, `notifyAndWait` and `cancelAndWait`, of all hubs.
+/// What a wait by `drain`, `notifyAndWait` or `cancelAndWait` waits for.
 ///
 /// A wait outside of handlers is strict. A wait within a handler ends when all that it still waits for are handlers that
 /// wait themselves, and those that cannot go on before one of these does: its own is one of them. So no handlers wait for
 /// each other, not even through several hubs; of two that would, both go on.
-struct WaitingHandlers: Sendable {
-  struct Wait: Sendable {
-    let goal: WaitGoal
-    let context: HandlerContext
-  }
-
-  static let shared = Lock(WaitingHandlers())
-
-  private(set) var waits: [Int: Wait] = [:]
-  private var lastNumber = 0
-
-  /// Adds a wait.
-  ///
-  /// - Returns: its number, to remove it by.
-  mutating func add(_ wait: Wait) -> Int {
-    lastNumber += 1
-    waits[lastNumber] = wait
-    return lastNumber
-  }
-
-  mutating func remove(_ number: Int) -> Wait? { waits.removeValue(forKey: number) }
-
-  /// All waits now.
-  static var present: [Wait] { shared.withLock { Array($0.waits.values) } }
-}
-
-/// What a wait waits for.
 enum WaitGoal: Sendable {
   /// That a hub is idle: no notification is pending and no handler runs.
   case rest(of: HubCore)
@@ -39,6 +12,11 @@ enum WaitGoal: Sendable {
   case passing(of: Receipt)
   /// The same, for who posts more: not of those whose subscription has ended, and whose handler may hang.
   case room(after: Receipt, in: Topic)
+
+  /// The handlers that wait now, of all hubs, by the waiters, which are kept as long.
+  private static let waits = Lock<
+    [ObjectIdentifier: (waiter: Waiter, goal: WaitGoal, context: HandlerContext)]
+  >([:])
 
   /// By what those who wait for the same are known.
   private var key: ObjectIdentifier {
@@ -55,7 +33,7 @@ enum WaitGoal: Sendable {
     case .rest(let hub): handler.worker.hub == hub.number
     case .end(let node): handler.isHandler(of: node)
     case .passing(let receipt), .room(let receipt, _):
-      handler.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
+      handler.worker.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
     }
   }
 
@@ -70,7 +48,8 @@ enum WaitGoal: Sendable {
   /// Each count has one for a worker at most, as that runs one handler at a time.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let handlers = WaitingHandlers.present.flatMap(\.context.chain).filter { handler in
+    let present = Self.waits.withLock { Array($0.values) }
+    let handlers = present.flatMap(\.context.chain).filter { handler in
       waits(for: handler) && !leftOut.contains(where: handler.isHandler)
     }
     return leftOut.count + Set(handlers.map { ObjectIdentifier($0.worker) }).count
@@ -116,27 +95,28 @@ extension WaitGoal {
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
     let context = HandlerContext.current.flatMap { $0.isRunning ? $0 : nil }
-    let number = context.map { context in
-      WaitingHandlers.shared.withLock { $0.add(.init(goal: self, context: context)) }
-    }
-    if let context { Self.lookAgain(for: context.chain) }
     // From outside, handlers that wait are waited for.
     let isOutside = context == nil
     var hasExcuses = !isOutside
     if case .room = self { hasExcuses = true }
     let waiter =
       hasExcuses ? Waiter { isOutside ? leftOut.count : countWaiting() } : Waiter()
+    if let context {
+      Self.waits.withLock { $0[ObjectIdentifier(waiter)] = (waiter, self, context) }
+      Self.lookAgain(for: context.chain)
+    }
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
-    if let number { _ = WaitingHandlers.shared.withLock { $0.remove(number) } }
-    return isReached && number == nil
+    if isOutside { return isReached }
+    _ = Self.waits.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
+    return false
   }
 
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<ObjectIdentifier> = []
-    for wait in WaitingHandlers.present
+    for wait in waits.withLock({ Array($0.values) })
     where handlers.contains(where: wait.goal.waits) && keys.insert(wait.goal.key).inserted {
       wait.goal.update { $0.recount() }
     }

@@ -1,0 +1,161 @@
+/// Calls that are made now, where the caller runs.
+extension Delegates {
+  /// Calls every subscriber, one after another, where the caller runs.
+  ///
+  /// When it returns, everybody who was subscribed has been called: of two calls made one after another, everybody has
+  /// had the first before anybody has the second. As with `Sequence.forEach`, the closure does not escape, and need
+  /// not be `Sendable`: it may use local variables, `inout` parameters and the state of the caller's actor.
+  ///
+  /// **Order.** By priority, then in order of subscription, or the other way round. It calls those that were
+  /// subscribed when it was called, and includes what the same thread has changed before. One whose subscription has
+  /// ended, or that has died, before its turn is not called; if another object has taken its `id:`, that one is. It
+  /// overtakes what waits in mailboxes, as questions do.
+  ///
+  /// **Isolation.** Works from synchronous code, on any thread and actor; all handlers run there.
+  /// ``DelegateHub/Configuration/executor`` is for calls that the hub makes, and interceptors and
+  /// ``DelegateHub/Configuration/slowAfter`` for what may suspend.
+  ///
+  /// **Re-entrancy.** A handler may call everything, `forEach` of the same protocol too.
+  ///
+  /// **Errors.** The first error ends the call, and is rethrown with its type: the subscribers after that one are not
+  /// called. A subscriber with an executor of its own (`on:`) stops the program with a message that says who it is:
+  /// the closure cannot leave the caller's thread.
+  ///
+  /// ```swift
+  /// hub[ConnectionDelegate.self].forEach { $0.connection(self, didReceive: message) }
+  /// try hub[TransactionObserver.self].forEach { observer throws(Veto) in
+  ///   try observer.willCommit(&transaction)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - isReversed: whether the last one is called first.
+  ///   - body: what to do with each subscriber.
+  /// - Throws: the first error that the closure threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  @_alwaysEmitIntoClient
+  public func forEach<E>(
+    reversed isReversed: Bool = false, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    let nodes = hub.snapshot(of: recipients.key)
+    if nodes.isEmpty { return }
+    hub.core.begin()
+    defer { hub.core.end() }
+    for position in nodes.indices {
+      let node = nodes[isReversed ? nodes.count - 1 - position : position]
+      if try node.callForEach(in: recipients, body) == nil {
+        try node.callHeir(in: recipients, body)
+      }
+    }
+  }
+
+  /// Calls every subscriber, and awaits each one before the next.
+  ///
+  /// As the synchronous form, for a closure that awaits. The closure runs on the caller's actor, and on the executor that
+  /// the caller's task prefers, within ``DelegateHub/Configuration/interceptors``; an `async` method of an actor runs on
+  /// that actor. One that is added while a handler is suspended is not called.
+  ///
+  /// **Re-entrancy.** A handler may drain, and cancel its own subscription and wait.
+  ///
+  /// **Cancellation.** Handlers run in the caller's task, and see that it is cancelled; the call goes on all the same.
+  ///
+  /// - Parameters:
+  ///   - isReversed: whether the last one is called first.
+  ///   - body: what to do with each subscriber.
+  /// - Throws: the first error that the closure threw.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
+  public nonisolated(nonsending) func forEach<E>(
+    reversed isReversed: Bool = false, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async throws(E) {
+    // No array of the subscriptions has a name here, so that the last handler does not keep all of them.
+    let nodes = hub.snapshot(of: recipients.key)
+    var work = WorkQueue(isReversed ? nodes.reversed() : consume nodes)
+    let worker = hub.beginAsking()
+    defer { hub.endAsking(worker) }
+    while let claim = work.claim() {
+      if claim.isLast { _ = work.release() }
+      try await call(claim.node, as: worker, on: #isolation, body).get()
+    }
+  }
+
+  /// Calls one subscriber in the caller's task.
+  private func call<E>(
+    _ node: SubscriptionNode, as worker: Worker,
+    on place: isolated (any Actor)?,
+    _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async -> Result<Void, E> {
+    await worker.ask(
+      node, in: .forEach, absence: .success(()), on: place
+    ) { node in
+      _ = place
+      guard let interception = hub.core.interception else {
+        return await node.answer(in: recipients, body)
+      }
+      var result: Result<Void, E>?
+      if node.isReached(by: recipients.admits, endingIn: .forEach) {
+        await interception.run(DelegateHub.HandlerCall(.forEach, on: node)) {
+          result = await node.answer(in: recipients, body)
+          return worker.outcome
+        }
+      }
+      if result == nil { HandlerContext.noteUnasked() }
+      return result ?? .success(())
+    }
+  }
+}
+
+extension SubscriptionNode {
+  /// Calls the subscriber in the caller's task.
+  fileprivate nonisolated(nonsending) func answer<P, E>(
+    in recipients: Recipients<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
+  ) async -> Result<Void, E> {
+    guard isOpen, let subscriber = subscriber(in: recipients, for: .forEach) else {
+      HandlerContext.noteUnasked()
+      return .success(())
+    }
+    if hasExecutor { stopAtExecutor() }
+    do throws(E) {
+      try await body(subscriber)
+      return .success(())
+    } catch {
+      noteFailure(error)
+      return .failure(error)
+    }
+  }
+
+  /// Calls the subscriber on the current thread.
+  ///
+  /// - Returns: `nil` if it was not called.
+  @_alwaysEmitIntoClient
+  @inline(__always)
+  func callForEach<P, E>(
+    in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
+  ) throws(E) -> Void? {
+    try call(in: recipients, for: .forEach) { subscriber throws(E) in
+      if hasExecutor { stopAtExecutor() }
+      try body(subscriber)
+    }
+  }
+
+  /// Calls the one that has the place of this subscription, which was not called, if there is one.
+  @_alwaysEmitIntoClient
+  @inline(never)
+  func callHeir<P, E>(
+    in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
+  ) throws(E) {
+    var next = heir
+    while let heir = next {
+      next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil
+    }
+  }
+
+  /// Stops the program: a closure that stays with the caller cannot run on the subscription's executor.
+  @usableFromInline
+  func stopAtExecutor() -> Never {
+    fatalError(
+      """
+      DelegateHub.forEach(_:) on \(topic.name): \(name(with: id)), subscribed at \(site), has an executor of its own \
+      (`on:`), and forEach calls where the caller runs. Tell it by `notify`, or subscribe it without `on:`.
+      """)
+  }
+}
