@@ -90,10 +90,15 @@ extension Topic {
   ///
   /// - Parameter object: the object, which may be dying.
   func terminate(_ object: AnyObject) {
-    update { index, effects in
-      for node in index.takeOwned(by: ObjectIdentifier(object)) {
-        Self.terminate(node, as: .cancelled, &index, &effects)
+    var hasMore = true
+    while hasMore {
+      hasMore = update { index, effects in
+        let owned = index.someOwned(by: ObjectIdentifier(object))
+        for node in owned { Self.terminate(node, as: .cancelled, &index, &effects) }
+        return !owned.isEmpty
       }
+    }
+    update { index, effects in
       guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
       // No weak reference refers to an object that is dying, and none to another has its address.
       let isSame =
@@ -154,7 +159,7 @@ extension Topic {
   /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    return state.withLock { $0.ended[address] ?? [] }
+    return MemberList.sorted(state.withLock { $0.ended[address] ?? [:] }.map(\.value))
       .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
 

@@ -22,12 +22,12 @@ struct TopicIndex: Sendable {
   /// The same in order.
   var members = MemberList()
   /// Those whose subscriber has an owner, by the owner's address.
-  private var owned = ShardedDictionary<[SubscriptionNode]>()
+  private var owned = ShardedDictionary<[ObjectIdentifier: SubscriptionNode]>()
   /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
   /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
-  private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
+  private(set) var ended = ShardedDictionary<[ObjectIdentifier: SubscriptionNode]>()
   /// The sums of what became of the notifications and questions of all others.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
@@ -148,10 +148,9 @@ struct TopicIndex: Sendable {
     open[Int(bitPattern: address)]
   }
 
-  /// Takes out those that an object owns, which are to be ended.
-  mutating func takeOwned(by owner: ObjectIdentifier) -> [SubscriptionNode] {
-    defer { if owned.count > 0 { owned[Int(bitPattern: owner)] = nil } }
-    return owned[Int(bitPattern: owner)] ?? []
+  /// Some of the open ones that an object owns: so many that a section which ends them is short.
+  func someOwned(by owner: ObjectIdentifier) -> [SubscriptionNode] {
+    (owned[Int(bitPattern: owner)]?.values.prefix(64)).map(Array.init) ?? []
   }
 
   /// The subscriptions with an id of that hash.
@@ -163,7 +162,7 @@ struct TopicIndex: Sendable {
   ) {
     open[node.address] = node
     members.add(node)
-    if let owner = node.reference.owner { owned[owner] = (owned[owner] ?? []) + [node] }
+    if let owner = node.reference.owner { owned.insert(node, at: owner) }
     rename(node, to: options?.id)
     addressed += replayed
   }
@@ -194,13 +193,11 @@ struct TopicIndex: Sendable {
     guard node.isOpen else { return nil }
     if open[node.address] === node { open[node.address] = nil }
     if named.count > 0 { rename(node, from: node.id) }
-    if let owner = node.reference.owner, let others = owned[owner]?.filter({ $0 !== node }) {
-      owned[owner] = others.isEmpty ? nil : others
-    }
+    if let owner = node.reference.owner { owned.remove(node, at: owner) }
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    ended[node.endedAddress] = (ended[node.endedAddress] ?? []) + [node]
+    ended.insert(node, at: node.endedAddress)
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -224,15 +221,13 @@ struct TopicIndex: Sendable {
   mutating func finish(
     _ node: SubscriptionNode, with account: (counts: Account, questions: QuestionAccount)
   ) {
-    let address = node.endedAddress
-    guard let all = ended[address], all.contains(where: { $0 === node }) else { return }
-    ended[address] = all.count == 1 ? nil : all.filter { $0 !== node }
+    guard ended.remove(node, at: node.endedAddress) else { return }
     counts += account.counts
     questions += account.questions
   }
 
   /// Those that have ended and are not accounted for.
-  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0 } }
+  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0.values } }
 
   // MARK: Memory
 
@@ -288,5 +283,26 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
   private func part(of key: Int) -> Int {
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
     Int(truncatingIfNeeded: (UInt64(bitPattern: Int64(key)) &* 0x9E37_79B9_7F4A_7C15) >> 60)
+  }
+}
+
+/// Subscriptions by an address that any number of them may have.
+extension ShardedDictionary<[ObjectIdentifier: SubscriptionNode]> {
+  /// Adds one, in constant time however many have the address.
+  mutating func insert(_ node: SubscriptionNode, at key: Int) {
+    guard self[key] != nil else { return self[key] = [ObjectIdentifier(node): node] }
+    parts[part(of: key)][key]?[ObjectIdentifier(node)] = node
+  }
+
+  /// Removes one, in constant time however many have the address.
+  ///
+  /// - Returns: whether it was there.
+  @discardableResult
+  mutating func remove(_ node: SubscriptionNode, at key: Int) -> Bool {
+    if parts.isEmpty { return false }
+    let part = part(of: key)
+    guard parts[part][key]?.removeValue(forKey: ObjectIdentifier(node)) != nil else { return false }
+    if parts[part][key]?.isEmpty == true { self[key] = nil }
+    return true
   }
 }
