@@ -100,7 +100,8 @@ struct Run: Sendable {
     let problems = world.violations.list
     let missing = world.tally.missing
     let untried =
-      isWhole && !missing.isEmpty ? ["never done: " + missing.joined(separator: ", ")] : []
+      isWhole && !missing.isEmpty
+      ? [wrapped("not done", missing.joined(separator: ", "), at: ", ")] : []
     let verdict =
       problems.isEmpty
       ? "all accounts add up"

@@ -159,7 +159,7 @@ extension Topic {
   /// The subscriptions of an object that have ended and are not accounted for: handlers of them may run.
   func ended(of object: AnyObject) -> [SubscriptionNode] {
     let address = Int(bitPattern: ObjectIdentifier(object))
-    return MemberList.sorted(state.withLock { $0.ended[address] ?? [:] }.map(\.value))
+    return state.withLock { $0.ended[address] ?? [] }
       .filter { $0.reference.owner != nil || $0.reference.refers(to: object) }
   }
 

@@ -27,7 +27,7 @@ struct TopicIndex: Sendable {
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
   /// of it runs any more: who ended it, or who ends its last handler. The subscription's `state` word orders the two.
-  private(set) var ended = ShardedDictionary<[ObjectIdentifier: SubscriptionNode]>()
+  private(set) var ended = ShardedDictionary<[SubscriptionNode]>()
   /// The sums of what became of the notifications and questions of all others.
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
@@ -148,7 +148,8 @@ struct TopicIndex: Sendable {
     open[Int(bitPattern: address)]
   }
 
-  /// Some of the open ones that an object owns: so many that a section which ends them is short.
+  /// Some of the open ones that an object owns: so few that a section which ends them is short, and that few have
+  /// ended at one address.
   func someOwned(by owner: ObjectIdentifier) -> [SubscriptionNode] {
     (owned[Int(bitPattern: owner)]?.values.prefix(64)).map(Array.init) ?? []
   }
@@ -197,7 +198,7 @@ struct TopicIndex: Sendable {
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    ended.insert(node, at: node.endedAddress)
+    ended[node.endedAddress] = (ended[node.endedAddress] ?? []) + [node]
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -221,13 +222,15 @@ struct TopicIndex: Sendable {
   mutating func finish(
     _ node: SubscriptionNode, with account: (counts: Account, questions: QuestionAccount)
   ) {
-    guard ended.remove(node, at: node.endedAddress) else { return }
+    let address = node.endedAddress
+    guard let all = ended[address], all.contains(where: { $0 === node }) else { return }
+    ended[address] = all.count == 1 ? nil : all.filter { $0 !== node }
     counts += account.counts
     questions += account.questions
   }
 
   /// Those that have ended and are not accounted for.
-  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0.values } }
+  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0 } }
 
   // MARK: Memory
 
@@ -295,14 +298,10 @@ extension ShardedDictionary<[ObjectIdentifier: SubscriptionNode]> {
   }
 
   /// Removes one, in constant time however many have the address.
-  ///
-  /// - Returns: whether it was there.
-  @discardableResult
-  mutating func remove(_ node: SubscriptionNode, at key: Int) -> Bool {
-    if parts.isEmpty { return false }
+  mutating func remove(_ node: SubscriptionNode, at key: Int) {
+    if parts.isEmpty { return }
     let part = part(of: key)
-    guard parts[part][key]?.removeValue(forKey: ObjectIdentifier(node)) != nil else { return false }
+    parts[part][key]?[ObjectIdentifier(node)] = nil
     if parts[part][key]?.isEmpty == true { self[key] = nil }
-    return true
   }
 }
