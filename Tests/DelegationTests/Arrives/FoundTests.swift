@@ -102,7 +102,7 @@ struct FoundTests {
     }
     let delegates = hub[(any Hearing).self]
     let vote = Task {
-      for _ in 0..<300 {
+      for number in 1...300 {
         hub.subscribe(hanging, to: (any Hearing).self)
         let ask = Task {
           try? await delegates.vote {
@@ -110,7 +110,7 @@ struct FoundTests {
             return true
           }
         }
-        await inside.arrivals(inside.arrived + 1)
+        await inside.arrivals(number)
         hub.unsubscribe(hanging)
         _ = ask
       }
