@@ -34,7 +34,7 @@ struct Bank: Sendable {
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Up to 30 entries wait, then the caller does.
+  /// Up to 30 entries wait, then the caller does; what fails is an incident.
   func note(_ entry: String) async {
     await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
   }
