@@ -24,7 +24,7 @@ struct ExplorerTests {
     await #expect(processExitsWith: .success) { [theme] in
       for strategy in Explorer.strategies {
         let schedules = Schedules(theme, strategy)
-        for seed in seeds(60) {
+        for seed in seeds(20) {
           let (one, other) = (schedules.play(seed), schedules.play(seed))
           #expect(one.trace == other.trace, "\(strategy), \(seed)")
         }

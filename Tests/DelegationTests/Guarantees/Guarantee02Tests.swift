@@ -109,14 +109,14 @@ struct Guarantee02Tests {
     arguments: CallForm.allCases.filter(\.isOnMainActor))
   @MainActor
   func onTheMainActor(form: CallForm) async {
-    for round in rounds(20) {
+    for round in rounds(8) {
       let (hub, log) = (DelegateHub(), Recorder<Int>())
       hub.cast(1 + round % 2)
       let cancelled = Guarded(false)
       let call = Task.detached {
         await form(hub.listeners) { _ in if cancelled.withLock({ $0 }) { log.record(round) } }
       }
-      Threads.pause(round * 20)
+      Threads.pause(round * 40)
       hub.listeners.registry.unsubscribeAll()
       cancelled.withLock { $0 = true }
       _ = await call.value

@@ -150,7 +150,7 @@ struct Guarantee04Tests {
   func deathDuringSearch() async {
     let (hub, deaths) = (DelegateHub(), Count())
     var made = 0
-    for _ in races(60) {
+    for _ in races(15) {
       // Enough for two searches. In these too some may die, and no lock of the hub may be held then.
       let mortals = (0..<1200).map { _ in
         Probe {

@@ -96,7 +96,7 @@ extension Guarantee06Tests {
     }
   }
 
-  @Test("everything runs where it should", arguments: VisitorKind.allCases)
+  @Test("handlers, counts and deadlines run where they should", arguments: VisitorKind.allCases)
   func places(caller: VisitorKind) async {
     for setting in 0..<16 {
       let (isHubs, isOwn, isLate) = (setting & 1 > 0, setting & 2 > 0, setting & 4 > 0)

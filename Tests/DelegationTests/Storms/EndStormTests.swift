@@ -8,7 +8,7 @@ struct EndStormTests {
   func hubs() async {
     let (members, witness) = ((0..<3).map { _ in Probe.many(512) }, Probe("witness"))
     var dice = Dice(seed: Effort.firstSeed)
-    for _ in races(150) {
+    for _ in races(75) {
       let owners = members.map { members in
         let hub = DelegateHub()
         let subscriptions = members.map { hub.subscribe($0, to: Listener.self) }
