@@ -12,8 +12,8 @@ extension Guarantee04Tests {
       /// How often, and how many kilobytes it may take: half of what it would if each left a little.
       var most: (times: Int, kilobytes: Int) {
         switch self {
-        case .subscribersDie: (20_000, 1_000)
-        case .nobodyHears: (20_000, 1_000)
+        case .subscribersDie: (10_000, 500)
+        case .nobodyHears: (10_000, 500)
         case .hubWakes: (10_000, 500)
         case .deadlinesCome: (1_500, 500)
         case .streamsEnd: (3_000, 500)
