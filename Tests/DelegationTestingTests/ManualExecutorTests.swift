@@ -16,15 +16,9 @@ struct ManualExecutorTests {
   @Test("nothing runs before it is told to, then everything in the order in which it came")
   func order() {
     for number in 0..<100 { start(number) }
-    #expect(history.events == [])
-    #expect(executor.pendingJobs == 100)
-    #expect(executor.runNext())
-    #expect(history.events == [0])
-    #expect(executor.run(atMost: 50) == 50)
-    #expect(executor.run() == 49)
-    #expect(history.events == Array(0..<100))
-    #expect(executor.pendingJobs == 0)
-    #expect(!executor.runNext())
+    #expect(history.events == [] && executor.pendingJobs == 100 && executor.runNext())
+    #expect(history.events == [0] && executor.run(atMost: 50) == 50 && executor.run() == 49)
+    #expect(history.events == Array(0..<100) && executor.pendingJobs == 0 && !executor.runNext())
   }
 
   private actor Counter {
@@ -46,8 +40,7 @@ struct ManualExecutorTests {
       }
       return await counter.count
     }
-    #expect(call.value == 3)
-    #expect(history.events.sorted() == [0, 1, 2])
+    #expect(call.value == 3 && history.events.sorted() == [0, 1, 2])
   }
 
   @Test("no job that comes from another thread is lost")
@@ -60,8 +53,7 @@ struct ManualExecutorTests {
       }
     }
     _ = await arrived.events(atLeast: 8)
-    #expect(executor.run() == 800)
-    #expect(history.events.sorted() == Array(0..<800))
+    #expect(executor.run() == 800 && history.events.sorted() == Array(0..<800))
   }
 
   @Test("a call that has not ended has no result, and can be cancelled")
@@ -71,14 +63,11 @@ struct ManualExecutorTests {
       await gate.pass()
       return 1
     }
-    #expect(!passing.isOver)
-    #expect(passing.value == nil)
-    #expect(passing.result == nil)
+    #expect(!passing.isOver && passing.value == nil && passing.result == nil)
     gate.open()
     #expect(!passing.isOver)
     executor.run()
-    #expect(passing.isOver)
-    #expect(passing.value == 1)
+    #expect(passing.isOver && passing.value == 1)
     let clock = ManualClock()
     let sleeping = executor.start { try await clock.sleep(for: .seconds(1)) }
     sleeping.cancel()
@@ -180,8 +169,7 @@ struct ManualExecutorTests {
         try await group.waitForAll()
       }
     }
-    #expect(history.events == [.seconds(1), .seconds(2), .seconds(3)])
-    #expect(clock.sleepers == 0)
+    #expect(history.events == [.seconds(1), .seconds(2), .seconds(3)] && clock.sleepers == 0)
   }
 
   /// A closure that does not end, and what is said of it.

@@ -138,8 +138,7 @@ struct UnexploredTests {
     #expect(kind == nil)
   }
 
-  @Test(
-    "each call of the scenario is watched, whatever it did before", arguments: innocents.indices)
+  @Test("each call is watched, whatever came before", arguments: innocents.indices)
   func later(index: Int) {
     let innocent = Self.innocents[index]
     let kind = Self.kind { executor, service in

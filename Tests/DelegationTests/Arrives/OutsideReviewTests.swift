@@ -89,7 +89,7 @@ struct OutsideReviewTests {
   }
 
   @Test(
-    "who is held strongly and ends during a handler is released with it, whoever keeps the subscription",
+    "who is held strongly and ends during a handler is released with it",
     arguments: [Reach.notifyAsynchronously, .vote, .collect], [false, true])
   func release(reach: Reach, isReplaced: Bool) {
     let (stage, gate, heir) = (Stage(), Gate(), Probe("heir"))

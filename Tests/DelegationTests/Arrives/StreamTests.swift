@@ -99,8 +99,7 @@ struct StreamTests {
     #expect(events.isEmpty)
   }
 
-  @Test(
-    "a loop's task that is cancelled ends the subscription; what was posted for it is cancelled")
+  @Test("a loop's task that is cancelled ends the subscription")
   func cancelled() async {
     let events = Events<Int>()
     let stream = events.registry.stream()

@@ -87,9 +87,7 @@ extension CallForm {
 
 @Suite("Every form of every call", .inTurn)
 struct CallFormTests {
-  @Test(
-    "it reaches each subscriber once, where its handlers run, and returns what it says",
-    arguments: CallForm.allCases, Setting.allCases)
+  @Test("each is reached once, where handlers run", arguments: CallForm.allCases, Setting.allCases)
   func reaches(form: CallForm, setting: Setting) async {
     let probes = Probe.many(3)
     let (hub, delegates) = setting.cast(probes)
@@ -111,8 +109,7 @@ struct CallFormTests {
     withExtendedLifetime(probes) {}
   }
 
-  @Test(
-    "what handlers throw goes where it says", arguments: CallForm.allCases, Setting.allCases)
+  @Test("what handlers throw goes where it says", arguments: CallForm.allCases, Setting.allCases)
   func throwing(form: CallForm, setting: Setting) async {
     let probes = Probe.many(2)
     let (hub, delegates) = setting.cast(probes)

@@ -34,9 +34,7 @@ struct IncidentHookTests {
     withExtendedLifetime(probe) {}
   }
 
-  @Test(
-    "while 256 wait, further ones are counted in the last; between two the executor comes to its other work",
-    arguments: [0, 1, 50])
+  @Test("while 256 wait, further ones are counted in the last", arguments: [0, 1, 50])
   func bounded(more: Int) {
     let still = ManualExecutor()
     let (told, others) = (Recorder<DelegateHub.Incident>(), Recorder<Int>())
@@ -71,9 +69,7 @@ struct IncidentHookTests {
     withExtendedLifetime(probe) {}
   }
 
-  @Test(
-    "what happened is told though the hub is released; settings that are not named are the defaults"
-  )
+  @Test("it is told though the hub is released; settings that are not named are defaults")
   func released() {
     let told = Recorder<String>()
     let executor = ManualExecutor()
@@ -87,20 +83,17 @@ struct IncidentHookTests {
     }
     let hub = play()
     executor.run()
-    #expect(told.history == ["failed last"])
-    #expect(hub.isDead)
+    #expect(told.history == ["failed last"] && hub.isDead)
     let clock = ManualClock()
     let configuration = DelegateHub.Configuration(
       executor: executor, clock: clock, slowAfter: .seconds(2),
       propagating: [.taskLocal(Label.$current)])
     #expect(configuration.executor as? ManualExecutor === executor)
     #expect(configuration.clock as? ManualClock === clock)
-    #expect(configuration.slowAfter == .seconds(2))
-    #expect(configuration.propagating.count == 1)
+    #expect(configuration.slowAfter == .seconds(2) && configuration.propagating.count == 1)
     let plain = DelegateHub.Configuration()
     #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
-    #expect(plain.clock is ContinuousClock)
-    #expect(plain.interceptors.isEmpty)
+    #expect(plain.clock is ContinuousClock && plain.interceptors.isEmpty)
     withExtendedLifetime(probe) {}
   }
 
@@ -121,8 +114,7 @@ struct IncidentHookTests {
 
   // MARK: Standard error
 
-  @Test(
-    "by default an incident is one line on standard error, and those beyond 20 a second one more")
+  @Test("by default it is a line on standard error, and beyond 20 a second one for all")
   func standardErrorByDefault() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let (hub, probe, reported) = (DelegateHub(), Probe(), Gate())

@@ -15,9 +15,7 @@ struct SlowHandlerTests {
     }
   }
 
-  @Test(
-    "a handler that runs for longer is told once while it runs, and again when it is slow again",
-    arguments: Reach.allCases)
+  @Test("a handler that runs for longer is told once while it runs", arguments: Reach.allCases)
   func slow(reach: Reach) {
     let stage = stage()
     let probe = Probe()
@@ -33,8 +31,7 @@ struct SlowHandlerTests {
       // It is noticed before it has run for twice the time.
       stage.advance(by: .milliseconds(1001))
       stage.advance(by: .seconds(10))
-      #expect(told.history.count == round)
-      #expect(told.history.last?.hasPrefix("slow in ") == true)
+      #expect(told.history.count == round && told.history.last?.hasPrefix("slow in ") == true)
       #expect(told.history.last?.hasSuffix(", slow:1") == true)
       stage.open(gate)
       #expect(call.result != nil)
@@ -46,7 +43,8 @@ struct SlowHandlerTests {
   func quick() {
     for limit in [Duration.seconds(1), nil, .seconds(Int64.max)] {
       let stage = stage(slowAfter: limit)
-      let (gate, probes) = (Gate(), stage.cast(10))
+      let gate = Gate()
+      stage.cast(10)
       for number in 0..<20 {
         stage.hub[Listener.self].notify { $0.log.record(number) }
         #expect(stage.perform { await $0[Listener.self].vote { _ in await Self.pass() } } == true)
@@ -63,7 +61,6 @@ struct SlowHandlerTests {
         stage.open(gate)
       }
       #expect(told.history == [])
-      withExtendedLifetime(probes) {}
     }
   }
 

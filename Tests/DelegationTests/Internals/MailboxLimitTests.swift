@@ -46,9 +46,7 @@ struct MailboxLimitTests {
       }
     }
 
-    @Test(
-      "a dispatch queue runs tasks, handlers and an actor, which is isolated there and nowhere else"
-    )
+    @Test("a dispatch queue runs tasks and an actor, which is isolated there and nowhere else")
     func dispatchQueue() async {
       let executor = DispatchQueueExecutor(MarkedQueue.make("home"))
       let tenant = Tenant(on: executor)

@@ -122,8 +122,7 @@ struct CallingNowSamples {
     // As in ReSwift: the inner change reaches all first, and then the outer call goes on, with the present state.
     #expect(log.clear() == ["a 0→1", "a 1→11", "b 1→11", "c 1→11", "b 0→11", "c 0→11"])
     store.dispatch { $0 + 1 }
-    #expect(log.clear() == ["a 11→12", "b 11→12"])
-    #expect(store.state == 12)
+    #expect(log.clear() == ["a 11→12", "b 11→12"] && store.state == 12)
   }
 
   @MainActor
@@ -179,9 +178,7 @@ struct CallingNowSamples {
     }
   }
 
-  @Test(
-    "a life cycle begins in turn, each part awaited, up to the first that fails, and ends in reverse"
-  )
+  @Test("a life cycle begins in turn, up to the first that fails, and ends in reverse")
   func lifeCycle() async throws {
     let (application, log) = (Application(), Recorder<String>())
     for name in ["database", "server"] { application.add(Part(name, in: log)) }
@@ -195,8 +192,7 @@ struct CallingNowSamples {
     let second = Application()
     for name in ["faulty", "never"] { second.add(Part(name, in: log)) }
     await #expect(throws: Refusal(reason: "faulty")) { try await second.start() }
-    #expect(log.history.last == "faulty starts")
-    #expect(!log.history.contains("never starts"))
+    #expect(log.history.last == "faulty starts" && !log.history.contains("never starts"))
   }
 
   @Test("to shut down during the start waits for the part that starts, and starts no further one")
