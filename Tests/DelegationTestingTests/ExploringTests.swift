@@ -11,7 +11,7 @@ struct ExploringTests {
 
   @Test(
     "an update that is lost is found",
-    arguments: [SchedulingStrategy.random, .priorities, .alternating])
+    arguments: strategies)
   func lostUpdate(strategy: SchedulingStrategy) {
     let failure = #expect(throws: ScheduleFailure.self) {
       try exploreSchedules(seeds: 0..<100, strategy: strategy) { _ in

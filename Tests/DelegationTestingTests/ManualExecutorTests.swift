@@ -77,8 +77,6 @@ struct ManualExecutorTests {
     #expect(refused.result == .failure(Refusal(reason: "no")))
   }
 
-  // MARK: Driving
-
   @Test("a closure is driven to its end, and its result or error comes back")
   func end() throws {
     let number = try executor.drive {
@@ -104,23 +102,6 @@ struct ManualExecutorTests {
         return 2
       }
     }
-  }
-
-  @Test("a hub's calls of all kinds are driven to their ends")
-  func hub() throws {
-    let events = Recorder<String>()
-    let hub = DelegateHub(on: executor)
-    for name in ["a", "b"] {
-      hub.subscribe(Probe(name, in: events), to: Listener.self, hold: .strongly)
-    }
-    let listeners = hub[Listener.self]
-    #expect(try executor.drive { await listeners.vote { await $0.answer(1) } })
-    #expect(events.clear().sorted().prefix(2) == ["a answers 1", "a is asked 1"])
-    listeners.notify { $0.hear(2) }
-    #expect(try executor.drive { await hub.drain().isEmpty })
-    #expect(events.events == ["a hears 2", "b hears 2"])
-    #expect(try executor.drive { await listeners.collect { await $0.answer(3) } }.count == 2)
-    #expect(try executor.drive { await listeners.notifyAndWait { $0.hear(4) } }.isHandled)
   }
 
   @Test("it runs on the calling thread, with the caller's task-locals, and what is left is not run")

@@ -87,7 +87,7 @@ struct ReplayTests {
 
   @Test(
     "the same events, and the same failure",
-    arguments: [SchedulingStrategy.random, .priorities, .alternating])
+    arguments: strategies)
   func same(strategy: SchedulingStrategy) throws {
     var histories: Set<[String]> = []
     let all = seeds(100)

@@ -75,7 +75,7 @@ struct LostPeerTests {
     let reports = Recorder<PipeError?>()
     try await Cluster.runWithOne({
       $0.onIncident = { if $0.kind == .failed { reports.record($0.error as? PipeError) } }
-    }) { _, peer, remote, hub, porter in
+    }) { _, peer, remote, hub, porter async throws in
       await hub[Gatekeeper.self].notifyAndWait { try await $0.didEnter(0) }
       #expect(try await remote.entered() == [0])
       peer.signal(SIGKILL)

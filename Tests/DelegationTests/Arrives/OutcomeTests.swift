@@ -45,18 +45,17 @@ struct OutcomeTests {
     let nobody = await delegates.notifyAndWait { try await $0.hear(1) }
     #expect(counts(nobody) == [0, 0, 0, 0] && !nobody.isHandled)
     let kept = [Hearer(), Hearer()]
-    for hearer in kept { delegates.registry.subscribe(hearer) }
+    for hearer in kept { delegates.registry.subscribe(hearer, hold: .strongly) }
     let all = await delegates.notifyAndWait { try await $0.hear(1) }
     #expect(counts(all) == [2, 2, 0, 0] && all.isHandled)
     let failing = Hearer { _ in throw Trouble() }
-    delegates.registry.subscribe(failing)
+    delegates.registry.subscribe(failing, hold: .strongly)
     delegates.registry.subscribe(Hearer())
     let some = await delegates.notifyAndWait { try await $0.hear(1) }
     #expect(counts(some) == [4, 2, 1, 1] && !some.isHandled)
     #expect(some.description == "addressed 4, handled 2, failed 1, missed 1")
     // The dead one has been found.
     #expect(counts(await delegates.notifyAndWait { try await $0.hear(1) }) == [3, 2, 1, 0])
-    withExtendedLifetime((kept, failing)) {}
   }
 
   @Test("removed, dropped, kept away by an interceptor: they missed it")
@@ -106,7 +105,7 @@ struct OutcomeTests {
     let delegates = Delegates<any Hearing>()
     let gate = Gate()
     let slow = Hearer { _ in await gate.pass() }
-    delegates.registry.subscribe(slow)
+    delegates.registry.subscribe(slow, hold: .strongly)
     for _ in 0..<3 {
       let outcome = await delegates.notifyAndWait(leaving: 3) { try await $0.hear(1) }
       #expect(outcome.addressed == 1 && outcome.handled == 0 && outcome.left.isEmpty)
@@ -121,7 +120,6 @@ struct OutcomeTests {
     #expect(
       await delegates.notifyAndWait(leaving: 1_000_000) { try await $0.hear(1) }.addressed == 1)
     await delegates.hub.drain()
-    withExtendedLifetime(slow) {}
   }
 
   @Test("one that has ended while its handler hangs holds no poster that leaves others behind")
@@ -130,8 +128,8 @@ struct OutcomeTests {
     let (gate, heard) = (Gate(), Count())
     let hanging = Hearer { _ in await gate.pass() }
     let quick = Hearer { _ in heard.add(1) }
-    let token = delegates.registry.subscribe(hanging)
-    delegates.registry.subscribe(quick)
+    let token = delegates.registry.subscribe(hanging, hold: .strongly)
+    delegates.registry.subscribe(quick, hold: .strongly)
     let posters = (0..<3).map { _ in
       Task {
         for _ in 0..<10 { await delegates.notifyAndWait(leaving: 2) { try await $0.hear(1) } }
@@ -146,7 +144,6 @@ struct OutcomeTests {
     #expect(await strict.value.addressed == 2)
     await delegates.hub.drain()
     #expect(heard.value == 31)
-    withExtendedLifetime((hanging, quick)) {}
   }
 
   @Test("storm: with a window, at most it and one a poster wait", arguments: [0, 1, 5, 30])
@@ -163,7 +160,7 @@ struct OutcomeTests {
         if number % 11 == place { throw Trouble() }
       }
     }
-    for hearer in hearers { delegates.registry.subscribe(hearer) }
+    for hearer in hearers { delegates.registry.subscribe(hearer, hold: .strongly) }
     let rounds = Effort.count(100)
     let sums = await withTaskGroup { group in
       for _ in 0..<posters {
@@ -187,6 +184,5 @@ struct OutcomeTests {
     #expect(sums == [3 * posters * rounds, 0] && left.value == 0)
     #expect(most.events.max() ?? 0 <= window + posters)
     #expect(delegates.statistics?.counts.waiting == 0)
-    withExtendedLifetime(hearers) {}
   }
 }

@@ -150,9 +150,9 @@ struct TakeOverCallTests {
       let hub = DelegateHub(.with { $0.clock = clock })
       let delegates = hub[(any Hearing).self]
       let gate = Gate()
-      let heir = Hearer()
       let hanging = Hearer { _ in await gate.pass() }
-      let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
+      let token = hub.subscribe(
+        hanging, to: (any Hearing).self, id: "gate", hold: .strongly)
       let vote = Task {
         await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
           try await $0.hear(1)
@@ -161,7 +161,7 @@ struct TakeOverCallTests {
       }
       await gate.arrivals()
       if isReplaced {
-        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
+        hub.subscribe(Hearer(), to: (any Hearing).self, id: "gate", hold: .strongly)
       } else {
         token.cancel()
       }
@@ -171,7 +171,6 @@ struct TakeOverCallTests {
       #expect(await vote.value == !isReplaced)
       gate.open()
       await hub.drain()
-      withExtendedLifetime((hanging, heir)) {}
     }
   }
 }

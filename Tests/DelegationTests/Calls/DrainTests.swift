@@ -5,8 +5,6 @@ import Testing
 struct DrainTests {
   private let stage = Stage { $0.onIncident = { _ in } }
 
-  // MARK: Leftovers
-
   @Test("at the deadline drain tells who has work left, and how much, in their order")
   func whoAndWhat() {
     let gate = Gate()
@@ -53,8 +51,8 @@ struct DrainTests {
     // Nobody runs it, so no worker comes.
     let executor = ManualExecutor()
     let hub = DelegateHub(on: executor)
-    let (probe, lifetimes) = (Probe(), Lifetimes())
-    hub.subscribe(probe, to: Listener.self, mailbox: .latest)
+    let lifetimes = Lifetimes()
+    hub.subscribe(Probe(), to: Listener.self, hold: .strongly, mailbox: .latest)
     for _ in 0..<5 {
       let tracked = lifetimes.make()
       hub[Listener.self].notify { _ in withExtendedLifetime(tracked) {} }
@@ -63,7 +61,6 @@ struct DrainTests {
     #expect(lifetimes.alive == 5)
     executor.run()
     #expect(lifetimes.alive == 0)
-    withExtendedLifetime(probe) {}
   }
 
   @Test("in a handler it returns what it did not wait for, and waits for the others")
@@ -99,8 +96,8 @@ struct DrainTests {
 
   @Test("a cancelled caller is told at once what is left, also of one that was removed")
   func cancelled() {
-    let (start, gate, probe) = (Gate(), Gate(), Probe())
-    let subscription = stage.hub.subscribe(probe, to: Listener.self)
+    let (start, gate) = (Gate(), Gate())
+    let subscription = stage.hub.subscribe(Probe(), to: Listener.self, hold: .strongly)
     for _ in 0..<3 { stage.hub[Listener.self].notify { _ in await gate.pass() } }
     let late = stage.start { hub in
       await start.pass()
@@ -122,10 +119,7 @@ struct DrainTests {
     #expect(late.result?.subscribers.map { [$0.running, $0.waiting] } == [[1, 0]])
     stage.open(gate)
     #expect(stage.perform { await $0.drain(within: .zero).isEmpty } == true)
-    withExtendedLifetime(probe) {}
   }
-
-  // MARK: The hub's own work
 
   @Test("a question that an executor has not come to is left", arguments: [true, false])
   func question(isDecided: Bool) {
@@ -160,8 +154,6 @@ struct DrainTests {
     #expect(blockade.end())
     #expect(await hub.drain().isEmpty)
   }
-
-  // MARK: Delaying
 
   @Test("a drain waits for the body and for what it posts, or says that it is delayed")
   func delays() throws {

@@ -1,14 +1,9 @@
 import Delegation
 import Testing
 
-private enum DoorEvent: Sendable, Hashable {
-  case joined(String)
-  case left(String)
-}
-
 private final class Guestbook: EventReceiver {
-  let events = Recorder<DoorEvent>()
-  func receive(_ event: DoorEvent) { events.record(event) }
+  let events = Recorder<String>()
+  func receive(_ event: String) { events.record(event) }
 }
 
 private final class Owner: Sendable {
@@ -26,17 +21,17 @@ struct EventsTests {
   @Test("an event reaches objects and closures in the order of posting; one type has one key")
   func everybody() async {
     let hub = DelegateHub()
-    let events = Events<DoorEvent>(of: hub)
-    let (book, plain) = (Guestbook(), Recorder<DoorEvent>())
-    let (awaiting, numbers) = (Recorder<DoorEvent>(), Recorder<Int>())
+    let events = Events<String>(of: hub)
+    let (book, plain) = (Guestbook(), Recorder<String>())
+    let (awaiting, numbers) = (Recorder<String>(), Recorder<Int>())
     events.registry.subscribe(book)
-    hub[(any EventReceiver<DoorEvent>).self].registry.observe { plain.record($0) }
-    Events<DoorEvent>(of: hub).registry.observe { event in
+    hub[(any EventReceiver<String>).self].registry.observe { plain.record($0) }
+    Events<String>(of: hub).registry.observe { event in
       await Task.yield()
       awaiting.record(event)
     }
     Events<Int>(of: hub).registry.observe { numbers.record($0) }
-    let all = (0..<50).map { DoorEvent.joined("\($0)") } + [.left("0")]
+    let all = (0..<50).map { "\($0)" }
     for event in all { events.post(event) }
     Events<Int>(of: hub).post(1)
     Events<Int?>(of: hub).post(2)

@@ -73,8 +73,6 @@ struct ExecutorTests {
     for _ in 0..<100 { await passBy().death() }
   }
 
-  // MARK: Executors that change
-
   /// A subscriber whose handler hangs on the first of two executors, and two notifications that wait behind it.
   private struct Changing {
     let hubs = ManualExecutor()

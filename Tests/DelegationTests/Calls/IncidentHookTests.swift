@@ -18,8 +18,8 @@ struct IncidentHookTests {
           running.add(-1)
         }))
     held.record(hub)
-    let (probe, bystander) = (Probe(), Probe())
-    hub.subscribe(probe, to: Listener.self)
+    let bystander = Probe()
+    hub.cast(1)
     hub.subscribe(bystander, to: Bystander.self)
     for round in 0..<100 {
       for number in 0..<5 {
@@ -31,7 +31,6 @@ struct IncidentHookTests {
     }
     #expect(told.history == Array(0..<500))
     held.clear()
-    withExtendedLifetime(probe) {}
   }
 
   @Test("while 256 wait, further ones are counted in the last", arguments: [0, 1, 50])
@@ -46,10 +45,9 @@ struct IncidentHookTests {
           let count = told.count
           Task.detached(executorPreference: still) { others.record(count) }
         }))
-    let probe = Probe()
     // Its handlers run elsewhere, so the hook finds them all waiting.
     let own = ManualExecutor()
-    hub.subscribe(probe, to: Listener.self, on: own)
+    hub.cast(1, on: own)
     for number in 0..<(256 + more) {
       hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)") }
     }
@@ -66,18 +64,15 @@ struct IncidentHookTests {
         told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
     }
     #expect(others.history.first == 1)
-    withExtendedLifetime(probe) {}
   }
 
   @Test("it is told though the hub is released; settings that are not named are defaults")
   func released() {
-    let told = Recorder<String>()
-    let executor = ManualExecutor()
-    let probe = Probe()
+    let (told, executor) = (Recorder<String>(), ManualExecutor())
     func play() -> Obituary {
       let hub = DelegateHub(
         .init(executor: executor, onIncident: { told.record("\($0.kind) \($0.reason)") }))
-      hub.subscribe(probe, to: Listener.self)
+      hub.cast(1)
       hub[Listener.self].notify { _ in throw Refusal(reason: "last") }
       return Obituary(of: hub)
     }
@@ -94,7 +89,6 @@ struct IncidentHookTests {
     let plain = DelegateHub.Configuration()
     #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
     #expect(plain.clock is ContinuousClock && plain.interceptors.isEmpty)
-    withExtendedLifetime(probe) {}
   }
 
   @Test("kinds and calls have the names that they are written with")
@@ -112,14 +106,13 @@ struct IncidentHookTests {
     #expect(Set(calls).count == 8)
   }
 
-  // MARK: Standard error
-
   @Test("by default it is a line on standard error, and beyond 20 a second one for all")
   func standardErrorByDefault() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      let (hub, probe, reported) = (DelegateHub(), Probe(), Gate())
+      let (hub, reported) = (DelegateHub(), Gate())
       StandardError.passOn { if $0.contains("more incidents") { reported.open() } }
-      hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
+      hub.subscribe(
+        Probe(), to: Listener.self, id: 7, hold: .strongly, fileID: "Shop/Cart.swift", line: 12)
       for number in 0..<1000 {
         hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)\n") }
         // No more wait than the hub keeps.
@@ -127,7 +120,6 @@ struct IncidentHookTests {
       }
       // In the line at the end of the second, by the real clock.
       await reported.pass()
-      withExtendedLifetime(probe) {}
     }
     let lines = standardError(of: result).split(separator: "\n")
     #expect(

@@ -32,8 +32,6 @@ struct IncidentTests {
     return probes
   }
 
-  // MARK: Failed
-
   @Test("a handler that throws: who, where, and what; an incident keeps nobody alive")
   func failed() throws {
     var probe: Probe? = Probe()
@@ -135,8 +133,6 @@ struct IncidentTests {
     #expect(given.result == false && told == [])
   }
 
-  // MARK: Late
-
   @Test("each late one is told, though the first decides, in the caller's task-locals")
   func late() {
     cast(4)
@@ -213,8 +209,6 @@ struct IncidentTests {
     withExtendedLifetime(waiting) {}
   }
 
-  // MARK: Dropped
-
   @Test("a mailbox that overflows is told once until its subscriber has caught up")
   func dropped() {
     let probe = Probe()
@@ -231,20 +225,18 @@ struct IncidentTests {
       stage.open(gate)
     }
     #expect(Set(told) == ["dropped notify site:1"] && told.count == 2)
-    #expect(
-      incidents.history.last?.description.contains("has a full mailbox: ") == true)
+    // Since the last report.
+    #expect(incidents.history.map(\.dropped) == [1, 4])
+    #expect(incidents.history.last?.description.contains("has a full mailbox: ") == true)
     #expect(hub.statistics().counts.dropped == 8)
     // One without a limit is never told, nor one that is never full.
-    let (one, other) = (Probe(), Probe())
-    hub.subscribe(one, to: Bystander.self)
-    hub.subscribe(other, to: Bystander.self, mailbox: .dropOldest(limit: 10))
+    hub.subscribe(Probe(), to: Bystander.self, hold: .strongly)
+    hub.subscribe(
+      Probe(), to: Bystander.self, hold: .strongly, mailbox: .dropOldest(limit: 10))
     for _ in 0..<10 { hub[Bystander.self].notify { _ in } }
     stage.run()
     #expect(told.count == 2)
-    withExtendedLifetime((one, other)) {}
   }
-
-  // MARK: Unheard
 
   /// Something else to subscribe.
   private final class Other: Listener {

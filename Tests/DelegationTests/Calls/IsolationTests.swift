@@ -21,8 +21,6 @@ private func isBackstage(_ probe: any Listener) -> Bool { MarkedQueue.current ==
 
 @Suite("Closures and subscribers that belong to an actor", .inTurn)
 struct IsolationTests {
-  // MARK: Closures
-
   @Test(
     "whom the main actor has removed is not called there",
     arguments: CallForm.allCases.filter(\.isOnMainActor), Setting.allCases)
@@ -49,26 +47,6 @@ struct IsolationTests {
     await hub.drain()
     #expect(subscription.statistics.questions.asked == 0)
     #expect(subscription.statistics.counts.handled == 0)
-  }
-
-  @Test("a quorum counts who has really answered", arguments: [false, true])
-  @MainActor
-  func quorum(isApart: Bool) async {
-    let (hub, rule, probes) = (DelegateHub(), BooleanRule.unanimous(ofAtLeast: 3), Probe.many(3))
-    let (all, subscriptions) = (
-      hub[Listener.self], probes.map { hub.subscribe($0, to: Listener.self) }
-    )
-    let vote = Task.detached {
-      isApart
-        ? await all.vote(by: rule, absent: .counts(as: false)) { @MainActor _ in true }
-        : await all.vote(by: rule) { @MainActor _ in true }
-    }
-    while !subscriptions.contains(where: { $0.statistics.questions.answering > 0 }) {
-      Threads.pause()
-    }
-    subscriptions[2].cancel()
-    #expect(await !vote.value)
-    withExtendedLifetime(probes) {}
   }
 
   @Test("what the deadline has decided does not begin on the actor any more")
@@ -119,8 +97,6 @@ struct IsolationTests {
       await all.pass(1, absent: .abstains) { @Backstage in isBackstage($0) ? $1 + 1 : nil } == 4)
   }
 
-  // MARK: Callers
-
   /// An actor on a queue that knows itself.
   private actor Room {
     private nonisolated let executor = DispatchQueueExecutor(MarkedQueue.make("room"))
@@ -153,8 +129,6 @@ struct IsolationTests {
     hub.cast(2)
     #expect(await Room().call(hub) == ["room", "room", "room", "room"])
   }
-
-  // MARK: Subscribers
 
   private actor Reentrant: Resident {
     private(set) var guests: [Int] = []

@@ -163,8 +163,6 @@ struct NotifyAndWaitTests {
     #expect(probe.log.history == [1, 1, 1, 2, 2])
   }
 
-  // MARK: From within handlers
-
   @Test("from its own handler it waits for the others, and comes after the present one")
   func ownHandler() {
     let stage = Stage()
@@ -191,8 +189,6 @@ struct NotifyAndWaitTests {
       ])
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
-
-  // MARK: Priority
 
   @Test("its workers have the caller's priority, if that is higher; those of notify do not")
   func priority() async {

@@ -55,8 +55,6 @@ struct NotifyTests {
     #expect(probes.map(\.log.history) == [[1, 2, 3], [1, 2, 3]])
   }
 
-  // MARK: On the main actor
-
   @Test("what waits behind one that waits for the main actor is discarded if the subscriber dies")
   @MainActor
   func dead() async {

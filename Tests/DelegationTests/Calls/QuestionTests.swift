@@ -3,8 +3,6 @@ import Testing
 
 @Suite("vote and ask", .inTurn)
 struct QuestionTests {
-  // MARK: Forms of the closure
-
   @Test("one that awaits nothing is called in the caller's task, in turn, to the decision")
   func inPlace() async {
     let hub = DelegateHub()
@@ -63,8 +61,6 @@ struct QuestionTests {
     let places = ["vote", "awaiting vote", "main vote", "ask", "awaiting ask", "in turn", "pass"]
     #expect(caught.history == places + places)
   }
-
-  // MARK: Rules and combiners
 
   @Test("each rule decides as it says", arguments: 0...3)
   func rules(yes: Int) async {
@@ -137,8 +133,6 @@ struct QuestionTests {
       #expect(absent.sorted() == ["0 from 0", "2 from 2", "asking 3", "finished", "none from 1"])
     }
   }
-
-  // MARK: Who is absent
 
   @Test("at the deadline who has not answered counts as absent says", arguments: [1, 3])
   func late(count: Int) {

@@ -18,8 +18,7 @@ struct SlowHandlerTests {
   @Test("a handler that runs for longer is told once while it runs", arguments: Reach.allCases)
   func slow(reach: Reach) {
     let stage = stage()
-    let probe = Probe()
-    stage.hub.subscribe(probe, to: Listener.self, fileID: "slow", line: 1)
+    stage.hub.subscribe(Probe(), to: Listener.self, hold: .strongly, fileID: "slow", line: 1)
     for round in 1...2 {
       let gate = Gate()
       let call = stage.start { hub in
@@ -36,7 +35,6 @@ struct SlowHandlerTests {
       stage.open(gate)
       #expect(call.result != nil)
     }
-    withExtendedLifetime(probe) {}
   }
 
   @Test("quick ones are not told, nobody watches when nothing runs, and nothing without a limit")

@@ -6,8 +6,6 @@ struct StatisticsTests {
   private let stage = Stage { $0.onIncident = { _ in } }
   private var statistics: DelegateHub.Statistics { stage.hub.statistics() }
 
-  // MARK: In words
-
   @Test("the description tells all, protocol by protocol and subscriber by subscriber")
   func description() {
     let (gate, plain, named, both) = (Gate(), Probe("plain"), Probe("named"), Probe("both"))
@@ -97,8 +95,6 @@ struct StatisticsTests {
     #expect("\(DelegateHub.Absence<Int>.abstains)" == "abstains")
     #expect("\(DelegateHub.Absence.counts(as: 3))" == "counts as 3")
   }
-
-  // MARK: Notifications
 
   @Test("totals are sums over protocols; before anybody subscribed there is nothing")
   func totals() {

@@ -5,8 +5,6 @@ import Testing
 struct SubscribeTests {
   private let hub = DelegateHub(.init(onIncident: { _ in }))
 
-  // MARK: Order
-
   @Test("a crowd that comes, goes and changes its priorities is always in order")
   func priorities() async {
     var random = SystemRandomNumberGenerator()
@@ -35,8 +33,6 @@ struct SubscribeTests {
       }
     }
   }
-
-  // MARK: Subscribing again
 
   @Test("options that are not named stay as they are")
   func again() async {
@@ -95,8 +91,6 @@ struct SubscribeTests {
     #expect(hub[Bystander.self].isEmpty)
     withExtendedLifetime((probe, other)) {}
   }
-
-  // MARK: Ids
 
   @Test("one inherits by its id from one that died, too, and under a limit of its own")
   func inheritanceFromTheDead() {
@@ -177,8 +171,6 @@ struct SubscribeTests {
     }
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
-
-  // MARK: To several protocols
 
   private protocol Third: AnyObject, Sendable {}
 

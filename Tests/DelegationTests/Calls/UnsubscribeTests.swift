@@ -145,7 +145,7 @@ struct UnsubscribeTests {
     let hub = DelegateHub()
     let probes = Probe.many(4)
     for (number, probe) in probes.enumerated() {
-      hub.subscribe(probe, toEachOf: Listener.self, Bystander.self, id: number % 3)
+      hub.subscribe(probe, toEachOf: Listener.self, Bystander.self, id: number % 3, hold: .strongly)
     }
     let registry = hub[Listener.self].registry
     #expect(hub[Listener.self].subscribers.map(\.name) == ["3", "1", "2"])
@@ -159,6 +159,5 @@ struct UnsubscribeTests {
     #expect(hub[Bystander.self].subscribers.map(\.name) == ["3", "1", "2"])
     hub.unsubscribeAll(from: Bystander.self)
     #expect(hub[Bystander.self].isEmpty)
-    withExtendedLifetime(probes) {}
   }
 }

@@ -99,8 +99,6 @@ struct CombinerTests {
     #expect(said(noAnswers, "(ofAtLeast: -2) asks for less than 0 answers. Pass how many"))
   }
 
-  // MARK: The tally
-
   @Test("a tally calls its rule as it should, until that decides", arguments: 0...3)
   func tally(asking count: Int) {
     for order in Array(0..<count).permutations {
@@ -283,13 +281,7 @@ private struct Search<C: Combiner> where C.Outcome: Equatable {
   let model: ([Arrival<C.Response>]) -> C.Outcome
   var complaint: String?
 
-  /// Tries every way to go on, and checks the rule's decision against what they have in common.
-  ///
-  /// - Parameters:
-  ///   - tally: as it is after the arrivals.
-  ///   - decision: what it has decided by then; it is not called again after that.
-  ///   - arrivals: what has come so far.
-  /// - Returns: the outcome that is fixed by now.
+  /// Tries every way to go on after some arrivals, and checks the rule's decision against what these have in common.
   @discardableResult
   mutating func explore(
     _ tally: Tally<C, Never>, decision: C.Outcome?, after arrivals: [Arrival<C.Response>]

@@ -32,23 +32,6 @@ struct MailboxTests {
     let remains = mailbox.terminate(at: 4, as: .expired)
     #expect(remains?.exempt == 0)
   }
-
-  @Test("a stretch of drops is told once, with how many there were since the last time")
-  func unreported() {
-    var mailbox = Mailbox(at: Structures.chain(of: 9), number: 0, policy: .dropOldest(limit: 2))
-    func drop(_ published: Int) -> [Int] {
-      [mailbox.dropOldest(published: published)?.count ?? 0, mailbox.takeUnreportedDrops()]
-    }
-    #expect(drop(4) == [2, 2] && drop(6) == [2, 0])
-    let attends = mailbox.attend(published: 6)
-    var steps = [mailbox.proceed(published: 6)]
-    for _ in 0..<2 { steps.append(mailbox.advance(after: .handled, published: 6)) }
-    guard attends, case .done = steps[2] else {
-      Issue.record("not done: \(steps)")
-      return
-    }
-    #expect(drop(9) == [1, 3])
-  }
 }
 
 /// A mailbox, the deliveries that its posts ask for, and the worker that attends, beside lists of numbers.

@@ -219,8 +219,6 @@ struct TalliedQuestionTests {
     }
   }
 
-  // MARK: The work queue
-
   private struct Work: WorkSharing {
     var work: WorkQueue
   }

@@ -1,8 +1,6 @@
 import Delegation
 import Testing
 
-// MARK: A store
-
 @MainActor
 protocol CounterSubscriber: AnyObject, Sendable {
   func counterDidChange(from former: Int, to present: Int)
@@ -23,8 +21,6 @@ final class CounterStore {
   }
 }
 // end of sample
-
-// MARK: Steps that queue
 
 @MainActor
 protocol StepSubscriber: AnyObject, Sendable {
@@ -47,8 +43,6 @@ final class Dispatcher {
   }
 }
 // end of sample
-
-// MARK: A life cycle
 
 protocol LifecycleHandler: AnyObject, Sendable {
   func start() async throws
@@ -90,8 +84,6 @@ extension Application {
 
 @Suite("Samples of calls that are made now", .inTurn)
 struct CallingNowSamples {
-  // MARK: A store
-
   @MainActor
   private final class Label: CounterSubscriber {
     let name: String
@@ -150,8 +142,6 @@ struct CallingNowSamples {
     dispatcher.dispatch(1)
     #expect(log.history == ["a1", "b1", "a2", "b2", "a3", "b3"])
   }
-
-  // MARK: A life cycle
 
   private final class Part: LifecycleHandler {
     let name: String

@@ -106,10 +106,6 @@ private enum Chatroom {
     let status: Int32
   }
 
-  struct NotBuilt: Error {
-    let lookedFor: [String]
-  }
-
   /// Runs it to its end, off the pool whose threads the other suites need.
   static func run(_ arguments: [String], input: String) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
@@ -148,7 +144,7 @@ private enum Chatroom {
     let candidates = tests.map { $0.deletingLastPathComponent().appending(path: "chatroom") }
     guard
       let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
-    else { throw NotBuilt(lookedFor: candidates.map(\.path)) }
+    else { throw Refusal(reason: "chatroom is not built: \(candidates.map(\.path))") }
     return found
   }
 }

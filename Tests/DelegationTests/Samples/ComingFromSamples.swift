@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Samples of coming from something else", .inTurn)
 struct ComingFromSamples {
-  // MARK: A stream
-
   protocol StreamDelegate: AnyObject, Sendable {
     func stream(_ stream: Stream, didReceive message: String)
   }
@@ -34,8 +32,6 @@ struct ComingFromSamples {
     await stream.delegates.hub.drain()
     #expect(await window.lines == ["hello", "bye"])
   }
-
-  // MARK: One delegate property
 
   protocol PlayerDelegate: AnyObject, Sendable {
     func player(_ player: OnePlayer, didPlay song: String)

@@ -7,8 +7,6 @@ struct Chore: Sendable {
   func run() {}
 }
 
-// Declarations of the samples, as they stand in the documentation.
-
 @Suite("Samples of one protocol's half of a hub", .inTurn)
 struct DelegatesSamples {
   typealias Subtask = Chore
@@ -49,8 +47,6 @@ struct DelegatesSamples {
     #expect(await audit.performed.history(of: 1) == [true])
   }
 
-  // MARK: Optional methods
-
   // sample: An optional method
   protocol WorkerProgressDelegate: AnyObject, Sendable {
     func worker(_ worker: Worker, didReach progress: Double)
@@ -78,8 +74,6 @@ struct DelegatesSamples {
     await delegates.hub.drain()
     #expect(display.reached.history == [0.5, 1] && audit.performed.history == [true])
   }
-
-  // MARK: Other calls
 
   protocol RoomRule: AnyObject, Sendable {}
   protocol RoomObserver: AnyObject, Sendable {}
@@ -136,12 +130,6 @@ struct DelegatesSamples {
     let gate = Gate()
     func serverWillStop(_ server: Int) async { await gate.pass() }
     func close() {}
-  }
-
-  private struct Logger: Sendable {
-    let lines = Recorder<String>()
-    func warning(_ line: String) { lines.record(line) }
-    func error(_ line: String) { lines.record(line) }
   }
 
   @Test("those that are not done in time are named")
@@ -241,8 +229,6 @@ struct DelegatesSamples {
     await hub.drain()
     #expect(connection.sent.history.sorted() == ["observed request", "response"])
   }
-
-  // MARK: Typed throws
 
   struct Refused: Error, Equatable {
     var reason: String

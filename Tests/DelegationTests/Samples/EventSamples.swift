@@ -74,16 +74,10 @@ struct EventSamples {
     #expect(seen.history == [.joined("Ann")])
   }
 
-  @MainActor
-  private final class RoomView: Sendable {
-    private(set) var events: [RoomEvent] = []
-    func show(_ event: RoomEvent) { events.append(event) }
-  }
-
   @Test("closures, objects and streams observe")
   @MainActor
   func observing() async {
-    let view = RoomView()
+    let view = Board()
     let shown = Recorder<RoomEvent>()
     let show = { @Sendable (event: RoomEvent) in shown.record(event) }
     let stored = Recorder<RoomEvent>()

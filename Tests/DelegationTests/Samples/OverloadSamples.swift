@@ -17,11 +17,6 @@ struct OverloadSamples {
     }
   }
 
-  private struct Logger: Sendable {
-    let lines = Recorder<String>()
-    func warning(_ line: String) { lines.record(line) }
-  }
-
   @Test("policies say what is dropped")
   func policies() async {
     let hub = DelegateHub()

@@ -28,8 +28,8 @@ struct QuestionSamples {
   @Test("three forms of one call", arguments: ["Alice", "Bob"])
   func forms(guest: String) async {
     let (doorman, document) = (Doorman(), Document())
-    hub.subscribe(doorman, to: DoorDelegate.self)
-    hub.subscribe(document, to: WindowDelegate.self)
+    hub.subscribe(doorman, to: DoorDelegate.self, hold: .strongly)
+    hub.subscribe(document, to: WindowDelegate.self, hold: .strongly)
     // sample: Forms of a question
     // It awaits nothing: in your task, one subscriber after another.
     let mayEnter = await hub[DoorDelegate.self].vote { $0.mayEnter(guest) }
@@ -41,6 +41,5 @@ struct QuestionSamples {
     let mayClose = await hub[WindowDelegate.self].vote { @MainActor in $0.mayClose() }
     // end of sample
     #expect([mayEnter, mayStay, mayClose] == [true, guest == "Alice", false])
-    withExtendedLifetime((doorman, document)) {}
   }
 }

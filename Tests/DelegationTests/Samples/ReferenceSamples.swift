@@ -2,6 +2,13 @@ import Delegation
 import Dispatch
 import Testing
 
+/// What samples log with.
+struct Logger: Sendable {
+  let lines = Recorder<String>()
+  func error(_ line: String) { lines.record(line) }
+  func warning(_ line: String) { lines.record(line) }
+}
+
 /// The samples of the documentation comments that need no protocol of their own.
 @Suite("Samples of the reference", .inTurn)
 struct ReferenceSamples {
@@ -20,12 +27,6 @@ struct ReferenceSamples {
 
   private protocol Telemetry: AnyObject, Sendable {
     func didMeasure(_ value: Int) async
-  }
-
-  private struct Logger: Sendable {
-    let lines = Recorder<String>()
-    func error(_ line: String) { lines.record(line) }
-    func warning(_ line: String) { lines.record(line) }
   }
 
   private actor Machine: Node, HealthCheck {

@@ -183,11 +183,6 @@ struct StreamSamples {
     }
   }
 
-  private struct Logger: Sendable {
-    let lines = Recorder<String>()
-    func error(_ line: String) { lines.record(line) }
-  }
-
   @Test("whoever must not lose an entry hears whether it is written")
   func outcome() async {
     let entries = Delegates<any Journal>(of: DelegateHub(.init(onIncident: { _ in })))
