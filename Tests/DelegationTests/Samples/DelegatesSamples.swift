@@ -47,11 +47,9 @@ struct DelegatesSamples {
     #expect(await audit.performed.history(of: 1) == [true])
   }
 
-  // sample: An optional method
   protocol WorkerProgressDelegate: AnyObject, Sendable {
     func worker(_ worker: Worker, didReach progress: Double)
   }
-  // end of sample
 
   private final class Display: WorkerDelegate, WorkerProgressDelegate {
     let reached = Recorder<Double>()
