@@ -149,19 +149,22 @@ struct TakeOverCallTests {
       let clock = ManualClock()
       let hub = DelegateHub(.with { $0.clock = clock })
       let delegates = hub[(any Hearing).self]
-      let gate = Gate()
-      let hanging = Hearer { _ in await gate.pass() }
-      let token = hub.subscribe(
-        hanging, to: (any Hearing).self, id: "gate", hold: .strongly)
+      let (inside, gate) = (Gate(), Gate())
+      let heir = Hearer()
+      let hanging = Hearer { _ in
+        inside.arrive()
+        await gate.pass()
+      }
+      let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
       let vote = Task {
         await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
           try await $0.hear(1)
           return true
         }
       }
-      await gate.arrivals()
+      await inside.arrivals()
       if isReplaced {
-        hub.subscribe(Hearer(), to: (any Hearing).self, id: "gate", hold: .strongly)
+        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
       } else {
         token.cancel()
       }
@@ -171,6 +174,7 @@ struct TakeOverCallTests {
       #expect(await vote.value == !isReplaced)
       gate.open()
       await hub.drain()
+      withExtendedLifetime((hanging, heir)) {}
     }
   }
 }

@@ -117,7 +117,8 @@ struct WeakReferenceTests {
       let reference = WeakReference(plain! as any Free, object: plain!)
       addresses.insert(UInt(bitPattern: reference.rest))
     }
-    #expect(addresses.count < 100 && isKnownUniquelyReferenced(&plain))
+    #expect(addresses.count < 100)
+    #expect(isKnownUniquelyReferenced(&plain))
     plain = nil
     #expect(lifetimes.alive == 0)
   }
