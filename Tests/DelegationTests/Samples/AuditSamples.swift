@@ -88,16 +88,15 @@ struct AuditSampleTests {
     func makeLog() -> AuditLog { AuditLog(to: TestFile(to: lines, failingAtEach: 7)) }
     bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
     let (producers, entries) = (8, Effort.count(60))
-    let isOver = Gate()
+    let (isOver, rotations) = (Gate(), Count())
     let rotating = Task {
-      var count = 0
       while isOver.arrived == 0 {
         bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
-        count += 1
+        rotations.add(1)
         await Task.yield()
       }
-      return count
     }
+    while rotations.value == 0 { await Task.yield() }
     try await withThrowingTaskGroup { group in
       for producer in 0..<producers {
         group.addTask {
@@ -112,7 +111,7 @@ struct AuditSampleTests {
       try await group.waitForAll()
     }
     isOver.arrive()
-    #expect(await rotating.value > 0)
+    await rotating.value
     #expect(await bank.close().isEmpty)
     let written = lines.events
     #expect(written.count == producers * entries && Set(written).count == written.count)

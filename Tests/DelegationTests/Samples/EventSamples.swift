@@ -76,16 +76,10 @@ struct EventSamples {
     #expect(seen.history == [.joined("Ann")])
   }
 
-  @MainActor
-  private final class RoomView: Sendable {
-    private(set) var events: [RoomEvent] = []
-    func show(_ event: RoomEvent) { events.append(event) }
-  }
-
   @Test("closures, objects and streams observe")
   @MainActor
   func observing() async {
-    let view = RoomView()
+    let view = Board()
     let shown = Recorder<RoomEvent>()
     let show = { @Sendable (event: RoomEvent) in shown.record(event) }
     let stored = Recorder<RoomEvent>()
@@ -103,8 +97,7 @@ struct EventSamples {
     events.post(.joined("Ann"))
     // end of sample
     await events.hub.drain()
-    #expect(stored.history == [.joined("Ann")])
-    #expect(view.events == [.joined("Ann")])
+    #expect(stored.history == [.joined("Ann")] && view.events == [.joined("Ann")])
     #expect(shown.history == [.joined("Ann")])
     events.finish()
     await loop.value
