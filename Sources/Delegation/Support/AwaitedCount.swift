@@ -110,12 +110,8 @@ struct WaitList: Sendable {
 /// Invariant: it is resumed once, with the first outcome. An outcome that comes before the task waits is
 /// kept.
 final class Waiter: Sendable {
-  private struct State: Sendable {
-    var outcome: Bool?
-    var continuation: CheckedContinuation<Bool, Never>?
-  }
-
-  private let state = Lock(State())
+  private let state = Lock<(outcome: Bool?, continuation: CheckedContinuation<Bool, Never>?)>(
+    (nil, nil))
   /// Counts the handlers that are excused now.
   let countExcused: @Sendable () -> Int
 

@@ -8,7 +8,6 @@
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.
-@usableFromInline
 final class DeadlineQueue: Sendable {
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
@@ -38,7 +37,6 @@ final class DeadlineQueue: Sendable {
   }
 
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
-  @usableFromInline
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
     let start = now()
@@ -96,7 +94,6 @@ struct Deadline: Sendable {
   static var farthest: Duration { .seconds(1 << 32) }
 
   /// Whether the duration was zero, or less.
-  @usableFromInline
   let isPast: Bool
   /// When it was set, by the queue's time.
   let start: Duration
@@ -105,7 +102,6 @@ struct Deadline: Sendable {
   let queue: DeadlineQueue
 
   /// Whether it has come.
-  @usableFromInline
   var hasCome: Bool { isPast || queue.now() >= time }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
