@@ -93,6 +93,27 @@ extension Delegates {
       .awaiting(body, in: $0)
     }
   }
+
+  /// Calls a synchronous handler on every subscriber, and waits until all have handled it.
+  ///
+  /// As the asynchronous form, for a closure that awaits nothing.
+  ///
+  /// - Parameters:
+  ///   - window: how many such notifications, of those posted last, need not have been handled.
+  ///   - duration: how long to wait at most, by the hub's clock.
+  ///   - body: what to do with each subscriber.
+  /// - Returns: what has become of it.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
+  @_alwaysEmitIntoClient
+  @discardableResult
+  public func notifyAndWait(
+    leaving window: Int = 0, within duration: Duration? = nil,
+    _ body: @escaping @Sendable (P) throws -> Void
+  ) async -> DelegateHub.Outcome {
+    await hub.postAndWait(in: recipients, leaving: window, within: duration) {
+      .calling(body, in: $0)
+    }
+  }
 }
 
 /// The same on an actor.
@@ -114,10 +135,10 @@ extension Delegates where P: Sendable {
     hub.post(in: recipients) { .calling(isolated: body, in: $0) }
   }
 
-  /// Calls a synchronous handler on every subscriber, and waits until all have handled it.
+  /// Calls a handler on every subscriber on an actor, and waits until all have handled it.
   ///
-  /// As the asynchronous form, for a closure or function that awaits nothing, on its actor if it belongs to one. A
-  /// subscriber that dies, or whose subscription ends, before the actor is free is not called.
+  /// As the asynchronous form, for a closure or function that belongs to an actor and awaits nothing. A subscriber that
+  /// dies, or whose subscription ends, before the actor is free is not called.
   ///
   /// - Parameters:
   ///   - window: how many such notifications, of those posted last, need not have been handled.

@@ -110,8 +110,12 @@ struct WaitList: Sendable {
 /// Invariant: it is resumed once, with the first outcome. An outcome that comes before the task waits is
 /// kept.
 final class Waiter: Sendable {
-  private let state = Lock<(outcome: Bool?, continuation: CheckedContinuation<Bool, Never>?)>(
-    (nil, nil))
+  private struct State: Sendable {
+    var outcome: Bool?
+    var continuation: CheckedContinuation<Bool, Never>?
+  }
+
+  private let state = Lock(State())
   /// Counts the handlers that are excused now.
   let countExcused: @Sendable () -> Int
 

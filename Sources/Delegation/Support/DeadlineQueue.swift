@@ -14,7 +14,7 @@ final class DeadlineQueue: Sendable {
   /// Sleeps until a time.
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
-  private let alarms: Lock<Alarms>
+  let alarms: Lock<Alarms>
 
   /// - Parameters:
   ///   - clock: the clock of the deadlines.
@@ -42,11 +42,6 @@ final class DeadlineQueue: Sendable {
     let start = now()
     return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
-
-  /// How many scheduled actions are pending.
-  ///
-  /// For tests.
-  var pending: Int { alarms.withLock { $0.pending } }
 
   /// Starts an action in a task of its own: it runs user code, and may block.
   func start(_ action: @escaping @Sendable () -> Void) {
@@ -122,8 +117,8 @@ struct Alarms: Sendable {
   ///
   /// Cancelled alarms stay in it until they are more than half of it. A sorted array would be shorter, and slower where
   /// it matters: short deadlines, and the watch for slow handlers, come before thousands of long ones.
-  private var heap: [(time: Duration, number: Int)] = []
-  private var actions: [Int: @Sendable () -> Void] = [:]
+  private(set) var heap: [(time: Duration, number: Int)] = []
+  private(set) var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
   /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
   ///
@@ -135,16 +130,6 @@ struct Alarms: Sendable {
   init(sharingSleepers sharesSleepers: Bool = true) {
     self.sharesSleepers = sharesSleepers
   }
-
-  /// How many alarms are in the heap, including cancelled ones.
-  ///
-  /// For tests.
-  var size: Int { heap.count }
-
-  /// How many alarms are set and neither due nor cancelled.
-  ///
-  /// For tests.
-  var pending: Int { actions.count }
 
   /// Sets an alarm.
   ///

@@ -66,18 +66,6 @@ extension Topic {
 
   // MARK: Terminating
 
-  /// Terminates a subscription, unless that has been done.
-  ///
-  /// It releases what the user gave: must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - termination: how it is terminated.
-  ///   - call: the call that found the subscriber dead, if one did.
-  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?) {
-    update { $0.terminate(node, as: termination, in: call) }
-  }
-
   /// Ends a subscription that was to end and has nothing left to handle.
   func terminateIfOver(_ node: SubscriptionNode) {
     // Looked at in the section: the object may have subscribed again.
@@ -118,7 +106,7 @@ extension Topic {
 
   /// Cancels all subscriptions, one after another in order.
   func terminateAll() {
-    for node in snapshot() { terminate(node, as: .cancelled, in: nil) }
+    for node in snapshot() { node.terminate(as: .cancelled) }
   }
 
   /// Ends all subscriptions once they have handled what was posted before.

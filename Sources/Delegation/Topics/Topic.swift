@@ -160,11 +160,8 @@ final class Topic: Sendable {
       change(&list)
       node.setAwaited(!list.isEmpty)
       let fulfilled = list.takeFulfilled(at: node.runningCalls)
-      if list.isEmpty {
-        node.setAwaited(false)
-      } else {
-        waiters[ObjectIdentifier(node)] = list
-      }
+      node.setAwaited(!list.isEmpty)
+      waiters[ObjectIdentifier(node)] = list.isEmpty ? nil : list
       return fulfilled
     }
     for waiter in fulfilled { waiter.resume(true) }
