@@ -191,10 +191,10 @@ struct FoundTests {
       inside.arrive()
       await gate.pass()
     }
-    for name in ["a", "b"] {
+    for (name, arrivals) in [("a", 1), ("b", 2)] {
       let token = delegates.registry.subscribe(hanging, id: name)
       delegates.notify { try await $0.hear(1) }
-      await inside.arrivals(inside.arrived == 0 ? 1 : 2)
+      await inside.arrivals(arrivals)
       if name == "a" { token.cancel() }
     }
     let drained = await delegates.hub.drain(within: .zero)

@@ -259,6 +259,7 @@ struct StreamTests {
   @Test("a reconnect with the same id delivers nothing twice and leaves no gap")
   func reconnect() async {
     let events = Events<Int>()
+    var stream = events.registry.stream(id: "client")
     let total = Effort.count(2_000)
     let poster = Task {
       for number in 0..<total {
@@ -267,7 +268,6 @@ struct StreamTests {
       }
     }
     var heard: [Int] = []
-    var stream = events.registry.stream(id: "client")
     while heard.count < total {
       let older = stream
       var taken = 0

@@ -3,19 +3,17 @@ import DelegationTesting
 import Testing
 
 // sample: Audit
-/// What must not be lost: whoever does something says so here before it counts as done.
 protocol Audit: AnyObject, Sendable {
   func record(_ entry: String) async throws
 }
 
-/// A log that writes in the order of posting, and tries again until it has written.
 final class AuditLog: Audit {
   private let file: any AuditFile
 
   init(to file: any AuditFile) { self.file = file }
 
   func record(_ entry: String) async throws {
-    // In the handler: the next entry waits behind this one, so the order is kept, and the poster waits as well.
+    // The next entry waits behind this one, and so does the poster.
     for attempt in 1... {
       do {
         return try await file.append(entry)
@@ -28,22 +26,20 @@ final class AuditLog: Audit {
 
 struct Bank: Sendable {
   private let audits = Delegates<any Audit>()
-  /// What extensions get: they can subscribe an audit, and rotate it by its id.
   var registry: DelegateRegistry<any Audit> { audits.registry }
 
-  /// Books something once it is written; refuses if nobody has written it.
+  /// Refuses if nobody has written it.
   func book(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait { try await $0.record(entry) }
-    // Nobody there, one that has thrown, one that was removed: then it is not handled, and the outcome says why.
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
+  /// Up to 30 entries wait, then the caller does; what fails is an incident.
   func note(_ entry: String) async {
     await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
   }
 
-  /// At the end of the day: everything noted is written, then the audits are released.
+  /// Everything noted is written, then the audits are released.
   func close() async -> DelegateHub.Leftovers {
     audits.finish()
     return await audits.hub.drain(within: .seconds(5))

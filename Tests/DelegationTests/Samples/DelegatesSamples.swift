@@ -51,11 +51,9 @@ struct DelegatesSamples {
 
   // MARK: Optional methods
 
-  // sample: An optional method
   protocol WorkerProgressDelegate: AnyObject, Sendable {
     func worker(_ worker: Worker, didReach progress: Double)
   }
-  // end of sample
 
   private final class Display: WorkerDelegate, WorkerProgressDelegate {
     let reached = Recorder<Double>()

@@ -42,11 +42,13 @@ public final class Room: Sendable {
 
   /// Lets a guest in.
   public func join(_ guest: String) { happenings.post(.joined(guest)) }
+  // end of sample
 
   /// For tests of its users: whether all observers have heard everything, within a time.
   public func settle(within duration: Duration) async -> Bool {
     await happenings.hub.drain(within: duration).isEmpty
   }
+  // sample: A library that hides its hub
 }
 // end of sample
 

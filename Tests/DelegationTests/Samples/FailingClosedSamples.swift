@@ -4,7 +4,6 @@ import Testing
 /// The samples that claim to fail closed, in one place; `FailingClosedAttack` tries to open them.
 enum ClosedSamples {
   // sample: A protocol of gates
-  /// Nothing but gates: each subscriber of this protocol has to agree.
   protocol PaymentGate: AnyObject, Sendable {
     func mayPay(_ amount: Int) async throws -> Bool
   }

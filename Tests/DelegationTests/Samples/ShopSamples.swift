@@ -56,7 +56,7 @@ struct ShopSamples {
     // Tell, and go on when everybody has handled it.
     await shop.notifyAndWait { await $0.willClose() }
 
-    // Ask all side by side: may it happen? One "no" denies.
+    // Ask all side by side: may it happen? One "no" denies; with nobody there it is true.
     let mayClose = await shop.vote { await $0.mayClose() }
 
     // Ask all side by side, and make one value of the answers.
