@@ -134,8 +134,7 @@ extension DelegateRegistry {
     let options = SubscriptionOptions(
       of: source, id: id.map(Identity.init), policy: mailbox, loop: source.loop)
     source.open(
-      add(
-        source, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line)))
+      add(source, options, priority: priority, at: (fileID, line)))
     return EventStream(source: source)
   }
 
@@ -183,7 +182,7 @@ final class StreamTurn<Event: Sendable> {
   init(_ source: StreamSource<Event>) {
     self.source = source
     node = source.subscription.node
-    worker = Worker(for: node.topic.hubNumber, caller: Caller.present, isAttending: true)
+    worker = Worker(for: node.topic.owner?.number ?? 0, caller: Caller.present, isAttending: true)
   }
 
   deinit { end() }

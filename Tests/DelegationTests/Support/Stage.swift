@@ -49,7 +49,7 @@ final class Stage: Sendable {
   var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
 
   /// How many deadlines are set and have not come.
-  var alarms: Int { hub.core.deadlines.pending }
+  var alarms: Int { hub.core.deadlines.alarms.withLock { $0.actions.count } }
 
   /// Lets everything go as far as it can.
   func run() { executor.run() }
