@@ -25,7 +25,13 @@ struct UnexploredTests {
       isRunning = false
     }
 
+    func stop(_ other: Service) async { await other.stop() }
     func open(_ gate: Gate) { gate.open() }
+    func wait(for stream: AsyncStream<Never>) async {
+      isRunning = true
+      for await _ in stream {}
+      isRunning = true
+    }
     func note(_ text: String, in order: Recorder<String>) { order.record(text) }
   }
 
@@ -82,6 +88,62 @@ struct UnexploredTests {
     #expect(others == .headStart)
   }
 
+  /// The same, where the task comes to the service in another way.
+  private static let detours: [Scenario] = [
+    { _, service in
+      async let job: Void = Service().stop(service)
+      await service.stop()
+      await job
+    },
+    { _, service in
+      let other = Service()
+      async let job: Void = {
+        await other.stop()
+        await service.stop()
+      }()
+      await service.stop()
+      await job
+    },
+    { _, service in
+      async let job: Void = {
+        await Task.yield()
+        await service.stop()
+      }()
+      await service.stop()
+      await job
+    },
+    { _, service in
+      async let job: Void = withTaskGroup { group in
+        group.addTask { _ = await service.stop() }
+      }
+      await service.stop()
+      await job
+    },
+    { executor, service in
+      let (hub, asker) = (DelegateHub(on: executor), Asker(service))
+      hub.subscribe(asker, to: Listener.self)
+      async let job = hub[Listener.self].vote { await $0.answer(1) }
+      await service.stop()
+      _ = await job
+    },
+    // The number of tasks differs, and the actor may be busy.
+    { executor, service in
+      async let early = service.stop()
+      await Task.yield()
+      await withTaskGroup { group in
+        group.addTask { _ = await service.stop() }
+        if executor.seed % 7 == 3 { group.addTask {} }
+        await service.stop()
+      }
+      _ = await early
+    },
+  ]
+
+  @Test("the task may come to the actor in any way", arguments: detours.indices)
+  func detour(index: Int) {
+    #expect(Self.kind(of: Self.detours[index]) == .headStart)
+  }
+
   /// What competes with nobody, though it looks as a head start does.
   private static let innocents: [Scenario] = [
     { _, _ in
@@ -97,6 +159,36 @@ struct UnexploredTests {
       async let one: Void = Task.yield()
       await other.stopSlowly()
       _ = await one
+    },
+    // Tasks that compete for another actor than the scenario's.
+    { _, _ in
+      let (one, other) = (Service(), Service())
+      async let first = one.stop()
+      async let second = one.stop()
+      await other.stop()
+      _ = await (first, second)
+    },
+    // One that comes after the scenario's call: that, or what follows it, lets the task go on.
+    { _, _ in
+      let (other, gate, late) = (Service(), Gate(), Gate())
+      async let first: Void = {
+        await gate.pass()
+        await other.stop()
+      }()
+      async let second: Void = {
+        await late.pass()
+        await other.stop()
+      }()
+      await other.open(gate)
+      late.open()
+      _ = await (first, second)
+    },
+    // One that the scenario's call waits for.
+    { _, _ in
+      let (stream, gate) = AsyncStream.makeStream(of: Never.self)
+      async let opener: Void = gate.finish()
+      await Service().wait(for: stream)
+      await opener
     },
     // Untimed questions, whose voters call one actor or several.
     { executor, _ in await Self.ask(3, of: [Service()], on: executor) },
@@ -184,7 +276,8 @@ struct UnexploredTests {
     #expect(resumed == nil)
   }
 
-  @Test("it cannot tell of a synchronous call, or of a drain of an idle hub")
+  @Test(
+    "it cannot tell of a synchronous call, an idle hub's drain, a resumed task, or a child's call")
   func untold() {
     let kind = Self.kind { executor, _ in
       let hub = DelegateHub(on: executor)
@@ -198,6 +291,18 @@ struct UnexploredTests {
       async let another: Void = Task.yield()
       await hub.drain()
       _ = await (late, another)
+      let (service, gate, isThere) = (Service(), Gate(), Gate())
+      async let resumed: Void = {
+        isThere.open()
+        await gate.pass()
+        await service.stop()
+      }()
+      await isThere.pass()
+      gate.open()
+      await service.stop()
+      await resumed
+      async let child: Void = Self.stop(executor, service)
+      await child
     }
     #expect(kind == nil)
   }

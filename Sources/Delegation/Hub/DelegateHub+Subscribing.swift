@@ -135,10 +135,11 @@ extension DelegateHub {
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
     at line: SubscribeSite.Line
   ) -> Subscription {
-    guard Swift.type(of: subscriber as Any) is any AnyObject.Type else {
+    let dynamicType: Any.Type = Swift.type(of: subscriber as Any)
+    guard dynamicType is any AnyObject.Type else {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): \(Swift.type(of: subscriber as Any)) is a value type, \
+        DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): \(dynamicType) is a value type, \
         and only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
         """)
     }
@@ -159,7 +160,8 @@ extension DelegateHub {
         """)
     }
     let request = SubscriptionRequest(
-      object: Self.object(of: subscriber), options: options, priority: priority, line: line)
+      object: Self.object(of: subscriber, dynamicType), options: options, priority: priority,
+      line: line)
     let node = core.topics.find(type, owner: core).subscribe(
       request, reference: WeakReference(subscriber, object: request.object))
     // What a take-over leaves is delivered by a delivery, which keeps the hub.
@@ -171,10 +173,13 @@ extension DelegateHub {
   ///
   /// An `any Error` keeps its object in a box, and a plain cast returns the box.
   static func object<P>(of subscriber: P) -> AnyObject {
+    object(of: subscriber, type(of: subscriber as Any))
+  }
+
+  private static func object<P>(of subscriber: P, _ dynamicType: Any.Type) -> AnyObject {
     let object = subscriber as AnyObject
-    guard type(of: object) != type(of: subscriber as Any), let error = subscriber as? any Error
-    else { return object }
-    return unboxed(error)
+    if type(of: object) == dynamicType { return object }
+    return (subscriber as? any Error).map { unboxed($0) } ?? object
   }
 
   private static func unboxed(_ error: some Error) -> AnyObject { error as AnyObject }

@@ -93,6 +93,7 @@ extension DelegateHub.Incident {
 
     /// A subscriber had not answered at a deadline.
     ///
+    /// If another object has taken its `id:` meanwhile, that one is named, which has the place and was not asked.
     /// With a deadline of zero nobody is asked, so nobody is late.
     case late
 

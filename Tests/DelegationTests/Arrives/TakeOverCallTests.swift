@@ -147,33 +147,45 @@ struct TakeOverCallTests {
   func late() async {
     for isReplaced in [true, false] {
       let clock = ManualClock()
-      let hub = DelegateHub(.with { $0.clock = clock })
+      let incidents = Recorder<DelegateHub.Incident>()
+      let hub = DelegateHub(
+        .with {
+          $0.clock = clock
+          $0.onIncident = { incidents.record($0) }
+        })
       let delegates = hub[(any Hearing).self]
       let (inside, gate) = (Gate(), Gate())
-      let heir = Hearer()
+      let heir = Hearer { _ in Issue.record("it was not asked") }
       let hanging = Hearer { _ in
         inside.arrive()
         await gate.pass()
       }
       let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
-      let vote = Task {
-        await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
-          try await $0.hear(1)
-          return true
-        }
+      let ask: @Sendable (any Hearing) async throws -> Bool = {
+        try await $0.hear(1)
+        return true
       }
-      await inside.arrivals()
+      let vote = Task {
+        await delegates.vote(within: .seconds(1), absent: .counts(as: false), ask)
+      }
+      let replies = Task { await delegates.collect(within: .seconds(1), ask) }
+      await inside.arrivals(2)
+      var later: DelegateHub.Subscription?
       if isReplaced {
-        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
+        later = hub.subscribe(heir, to: (any Hearing).self, id: "gate")
       } else {
         token.cancel()
       }
-      await clock.waitForSleepers()
+      await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
       // A vote among nobody is true: who must not be missing is asked for by `ofAtLeast:`.
       #expect(await vote.value == !isReplaced)
+      // The heir has the place, and is named, though it was not asked.
+      #expect(await replies.value.map(\.subscription) == [later].compactMap(\.self))
       gate.open()
       await hub.drain()
+      #expect(incidents.events.map(\.subscription) == (later.map { [$0, $0] } ?? []))
+      #expect(incidents.events.allSatisfy { $0.kind == .late && $0.duration == nil })
       withExtendedLifetime((hanging, heir)) {}
     }
   }

@@ -196,12 +196,19 @@ struct IncidentTests {
     #expect(last.result != nil)
     let waiting = Probe()
     hub.subscribe(waiting, to: Listener.self, on: stuck, fileID: "stuck", line: 1)
+    let other = stage.start { hub in
+      await hub[Listener.self].vote { _ in
+        await gate.pass()
+        return true
+      }
+    }
+    stuck.run()
     let vote = stage.start { hub in
       await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
     }
     stage.advance(by: .seconds(1))
-    #expect(vote.result == true)
-    // It is late, and has not been running.
+    #expect(vote.result == true && other.result == nil)
+    // It is late, and has not been running, but for another question.
     #expect(told.suffix(1) == ["late vote stuck:1"])
     #expect(incidents.history.last?.duration == nil)
     #expect(incidents.history.count == 5)

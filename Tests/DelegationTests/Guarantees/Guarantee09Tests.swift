@@ -1,4 +1,5 @@
 import Delegation
+import Dispatch
 import Testing
 
 @Suite("Guarantee 9: early", .inTurn)
@@ -145,6 +146,29 @@ struct Guarantee09Tests {
     #expect(blockade.end(), "the vote waited for the cancellation handler")
     gate.open()
     #expect(await hub.drain().isEmpty)
+  }
+
+  @Test("nor does one of the voter in the caller's place, which suspends after the decision")
+  func blockingInCallersPlace() async {
+    let (hub, queue) = (DelegateHub(), DispatchQueue(label: "refusal"))
+    let (gate, blockade, probes) = (Gate(), Blockade(), Probe.many(2))
+    hub.subscribe(probes[0], to: Listener.self, on: DispatchQueueExecutor(queue))
+    hub.subscribe(probes[1], to: Listener.self)
+    let isPassed = await hub.listeners.vote { probe in
+      if probe.name == "0" { return false }
+      // The refusal was sent to the queue before, and it decides within its job there.
+      queue.sync {}
+      await withTaskCancellationHandler {
+        await gate.pass()
+      } onCancel: {
+        blockade.enter()
+      }
+      return true
+    }
+    #expect(!isPassed && blockade.end(), "the vote waited for the cancellation handler")
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+    withExtendedLifetime(probes) {}
   }
 
   /// Decides when it has heard five, and keeps a history of its calls.
