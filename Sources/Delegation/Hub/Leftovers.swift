@@ -48,7 +48,9 @@ extension DelegateHub.Leftovers.Subscriber {
     let running = node.runningCalls
     // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
     let waiting = node.contents.withLock {
-      $0.mailbox.account(published: node.published, inHands: $0.hands).waiting
+      let published = node.published(to: $0.mailbox) ?? node.published
+      let account = $0.mailbox.account(published: published, inHands: $0.handling)
+      return min($0.mailbox.limit, account.waiting)
     }
     guard running > 0 || waiting > 0 else { return nil }
     self.init(
