@@ -138,8 +138,7 @@ extension Delivery {
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate = await run((consume content).handler, on: node, in: call, as: &worker)
-        step = node.advance(after: fate)
-        receipt?.pass(as: fate)
+        step = node.advance(after: fate, passing: receipt)
       case .elsewhere:
         waiting.append(node)
         return

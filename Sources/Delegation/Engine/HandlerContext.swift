@@ -9,19 +9,18 @@ struct HandlerContext: Sendable {
   @usableFromInline
   static let binding = TaskLocal<HandlerContext?>(wrappedValue: nil)
 
-  /// The handler that the current task runs in.
-  ///
-  /// Of a question's worker it is the one that is running now.
+  /// The handler that the current task runs in, or the loop over a stream whose body it is in.
   static var current: HandlerContext? {
-    let bound = binding.wrappedValue.flatMap { bound in
-      if bound.call != 0 { return bound }
-      return bound.worker.running.map { call, node in
-        HandlerContext(worker: bound.worker, call: call, node: nil, nodeBits: node)
-      }
-    }
-    guard let loop else { return bound }
+    let (loops, bound) = present
+    guard let loop = loops.last else { return bound }
     // A handler that the loop's body calls is within the loop, and the loop may be within a handler.
-    return bound?.chain.contains { $0.worker === loop.worker } == true ? bound : loop
+    return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
+  }
+
+  /// The loops of which the current task has an event in hand, and the handler that it runs in: none of them goes on
+  /// before the task does.
+  static var present: (loops: [HandlerContext], bound: HandlerContext?) {
+    (loops, binding.wrappedValue?.running)
   }
 
   /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
@@ -45,14 +44,23 @@ struct HandlerContext: Sendable {
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 
-  /// The handlers that cannot go on before this one returns: itself, the one that awaits its question, and
-  /// so on; empty if it has returned.
-  var chain: [HandlerContext] {
+  /// Itself with its number, if it is the one that is running.
+  fileprivate var running: HandlerContext? {
+    if call != 0 { return self }
+    return worker.running.map {
+      HandlerContext(worker: worker, call: $0, node: node, nodeBits: node == nil ? $1 : nodeBits)
+    }
+  }
+
+  /// The handlers that cannot go on before some return: these, those that await their questions, and so on, without
+  /// those that have returned.
+  static func chain(of contexts: [HandlerContext?]) -> [HandlerContext] {
     var chain: [HandlerContext] = []
-    var next: HandlerContext? = self
-    while let context = next, context.isRunning {
+    var next = contexts
+    while let last = next.popLast() {
+      guard let context = last, context.isRunning else { continue }
       chain.append(context)
-      next = context.worker.caller?.awaiting
+      next += context.worker.caller?.awaiting ?? []
     }
     return chain
   }
@@ -60,31 +68,49 @@ struct HandlerContext: Sendable {
 
 /// The loops of streams that have an event in hand, by their tasks: what they call is not within a handler's closure.
 extension HandlerContext {
-  private static let loops = Lock<[Int: HandlerContext]>([:])
-  /// How many there are: most programs wait for no lock.
-  private static let loopCount = Atomic(0)
+  private typealias Noted = (loop: HandlerContext, outer: HandlerContext?)
 
-  /// That of the current task.
-  private static var loop: HandlerContext? {
-    guard loopCount.load(ordering: .relaxed) > 0,
-      let task = withUnsafeCurrentTask(body: { $0?.hashValue }),
-      let noted = loops.withLock({ $0[task] }), let (call, _) = noted.worker.running
-    else { return nil }
-    return HandlerContext(worker: noted.worker, call: call, node: noted.node)
+  private static let noted = Lock<[UInt64: [Noted]]>([:])
+  /// How many tasks have any: most programs wait for no lock.
+  private static let notedCount = Atomic(0)
+
+  /// Those of the current task; not if the handler that it ran in has returned since, in which one had been taken.
+  private static var loops: [HandlerContext] {
+    guard notedCount.load(ordering: .relaxed) > 0, let task = currentTask,
+      let all = noted.withLock({ $0[task] })
+    else { return [] }
+    return all.filter { $0.outer?.isRunning ?? true }.compactMap(\.loop.running)
   }
 
-  /// - Returns: the one that the task had before, as the loop around.
-  @discardableResult
-  static func noteLoop(_ context: HandlerContext?, in task: Int) -> HandlerContext? {
-    loops.withLock { loops in
-      defer {
-        loops[task] = context
-        loopCount.store(loops.count, ordering: .relaxed)
-      }
-      return loops[task]
+  /// The number of the current task.
+  static var currentTask: UInt64? {
+    withUnsafeCurrentTask { $0.map { number(of: unsafeBitCast($0, to: UnownedJob.self)) } }
+  }
+
+  /// Notes that a task has an event of a loop in hand, or has none any more.
+  ///
+  /// - Parameters:
+  ///   - loop: the loop, with the call that is running.
+  ///   - task: the task.
+  ///   - outer: the handler that the task runs in.
+  ///   - isInHand: whether it has.
+  static func note(
+    _ loop: HandlerContext, in task: UInt64, within outer: HandlerContext?, isInHand: Bool
+  ) {
+    noted.withLock { noted in
+      var others = noted[task, default: []].filter { $0.loop.worker !== loop.worker }
+      if isInHand { others.append((loop, outer)) }
+      noted[task] = others.isEmpty ? nil : others
+      notedCount.store(noted.count, ordering: .relaxed)
     }
   }
 }
+
+/// The number of a task, which no other task ever has: its address is another one's once it has ended.
+///
+/// The runtime's own, which descriptions of jobs show as well; a task is a job.
+@_silgen_name("swift_task_getJobTaskId")
+private func number(of task: UnownedJob) -> UInt64
 
 extension HandlerContext {
   @usableFromInline
@@ -93,11 +119,12 @@ extension HandlerContext {
   }
 }
 
-/// The caller of a question, as its question knows it: the handler that awaits it, if one does.
+/// The caller of a question, as its question knows it: the handler that awaits it, if one does, and the loops in whose
+/// bodies it is asked.
 ///
 /// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
-  private let context: Lock<HandlerContext?>
+  private let contexts: Lock<(loops: [HandlerContext], bound: HandlerContext?)>
   /// The number of nested questions.
   let depth: Int
 
@@ -108,26 +135,34 @@ final class Caller: Sendable {
   var isShallow: Bool { depth < 16 }
 
   /// The caller for code outside of any handler.
-  private static let outermost = Caller(nil)
+  private static let outermost = Caller([], nil)
 
-  /// A caller for the handler that the current task runs in, if that has not returned.
+  /// A caller for the handler that the current task runs in, if that has not returned, and for its loops.
   static var present: Caller {
-    guard let current = HandlerContext.current, current.isRunning else { return outermost }
-    return Caller(current)
+    let (loops, bound) = HandlerContext.present
+    let isWithin = bound?.isRunning ?? false
+    return isWithin || !loops.isEmpty ? Caller(loops, isWithin ? bound : nil) : outermost
   }
 
-  private init(_ context: HandlerContext?) {
-    self.context = Lock(context)
-    depth = (context?.worker.caller?.depth ?? 0) + 1
+  private init(_ loops: [HandlerContext], _ bound: HandlerContext?) {
+    contexts = Lock((loops, bound))
+    depth = (bound?.worker.caller?.depth ?? 0) + 1
   }
 
-  var awaiting: HandlerContext? { self === Self.outermost ? nil : context.withLock { $0 } }
+  var awaiting: [HandlerContext?] {
+    if self === Self.outermost { return [] }
+    let (loops, bound) = contexts.withLock { $0 }
+    return loops + [bound]
+  }
 
   func clear() {
     // The shared one has nothing to clear, and its lock would be contended.
     if self === Self.outermost { return }
     // Released outside the lock.
-    let former = context.withLock { $0.take() }
+    let former = contexts.withLock { contexts in
+      defer { contexts = ([], nil) }
+      return contexts
+    }
     withExtendedLifetime(former) {}
   }
 }

@@ -8,51 +8,68 @@ enum WaitGoal: Sendable {
   case rest(of: HubCore)
   /// That no handler of a subscription runs.
   case end(of: SubscriptionNode)
-  /// That all subscriptions that a notification was addressed to have passed it.
-  case passing(of: Receipt)
-  /// The same, for who posts more: not of those whose subscription has ended, and whose handler may hang.
-  case room(after: Receipt, in: Topic)
+  /// That all subscriptions that a notification was addressed to have passed it; of those that have ended, whose handlers
+  /// may hang, not for who posts more.
+  case passing(of: Receipt, in: Topic, exceptEnded: Bool)
 
-  /// The handlers that wait now, of all hubs, by the waiters, which are kept as long.
-  private static let waits = Lock<
-    [ObjectIdentifier: (waiter: Waiter, goal: WaitGoal, context: HandlerContext)]
-  >([:])
+  /// A wait in a handler: what it waits for, and what cannot go on before it does.
+  private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext?])
+
+  /// The waits in handlers, by the waiters, and these by all hubs that they have to do with: that of the goal, and those
+  /// of the handlers that cannot go on before.
+  private static let waits = Lock<[Int: [ObjectIdentifier: Wait]]>([:])
 
   /// By what those who wait for the same are known.
   private var key: ObjectIdentifier {
     switch self {
     case .rest(let hub): ObjectIdentifier(hub)
     case .end(let node): ObjectIdentifier(node)
-    case .passing(let receipt), .room(let receipt, _): ObjectIdentifier(receipt)
+    case .passing(let receipt, _, _): ObjectIdentifier(receipt)
+    }
+  }
+
+  /// The number of the hub whose handlers are waited for.
+  private var hub: Int {
+    switch self {
+    case .rest(let hub): hub.number
+    case .end(let node): node.topic.hubNumber
+    case .passing(_, let topic, _): topic.hubNumber
     }
   }
 
   /// Whether the goal can be reached only after a handler has ended.
   private func waits(for handler: HandlerContext) -> Bool {
     switch self {
-    case .rest(let hub): handler.worker.hub == hub.number
-    case .end(let node): handler.isHandler(of: node)
-    case .passing(let receipt), .room(let receipt, _):
-      handler.worker.isAttending && handler.node.map { $0.hasPending(receipt) } ?? false
+    case .rest(let hub): return handler.worker.hub == hub.number
+    case .end(let node): return handler.isHandler(of: node)
+    case .passing(let receipt, _, let exceptEnded):
+      guard handler.worker.isAttending, let node = handler.node else { return false }
+      return node.hasPending(receipt) && !(exceptEnded && node.isAbandoned)
     }
   }
 
-  /// Those that the goal counts, and that are not waited for.
-  private var leftOut: [SubscriptionNode] {
-    guard case .room(let receipt, let topic) = self else { return [] }
-    return topic.state.withLock { $0.allEnded }.filter { $0.hasPending(receipt) }
+  /// How many of those that the goal counts are not waited for.
+  private var leftOut: Int {
+    guard case .passing(let receipt, _, true) = self else { return 0 }
+    return max(0, receipt.abandoned.load(ordering: .sequentiallyConsistent))
   }
 
   /// How many of those that the goal counts wait at the moment, or are not waited for.
-  ///
-  /// Each count has one for a worker at most, as that runs one handler at a time.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let present = Self.waits.withLock { Array($0.values) }
-    let handlers = present.flatMap(\.context.chain).filter { handler in
-      waits(for: handler) && !leftOut.contains(where: handler.isHandler)
-    }
-    return leftOut.count + Set(handlers.map { ObjectIdentifier($0.worker) }).count
+    let present = Self.present(at: hub).flatMap { HandlerContext.chain(of: $0.contexts) }
+    return leftOut + Set(present.lazy.filter(waits).map(place)).count
+  }
+
+  /// What the goal counts a handler by: its worker, which runs one at a time, or the one subscription that has to pass a
+  /// notification.
+  private func place(of handler: HandlerContext) -> UInt {
+    if case .passing = self { return handler.nodeBits }
+    return UInt(bitPattern: ObjectIdentifier(handler.worker))
+  }
+
+  private static func present(at hub: Int) -> [Wait] {
+    waits.withLock { ($0[hub]?.values).map(Array.init) ?? [] }
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
@@ -62,7 +79,7 @@ enum WaitGoal: Sendable {
     switch self {
     case .rest(let hub): hub.workers.update(change)
     case .end(let node): node.topic.updateWaiters(for: node, change)
-    case .passing(let receipt), .room(let receipt, _): receipt.outstanding.update(change)
+    case .passing(let receipt, _, _): receipt.outstanding.update(change)
     }
   }
 }
@@ -94,30 +111,40 @@ extension WaitGoal {
   nonisolated(nonsending) private func wait(
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
-    let context = HandlerContext.current.flatMap { $0.isRunning ? $0 : nil }
+    let (loops, bound) = HandlerContext.present
+    let contexts = loops + [bound]
+    let chain = HandlerContext.chain(of: contexts)
     // From outside, handlers that wait are waited for.
-    let isOutside = context == nil
-    var hasExcuses = !isOutside
-    if case .room = self { hasExcuses = true }
-    let waiter =
-      hasExcuses ? Waiter { isOutside ? leftOut.count : countWaiting() } : Waiter()
-    if let context {
-      Self.waits.withLock { $0[ObjectIdentifier(waiter)] = (waiter, self, context) }
-      Self.lookAgain(for: context.chain)
-    }
+    let hubs = chain.isEmpty ? [] : Set(chain.map(\.worker.hub) + [hub])
+    let waiter = Waiter { hubs.isEmpty ? leftOut : countWaiting() }
+    Self.note((self, contexts), of: waiter, at: hubs)
+    Self.lookAgain(for: chain)
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }
-    if isOutside { return isReached }
-    _ = Self.waits.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
-    return false
+    Self.note(nil, of: waiter, at: hubs)
+    return isReached && hubs.isEmpty
+  }
+
+  /// Notes a wait, or that it is over.
+  private static func note(_ wait: Wait?, of waiter: Waiter, at hubs: Set<Int>) {
+    for hub in hubs {
+      // Released outside the lock.
+      let former = waits.withLock { waits in
+        defer { if waits[hub]?.isEmpty == true { waits[hub] = nil } }
+        defer { waits[hub, default: [:]][ObjectIdentifier(waiter)] = wait }
+        return waits[hub]?[ObjectIdentifier(waiter)]
+      }
+      withExtendedLifetime(former) {}
+    }
   }
 
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<ObjectIdentifier> = []
-    for wait in waits.withLock({ Array($0.values) })
-    where handlers.contains(where: wait.goal.waits) && keys.insert(wait.goal.key).inserted {
+    for wait in Set(handlers.map(\.worker.hub)).flatMap(present)
+    where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
+      keys.insert(wait.goal.key)
       wait.goal.update { $0.recount() }
     }
   }

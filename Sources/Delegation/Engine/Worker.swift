@@ -12,7 +12,7 @@ public import Synchronization
 final class Worker: @unchecked Sendable {
   /// The number of its hub, which it does not keep.
   let hub: Int
-  /// The caller that awaits the question, or the handler that a loop over a stream is in; `nil` for a delivery.
+  /// The caller that awaits the question; `nil` for a delivery and for a loop over a stream.
   let caller: Caller?
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
@@ -44,12 +44,9 @@ final class Worker: @unchecked Sendable {
   private var failure: CallFailure?
 
   /// Whether the pending notifications of a mailbox wait for its handlers.
-  let isAttending: Bool
+  var isAttending: Bool { caller == nil }
 
-  init(
-    for hub: Int, caller: Caller?, only isSingle: Bool = false, isAttending: Bool? = nil
-  ) {
-    self.isAttending = isAttending ?? (caller == nil)
+  init(for hub: Int, caller: Caller?, only isSingle: Bool = false) {
     self.hub = hub
     self.caller = caller
     self.isSingle = isSingle

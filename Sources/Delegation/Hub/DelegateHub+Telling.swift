@@ -20,8 +20,7 @@ extension DelegateHub {
     guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
     post(handler(recipients), to: topic, receipt: receipt)
     guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
-    let goal: WaitGoal =
-      window > 0 ? .room(after: awaited, in: topic) : .passing(of: awaited)
+    let goal = WaitGoal.passing(of: awaited, in: topic, exceptEnded: window > 0)
     if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
       receipt,

@@ -164,8 +164,7 @@ extension DelegateHub.Leftovers {
   ///   - nodes: the subscriptions.
   ///   - duration: how long to wait at most; `nil` for as long as it takes, even if the task is cancelled.
   init(of nodes: [SubscriptionNode], within duration: Duration?) async {
-    let deadlines = nodes.first?.topic.owner?.deadlines
-    let deadline = duration.flatMap { deadlines?.deadline(after: $0) }
+    let deadline = duration.flatMap { nodes.first?.topic.deadlines.deadline(after: $0) }
     var left: [SubscriptionNode] = []
     for node in nodes {
       if duration == nil {

@@ -9,14 +9,15 @@
 /// kept while nobody loops over it holds a `drain` without a deadline, as a handler does that hangs.
 ///
 /// **End.** The stream ends with its subscription: when that is cancelled or finished, or when the hub is released,
-/// after what was posted before. The subscription ends as any other, and when a loop finds its task cancelled, and when
+/// after what was posted before. A loop does not wait for the event that another one, or itself, has in hand: with
+/// nothing left to take it ends. The subscription ends as any other, and when a loop finds its task cancelled, and when
 /// the stream and its iterators are released.
 ///
 /// **Order.** The order of posting. Of several loops over one stream each event reaches one, once; a loop may go on
-/// where another one has left off.
+/// where another one has left off. A notification that brings several events is handled when all of them are.
 ///
-/// **Re-entrancy.** What the loop's body waits for does not include the event that it has in hand, as in a handler. It
-/// does in a task that the body starts: there `drain` waits for the body.
+/// **Re-entrancy.** What the loop's body waits for does not include the events that its task has in hand, as in a
+/// handler. It does in a task that the body starts: there `drain` waits for the body.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. Whoever calls `receive` on it
@@ -88,8 +89,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   public nonisolated(nonsending) func next(
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
-    let deadlines = subscription.node.topic.owner?.deadlines
-    let deadline = duration.flatMap { deadlines?.deadline(after: $0) }
+    let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
     let turn = StreamTurn(source)
     defer { turn.end() }
     while !Task.isCancelled, let event = await turn.next(until: deadline) {
@@ -175,14 +175,14 @@ final class StreamTurn<Event: Sendable> {
   private let node: SubscriptionNode
   private let worker: Worker
   private var hand: StreamLoop.Hand?
-  /// The task in whose body the event is, and the loop around in that task.
-  private var task: Int?
+  /// The task in whose body the event is, and the handler that it was in when that began.
+  private var task: UInt64?
   private var outer: HandlerContext?
 
   init(_ source: StreamSource<Event>) {
     self.source = source
     node = source.subscription.node
-    worker = Worker(for: node.topic.owner?.number ?? 0, caller: Caller.present, isAttending: true)
+    worker = Worker(for: node.topic.hubNumber, caller: nil)
   }
 
   deinit { end() }
@@ -190,23 +190,28 @@ final class StreamTurn<Event: Sendable> {
   /// Handles what is in hand.
   func end() {
     worker.end()
-    if let hand = hand.take() { node.putDown(hand) }
+    if hand != nil { node.putDown(&hand) }
     leaveTask()
   }
 
   nonisolated(nonsending) func next(until deadline: Deadline?) async -> Event? {
-    var event: Event?
     worker.end()
     while true {
-      switch node.pull(source.loop, &hand, unless: { source.take(&event) }) {
+      var received: StreamSource<Event>.Received?
+      switch node.pull(source.loop, &hand, { source.take(&received) }) {
       case .take(let content, let number):
         begin()
-        var taken = StreamLoop.Hand(number: number, receipt: content.receipt)
-        taken.fate = await fate(of: content)
-        let isTaken = source.take(&event)
-        node.endTaking(taken, of: source.loop, hasReceived: source.hasReceived)
+        let taken = StreamLoop.Hand(
+          number: number, receipt: content.receipt, fate: await fate(of: content))
+        let hasMore = source.take(&received)
+        node.endTaking(taken, of: source.loop, hasMore: hasMore)
         hand = taken
-        if isTaken { return event }
+        if let received { return received() }
+      case .goOn(let left, let waiter):
+        waiter?.resume(true)
+        hand = left
+        begin()
+        if let received { return received() }
       case .wait(let waiter):
         let cancelAlarm = deadline?.schedule { waiter.resume(false) }
         let isWoken = await withTaskCancellationHandler {
@@ -218,9 +223,6 @@ final class StreamTurn<Event: Sendable> {
         if isWoken { continue }
         node.remove(waiter, of: source.loop)
         return nil
-      case .received:
-        if hand != nil { begin() }
-        return event
       case .over: return nil
       }
     }
@@ -241,18 +243,23 @@ final class StreamTurn<Event: Sendable> {
 
   /// Notes that the current task has an event in hand: what it waits for is not to be that.
   private func begin() {
-    let call = worker.begin()
-    let current = withUnsafeCurrentTask { $0?.hashValue }
-    if task == current { return }
+    _ = worker.begin()
+    let current = HandlerContext.currentTask
+    if task == current, outer?.isRunning ?? true { return }
     leaveTask()
-    outer = current.flatMap {
-      HandlerContext.noteLoop(HandlerContext(worker: worker, call: call, node: node), in: $0)
-    }
-    task = current
+    (task, outer) = (current, HandlerContext.present.bound)
+    note(isInHand: true)
   }
 
   private func leaveTask() {
-    if let task = task.take() { HandlerContext.noteLoop(outer.take(), in: task) }
+    note(isInHand: false)
+    (task, outer) = (nil, nil)
+  }
+
+  private func note(isInHand: Bool) {
+    guard let task else { return }
+    let loop = HandlerContext(worker: worker, call: 0, node: node)
+    HandlerContext.note(loop, in: task, within: outer, isInHand: isInHand)
   }
 }
 
@@ -262,13 +269,15 @@ final class StreamTurn<Event: Sendable> {
 /// stream is shared. Nothing generic is under the lock: in code that is not specialised the runtime would look up its
 /// type each time.
 final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unchecked Sendable {
+  typealias Received = @Sendable () -> Event
+
   static var name: String { "a stream" }
 
   let loop = StreamLoop()
   /// Whether there are others than the first.
   private let lock = Lock(false)
-  private var first: (@Sendable () -> Event)?
-  private var others: [@Sendable () -> Event] = []
+  private var first: Received?
+  private var others: ArraySlice<Received> = []
   private var opened: DelegateHub.Subscription?
 
   var subscription: DelegateHub.Subscription { opened! }
@@ -277,22 +286,18 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
 
   deinit { opened?.cancel() }
 
-  var hasReceived: Bool { lock.withLock { _ in first != nil } }
-
-  /// - Returns: whether there was an event.
-  func take(_ event: inout Event?) -> Bool {
-    var taken: (@Sendable () -> Event)?
+  /// Takes out the next one.
+  ///
+  /// - Returns: whether there are more.
+  func take(_ received: inout Received?) -> Bool {
     lock.withLock { hasOthers in
-      taken = first
-      first = nil
-      if hasOthers {
-        first = others.removeFirst()
-        hasOthers = !others.isEmpty
-      }
+      (received, first) = (first, nil)
+      guard hasOthers else { return false }
+      first = others.popFirst()
+      hasOthers = !others.isEmpty
+      if !hasOthers { others = [] }
+      return true
     }
-    guard let taken else { return false }
-    event = taken()
-    return true
   }
 
   func receive(_ event: Event) throws {
@@ -304,12 +309,8 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
           """)
     }
     lock.withLock { hasOthers in
-      if first == nil {
-        first = { event }
-      } else {
-        others.append { event }
-        hasOthers = true
-      }
+      hasOthers = first != nil
+      if hasOthers { others.append { event } } else { first = { event } }
     }
   }
 }

@@ -95,7 +95,10 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     self.init(
       node,
       counts: node.contents.withLock {
-        $0.mailbox.account(published: node.published, inHands: $0.hands)
+        let published = node.published(to: $0.mailbox) ?? node.published
+        var account = $0.mailbox.account(published: published, inHands: $0.handling)
+        account.waiting = min($0.mailbox.limit, account.waiting)
+        return account
       })
     if running == 0, waiting == 0 { return nil }
   }

@@ -137,6 +137,8 @@ final class Receipt: Sendable {
   let handled = Atomic(0)
   let failed = Atomic(0)
   let missed = Atomic(0)
+  /// How many of those that have yet to pass it have ended, while their handlers ran.
+  let abandoned = Atomic(0)
 
   init(admitting admits: RecipientFilter?) { self.admits = admits }
 
@@ -152,8 +154,13 @@ final class Receipt: Sendable {
   /// Counts off one subscription, for which the notification has ended so.
   ///
   /// Must not be called under a lock.
-  func pass(as fate: Notification.Fate) {
+  ///
+  /// - Parameters:
+  ///   - fate: what became of it.
+  ///   - isAbandoned: whether it is one of ``abandoned``.
+  func pass(as fate: Notification.Fate, isAbandoned: Bool = false) {
     // Before the fall: who finds that all have passed finds all of them counted.
+    if isAbandoned { abandoned.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
     switch fate {
     case .handled: handled.wrappingAdd(1, ordering: .relaxed)
     case .failed: failed.wrappingAdd(1, ordering: .relaxed)
@@ -179,36 +186,32 @@ final class Receipt: Sendable {
 
 /// The receipts of one protocol that are not passed by all, and some that are, in the order of posting.
 struct ReceiptQueue: Sendable {
-  /// The receipts, and how many were posted before each.
-  private var entries: [(order: Int, receipt: Receipt)] = []
+  private var entries: [(place: Receipt.Place, receipt: Receipt)] = []
   /// How many have been posted.
   private(set) var total = 0
   /// The number of entries at which those that are passed are removed, which so costs little for each.
   private var limit = 16
 
-  mutating func add(_ receipt: Receipt) {
+  mutating func add(_ receipt: Receipt, at place: Receipt.Place) {
     if entries.count >= limit {
       entries.removeAll { $0.receipt.isPassed }
       limit = max(16, 2 * entries.count)
     }
-    entries.append((total, receipt))
+    entries.append((place, receipt))
     total += 1
   }
 
-  /// The receipt that was posted when so many had been; `nil` if it is passed by all.
+  /// The receipt whose place has a number that grows with each; `nil` if there is none, or it is passed by all.
   ///
   /// - Complexity: O(log *n*) in the number of those that are not.
-  func find(_ order: Int) -> Receipt? {
+  func find(_ number: Int, by key: (Receipt.Place) -> Int) -> Receipt? {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].order < order { low = middle + 1 } else { high = middle }
+      if key(entries[middle].place) < number { low = middle + 1 } else { high = middle }
     }
-    guard low < entries.count, entries[low].order == order else { return nil }
+    guard low < entries.count, key(entries[low].place) == number else { return nil }
     // Some that are passed are still there, and to wait for one of them would cost as much as a delivery.
     return entries[low].receipt.isPassed ? nil : entries[low].receipt
   }
-
-  /// Those that somebody waits for.
-  var awaited: [Receipt] { entries.map(\.receipt).filter { $0.outstanding.isAwaited } }
 }

@@ -11,86 +11,97 @@ extension SubscriptionNode {
   enum Pull: Sendable {
     /// Runs the handler, then ``endTaking(_:of:)``.
     case take(Notification.Content, number: Int)
+    /// One more event of what was taken before; another loop is resumed if there are more.
+    case goOn(StreamLoop.Hand, Waiter?)
     /// Waits, and asks again.
     case wait(Waiter)
-    /// The notification that was taken before has brought one more event.
-    case received
-    /// Ends: the subscription has.
+    /// Ends: nothing comes any more that it could take.
     case over
   }
 
-  /// Puts down what a loop has in hand, and takes the next notification.
+  /// Puts down what a loop has in hand, and takes the next notification, or the next event of one.
   ///
   /// - Parameters:
   ///   - loop: the loops of the stream.
   ///   - hand: what this one has in hand.
-  ///   - hasReceived: whether what was taken before has brought one more event.
+  ///   - takeEvent: takes the next event of a notification that has brought several, and says whether there are more.
   /// - Returns: what the loop does next.
   func pull(
-    _ loop: StreamLoop, _ hand: inout StreamLoop.Hand?, unless hasReceived: () -> Bool
+    _ loop: StreamLoop, _ hand: inout StreamLoop.Hand?, _ takeEvent: () -> Bool
   ) -> Pull {
-    var down: StreamLoop.Hand?
-    let (pull, isOver, left) = touch { contents, published -> (Pull, Bool, Int) in
-      let isAttended = contents.mailbox.flags.contains(.attended)
-      if !isAttended, hasReceived() { return (.received, false, 0) }
-      let former = contents.workers
-      down = hand.take()
-      if let down { contents.putDown(down) }
-      let (pull, isOver) = self.pull(loop, &contents, unless: isAttended, published)
-      let left = former - contents.workers
-      if left < 0 { topic.owner?.begin() }
-      return (pull, isOver, left)
+    putDown(&hand) { contents, published in
+      if published != nil {
+        if let left = loop.left {
+          let hasMore = takeEvent()
+          if !hasMore { loop.left = nil }
+          loop.hands.append(left.number)
+          return .goOn(left, hasMore ? loop.nextWaiter() : nil)
+        }
+        if contents.mailbox.flags.contains(.attended) { return .wait(loop.makeWaiter()) }
+      }
+      contents.mailbox.flags.remove(.queued)
+      if attend(&contents.mailbox, published),
+        case .handle(let content) = contents.mailbox.proceed(published: published)
+      {
+        return .take(content, number: contents.mailbox.taken)
+      }
+      // Even if another loop, or the caller itself, has the last event in hand.
+      if published == nil || contents.mailbox.isOver { return .over }
+      return .wait(loop.makeWaiter())
     }
-    settle(down, isOver: isOver, leaving: left)
-    return pull
-  }
-
-  /// Called under the lock of the contents.
-  private func pull(
-    _ loop: StreamLoop, _ contents: inout Contents, unless isAttended: Bool, _ published: Int?
-  ) -> (Pull, isOver: Bool) {
-    if isAttended, published != nil { return (.wait(loop.makeWaiter()), false) }
-    contents.mailbox.flags.remove(.queued)
-    if attend(&contents.mailbox, published),
-      case .handle(let content) = contents.mailbox.proceed(published: published)
-    {
-      return (.take(content, number: contents.mailbox.taken), false)
-    }
-    let isOver = published == nil || contents.isOver
-    return (isOver ? .over : .wait(loop.makeWaiter()), isOver)
   }
 
   /// Leaves in a loop's hand what it has taken, when the handler has returned.
-  func endTaking(_ hand: StreamLoop.Hand, of loop: StreamLoop, hasReceived: Bool) {
-    let (word, waiter) = contents.withLock { contents -> (UInt64, Waiter?) in
-      loop.take(hand.number)
+  func endTaking(_ hand: StreamLoop.Hand, of loop: StreamLoop, hasMore: Bool) {
+    let (word, waiter, isOver) = contents.withLock { contents -> (UInt64, Waiter?, Bool) in
+      loop.hands.append(hand.number)
       let published = published(to: contents.mailbox)
-      let hasMore = contents.mailbox.handOver(published: published)
-      if hasMore { contents.mailbox.flags.insert(.queued) }
-      let mustWake = hasMore || hasReceived || published == nil
-      return (leave(after: .done), mustWake ? loop.nextWaiter() : nil)
+      if hasMore, published != nil { loop.left = hand }
+      let isPending = contents.mailbox.handOver(published: published)
+      if isPending { contents.mailbox.flags.insert(.queued) }
+      let isOver = published == nil || contents.mailbox.isOver
+      return (leave(after: .done), isPending || hasMore ? loop.nextWaiter() : nil, isOver)
     }
     finishUpdate(.done, word)
     waiter?.resume(true)
+    if isOver { loop.wakeAll(of: self) }
   }
 
   /// Puts down what a loop has in hand.
-  func putDown(_ hand: StreamLoop.Hand) {
-    let (isOver, left) = contents.withLock { contents in
-      let former = contents.workers
-      contents.putDown(hand)
-      return (contents.isOver, former - contents.workers)
-    }
-    settle(hand, isOver: isOver, leaving: left)
-  }
+  func putDown(_ hand: inout StreamLoop.Hand?) { putDown(&hand) { _, _ in } }
 
-  /// Does what follows when a loop has put something down, outside the lock.
-  private func settle(_ hand: StreamLoop.Hand?, isOver: Bool, leaving left: Int) {
-    if hand != nil || isOver {
-      finishUpdate(isOver ? .over : .done, state.load(ordering: .sequentiallyConsistent))
-      hand?.receipt?.pass(as: hand?.fate ?? .handled)
+  private func putDown<Result: Sendable>(
+    _ hand: inout StreamLoop.Hand?, then body: (inout Contents, Int?) -> Result
+  ) -> Result {
+    let former = hand.take()
+    let (result, word, isOver, left) = touch {
+      contents, published -> (Result, UInt64?, Bool, Int) in
+      let workers = contents.workers
+      let isHandled = former.map { contents.putDown($0) } ?? false
+      let result = body(&contents, published)
+      let left = workers - contents.workers
+      if left < 0 { topic.owner?.begin() }
+      let word = isHandled ? state.load(ordering: .sequentiallyConsistent) : nil
+      return (result, word, contents.isOver, left)
+    }
+    if word != nil || isOver { finishUpdate(isOver ? .over : .done, word ?? 0) }
+    if let former, let word {
+      former.receipt?.pass(as: former.fate, isAbandoned: word & Bits.abandoned != 0)
     }
     if left > 0 { topic.owner?.end() }
+    return result
+  }
+
+  /// Ends the loops of a stream whose subscription has ended: nobody takes what is left of a notification.
+  ///
+  /// Must not be called under a lock.
+  func endLoop(_ loop: StreamLoop) {
+    loop.wakeAll(of: self)
+    var hand = contents.withLock { _ in
+      if let left = loop.left { loop.hands.append(left.number) }
+      return loop.left.take()
+    }
+    if hand != nil { putDown(&hand) }
   }
 
   /// Removes a loop that waits no longer; if it was about to be resumed, another one is.
@@ -104,8 +115,21 @@ extension SubscriptionNode.Contents {
   /// How many handlers of notifications run; what a stream's loop has in hand is one.
   var running: Int { hands + (mailbox.isHandling ? 1 : 0) }
 
+  /// The numbers of the notifications whose handlers run, of those that wait for it.
+  var taken: Set<Int> {
+    running == 0 ? [] : numbers.union([mailbox.taken]).filter { $0 >= mailbox.joined }
+  }
+
   /// How many notifications a stream's loops have in hand.
-  var hands: Int { options?.loop?.hands.count ?? 0 }
+  var handling: Int { hands < 2 ? hands : numbers.count }
+
+  /// Their numbers.
+  private var numbers: Set<Int> {
+    options?.loop.map { Set($0.hands + [$0.left?.number].compactMap(\.self)) } ?? []
+  }
+
+  /// How many loops of a stream have something in hand; one if nobody does and something is left.
+  var hands: Int { options?.loop?.count ?? 0 }
 
   /// Whether all that the subscription was to handle has been handled.
   var isOver: Bool { mailbox.isOver && hands == 0 }
@@ -116,18 +140,26 @@ extension SubscriptionNode.Contents {
     return max(hands + taking, mailbox.flags.contains(.queued) ? 1 : 0)
   }
 
-  fileprivate mutating func putDown(_ hand: StreamLoop.Hand) {
-    options?.loop?.putDown(hand.number)
+  /// - Returns: whether it has been handled: all of its events have been put down.
+  fileprivate mutating func putDown(_ hand: StreamLoop.Hand) -> Bool {
+    if let loop = options?.loop {
+      if let index = loop.hands.firstIndex(of: hand.number) { loop.hands.remove(at: index) }
+      if loop.hands.contains(hand.number) || loop.left?.number == hand.number { return false }
+    }
     mailbox.count(hand.fate)
+    return true
   }
 }
 
 extension StreamLoop {
-  /// Resumes all that wait: their subscription has ended.
+  /// Resumes all that wait: nothing comes for them any more.
   ///
   /// Must not be called under a lock.
-  func end(of node: SubscriptionNode) {
-    let waiters = node.contents.withLock { _ in self.waiters }
+  func wakeAll(of node: SubscriptionNode) {
+    let waiters = node.contents.withLock { _ in
+      defer { self.waiters = [] }
+      return self.waiters
+    }
     for waiter in waiters { waiter.resume(true) }
   }
 }

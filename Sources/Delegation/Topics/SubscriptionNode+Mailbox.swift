@@ -19,8 +19,10 @@ extension SubscriptionNode {
   /// Changes the contents, after a mailbox with a limit has gone on in the chain as far as it has to.
   ///
   /// It reports and releases what was dropped, outside the lock. A flood is dropped in pieces: a poster may wait for who
-  /// subscribes, and that one for this lock.
+  /// subscribes, and that one for this lock. The pieces are released after the last of them, which takes longer than to
+  /// post: there would always be one more.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
+    var pieces: [Mailbox.Remains] = []
     while true {
       let (result, overflow, dropped) = contents.withLock {
         contents -> (Result?, Mailbox.Remains?, Int) in
@@ -29,19 +31,18 @@ extension SubscriptionNode {
         if overflow?.count == Mailbox.mostDroppedAtOnce { return (nil, overflow, 0) }
         return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
       }
-      if let overflow {
-        let last = overflow.passReceipts(by: reference)
-        if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
-      }
-      if let result { return result }
+      if let overflow { pieces.append(overflow) }
+      guard let result else { continue }
+      var last: Notification.Content?
+      for piece in pieces { last = piece.passReceipts(by: reference) }
+      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
+      return result
     }
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
-    contents.withLock {
-      $0.mailbox.hasPending(number) || $0.options?.loop?.hands.contains(number) == true
-    }
+    contents.withLock { $0.mailbox.hasPending(number) || $0.taken.contains(number) }
   }
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
@@ -52,9 +53,10 @@ extension SubscriptionNode {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    // Loaded under the lock, so that no more is accounted for than was posted, and the same number up to which
-    // a mailbox with a limit has stored.
-    touch { contents, _ in contents.mailbox.account(published: published, inHands: contents.hands) }
+    // The same number up to which a mailbox with a limit has gone on: no more waits than it may.
+    touch { contents, number in
+      contents.mailbox.account(published: number ?? published, inHands: contents.handling)
+    }
   }
 }
 
@@ -97,13 +99,14 @@ extension SubscriptionNode {
     contents.withLock { $0.mailbox.flags.remove(.queued) != nil }
   }
 
-  /// Reports a notification's fate; see ``Mailbox/advance(after:published:)``.
+  /// Reports a notification's fate, and passes its receipt; see ``Mailbox/advance(after:published:)``.
   @inline(__always)
-  func advance(after fate: Notification.Fate) -> Mailbox.Step {
+  func advance(after fate: Notification.Fate, passing receipt: Receipt? = nil) -> Mailbox.Step {
     let (step, left) = contents.withLock { contents -> (Mailbox.Step, UInt64) in
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
+    defer { receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0) }
     return finishUpdate(step, left)
   }
 

@@ -41,9 +41,13 @@ final class SubscriptionNode: Sendable {
     /// It is a stream's: questions pass it over.
     @inlinable
     static var stream: UInt64 { 1 << 7 }
+    /// It has ended while handlers of notifications ran, for which posters with a window do not wait.
+    ///
+    /// Written under the lock of the contents.
+    static var abandoned: UInt64 { 1 << 8 }
     /// One question that it was asked; the bits from here to `full` count them.
     @inlinable
-    static var asked: UInt64 { 1 << 8 }
+    static var asked: UInt64 { 1 << 9 }
     /// So many were asked that some have to be counted elsewhere, before the bits overflow.
     @inlinable
     static var full: UInt64 { 1 << 31 }
@@ -120,7 +124,11 @@ final class SubscriptionNode: Sendable {
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
-    contents.withLock { $0.mailbox.end = min($0.mailbox.end, number) }
+    let loop = contents.withLock { contents in
+      contents.mailbox.end = min(contents.mailbox.end, number)
+      return contents.mailbox.isOver ? contents.options?.loop : nil
+    }
+    loop?.wakeAll(of: self)
     topic.terminateIfOver(self)
   }
 
@@ -156,6 +164,9 @@ final class SubscriptionNode: Sendable {
     return word & Bits.attended != 0 || word >= Bits.call
   }
 
+  /// Whether it has ended while handlers of notifications ran.
+  var isAbandoned: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.abandoned != 0 }
+
   /// Higher is served first.
   ///
   /// Written under the topic's lock.
@@ -177,17 +188,18 @@ final class SubscriptionNode: Sendable {
   func finishTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
-    let (pending, options, isMissed, wasQueued, isHandling) = contents.withLock { contents in
+    let (pending, options, isMissed, wasQueued, taken) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
       let wasQueued = contents.mailbox.flags.remove(.queued) != nil && contents.hands == 0
       let options = contents.options
       let hasHandlers = isBusy || contents.hands > 0
       contents.options = hasHandlers ? options?.afterEnd(isReplaced: isReplaced) : nil
-      return (pending, options, contents.mailbox.hasMissed(end), wasQueued, contents.running > 0)
+      let taken = contents.taken
+      if !taken.isEmpty { state.bitwiseOr(Bits.abandoned, ordering: .sequentiallyConsistent) }
+      return (pending, options, contents.mailbox.hasMissed(end), wasQueued, taken)
     }
-    options?.loop?.end(of: self)
-    // A poster need not wait for one that has ended, if it leaves others behind.
-    if isHandling { topic.recountWaits() }
+    topic.abandon(taken)
+    options?.loop.map(endLoop)
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {

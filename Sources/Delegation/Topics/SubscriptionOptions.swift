@@ -162,19 +162,17 @@ final class StreamLoop: @unchecked Sendable {
     let number: Int
     let receipt: Receipt?
     /// What became of it.
-    var fate = Notification.Fate.failed
+    let fate: Notification.Fate
   }
 
   /// The loops that wait for the next event.
-  private(set) var waiters: [Waiter] = []
-  /// The numbers of the notifications that loops have in hand.
-  private(set) var hands: [Int] = []
+  var waiters: [Waiter] = []
+  /// The numbers of the notifications of which loops have events in hand.
+  var hands: [Int] = []
+  /// The one that has brought events which nobody has taken yet.
+  var left: Hand?
 
-  func take(_ number: Int) { hands.append(number) }
-
-  func putDown(_ number: Int) {
-    if let index = hands.firstIndex(of: number) { hands.remove(at: index) }
-  }
+  var count: Int { max(hands.count, left == nil ? 0 : 1) }
 
   func makeWaiter() -> Waiter {
     let waiter = Waiter()

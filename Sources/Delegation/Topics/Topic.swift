@@ -50,6 +50,9 @@ final class Topic: Sendable {
   /// Written under the lock.
   let isHeard = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
+  private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
+  /// The owner's number.
+  let hubNumber: Int
   let state = Lock(TopicIndex())
 
   /// The topics below this one in the hub's tree.
@@ -65,8 +68,12 @@ final class Topic: Sendable {
   init(_ type: Any.Type, owner: any TopicOwner) {
     self.type = type
     self.owner = owner
+    hubNumber = owner.number
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
+
+  /// Sets the deadlines of waits, by the system's clock once the hub is gone.
+  var deadlines: DeadlineQueue { owner?.deadlines ?? Self.ownerless }
 
   /// The protocol's name; `Events<Int>` for what receives events of a type.
   var name: String {
@@ -137,13 +144,18 @@ final class Topic: Sendable {
   func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
     if count <= 0 { return receipt }
     return receipt.place.flatMap { place in
-      state.withLock { $0.receipts.find(place.order - count) }
+      state.withLock { $0.receipts.find(place.order - count) { $0.order } }
     }
   }
 
-  /// Has those who wait for receipts count again who is not waited for.
-  func recountWaits() {
-    for receipt in state.withLock({ $0.receipts.awaited }) {
+  /// Has posters with a window wait no longer for the handlers of one that has ended.
+  ///
+  /// - Parameter numbers: those of the notifications that they handle.
+  func abandon(_ numbers: Set<Int>) {
+    for number in numbers {
+      let found = state.withLock { $0.receipts.find(number) { $0.number } }
+      guard let receipt = found else { continue }
+      receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
       receipt.outstanding.update { $0.recount() }
     }
   }

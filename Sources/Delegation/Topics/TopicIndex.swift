@@ -72,8 +72,9 @@ struct TopicIndex: Sendable {
   ) {
     placeholder.fill(with: content, followedBy: next)
     if let receipt = content.receipt {
-      receipt.open(at: (topic, posted, receipts.total), addressees: population)
-      receipts.add(receipt)
+      let place = (topic, posted, receipts.total)
+      receipt.open(at: place, addressees: population)
+      receipts.add(receipt, at: place)
     }
     placeholder = next
     posted += 1

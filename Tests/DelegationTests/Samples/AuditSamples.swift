@@ -34,9 +34,12 @@ struct Bank: Sendable {
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Up to 30 entries wait, then the caller does; what fails is an incident.
-  func note(_ entry: String) async {
-    await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
+  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
+  func note(_ entry: String) async throws {
+    let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
+    // It may still wait. Whoever has failed or missed it by now has lost it, and so has everybody if nobody is there.
+    let isLost = outcome.addressed == 0 || outcome.failed + outcome.missed > 0
+    if isLost { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
   /// Everything noted is written, then the audits are released.
@@ -102,7 +105,7 @@ struct AuditSampleTests {
         group.addTask {
           for number in 0..<entries {
             let entry = "\(producer): \(number)"
-            if number % 3 == 0 { try await bank.book(entry) } else { await bank.note(entry) }
+            if number % 3 == 0 { try await bank.book(entry) } else { try await bank.note(entry) }
             // The poster knows what was written: its own entries are, once one is booked.
             if number % 3 == 0 { #expect(lines.events.contains(entry)) }
           }
@@ -125,10 +128,11 @@ struct AuditSampleTests {
   func orderAndFailure() async throws {
     let bank = Bank()
     await #expect(throws: NotWritten.self) { try await bank.book("nobody is there") }
+    await #expect(throws: NotWritten.self) { try await bank.note("nobody is there") }
     let lines = Recorder<String>()
     let log = AuditLog(to: TestFile(to: lines, failingAtEach: 3))
     let token = bank.registry.subscribe(log)
-    for number in 0..<40 { await bank.note("\(number)") }
+    for number in 0..<40 { try await bank.note("\(number)") }
     try await bank.book("last")
     #expect(lines.events == (0..<40).map(String.init) + ["last"])
     token.cancel()

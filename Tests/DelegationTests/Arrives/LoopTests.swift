@@ -1,0 +1,221 @@
+import DelegationTesting
+import Testing
+
+@testable import Delegation
+
+/// On stages: what waits for ever only has no result.
+@Suite("2.3 What loops have in hand, and who waits for that", .inTurn)
+struct LoopTests {
+  enum Wait: CaseIterable {
+    case drain, post, cancelFirst, cancelSecond, secondAlone, asked
+  }
+
+  @Test("a task waits for none of the events that its loops have in hand", arguments: Wait.allCases)
+  func several(wait: Wait) {
+    let (stage, probe) = (Stage(), Probe("voter"))
+    stage.hub.subscribe(probe, to: Listener.self)
+    let taken = stage.perform { hub in
+      let (one, other) = (Events<Int>(of: hub), Events<String>(of: hub))
+      let (numbers, names) = (one.registry.stream(), other.registry.stream())
+      one.post(1)
+      one.post(2)
+      other.post("a")
+      var first = numbers.makeAsyncIterator()
+      var second = names.makeAsyncIterator()
+      var third = numbers.makeAsyncIterator()
+      let taken = [await first.next(), await third.next()]
+      let name = await second.next()
+      switch wait {
+      case .drain: await hub.drain()
+      case .post: await one.notifyAndWait { try await $0.receive(3) }
+      case .cancelFirst: await numbers.subscription.cancelAndWait()
+      case .cancelSecond: await names.subscription.cancelAndWait()
+      case .secondAlone:
+        numbers.subscription.cancel()
+        _ = await (first.next(), third.next())
+        await hub.drain()
+      case .asked:
+        _ = await hub[Listener.self].vote { _ in
+          await hub.drain()
+          return true
+        }
+      }
+      withExtendedLifetime((first, second, third)) {}
+      return name == "a" ? taken : []
+    }
+    #expect(taken == [1, 2])
+    withExtendedLifetime(probe) {}
+  }
+
+  @Test("a loop ends when nothing is left to take, whoever has the last event in hand")
+  func nothingLeft() {
+    let stage = Stage()
+    for isFinished in [true, false] {
+      let events = Events<Int>(of: stage.hub)
+      let stream = events.registry.stream()
+      events.post(1)
+      if isFinished { events.finish() }
+      let loop = stage.start { _ in
+        var heard: [[Int?]] = []
+        for await event in stream { heard.append([event, await stream.next()]) }
+        return heard
+      }
+      let other = stage.start { _ in await stream.next() }
+      if !isFinished {
+        #expect(loop.result == nil && other.result == nil)
+        events.finish()
+        stage.run()
+      }
+      #expect(loop.result == [[1, nil]] && other.result == .some(nil) && events.isEmpty)
+    }
+  }
+
+  @Test("an event that was taken in a task or a handler that has ended is in no other one's hand")
+  func ended() {
+    let stage = Stage()
+    let (events, other) = (Events<Int>(of: stage.hub), Events<String>(of: stage.hub))
+    let kept = Kept(events.registry.stream())
+    for inHandler in [false, true] {
+      events.post(1)
+      var waiting: [() -> Bool] = []
+      if inHandler {
+        let done = Recorder<Bool>()
+        other.registry.observe { [hub = stage.hub] in
+          if $0 == "take" { _ = await kept.next() } else { done.record(await hub.drain().isEmpty) }
+        }
+        other.post("take")
+        other.post("drain")
+        stage.run()
+        waiting.append { done.history.isEmpty }
+      } else {
+        #expect(stage.perform { _ in await kept.next() } == 1)
+        // The address of the task that has ended is one of theirs.
+        for _ in 0..<64 {
+          let drain = stage.start { await $0.drain() }
+          waiting.append { drain.result == nil }
+        }
+      }
+      #expect(waiting.allSatisfy { $0() })
+      kept.putDown()
+      stage.run()
+      #expect(!waiting.contains { $0() })
+    }
+  }
+
+  @Test("a wait keeps its deadline though the hub is gone")
+  func hubGone() async {
+    var events: Events<Int>? = Events<Int>()
+    weak let hub = events?.hub
+    guard let stream = events?.registry.stream() else { return }
+    events?.post(1)
+    var iterator = stream.makeAsyncIterator()
+    #expect(await iterator.next() == 1)
+    events = nil
+    while hub != nil { await Task.yield() }
+    #expect(await stream.next(within: .seconds(600)) == nil)
+    let left = Task.detached { await stream.subscription.cancelAndWait(within: .milliseconds(1)) }
+    #expect(await left.value.subscribers.map(\.running) == [1])
+    withExtendedLifetime(iterator) {}
+  }
+
+  @Test("a notification that brings several events is handled when all of them are")
+  func severalEvents() {
+    let stage = Stage()
+    let events = Events<Int>(of: stage.hub)
+    let stream = events.registry.stream()
+    func post(_ numbers: ClosedRange<Int>) {
+      events.notify { for number in numbers { try await $0.receive(number) } }
+    }
+    func counts() -> [Int] {
+      let counts = stream.subscription.statistics.counts
+      return [counts.handled, counts.handling, counts.waiting]
+    }
+    post(1...3)
+    #expect(stage.perform { _ in await stream.next() } == 1)
+    let drain = stage.start { await $0.drain() }
+    let second = stage.perform { _ -> Int? in
+      for await number in stream { return number }
+      return nil
+    }
+    #expect(second == 2 && counts() == [0, 1, 0] && drain.result == nil)
+    #expect(stage.perform { _ in await stream.next() } == 3)
+    #expect(counts() == [1, 0, 0] && drain.result?.isEmpty == true)
+    // One that waits gets what another one leaves.
+    let waiting = (0..<2).map { _ in stage.start { _ in await stream.next() } }
+    post(4...5)
+    stage.run()
+    #expect(waiting.map(\.result) == [4, 5] && counts() == [2, 0, 0])
+    // With the subscription ends what is left.
+    post(6...7)
+    #expect(stage.perform { _ in await stream.next() } == 6)
+    stream.subscription.cancel()
+    #expect(counts() == [3, 0, 0] && stage.perform { await $0.drain().isEmpty } == true)
+    #expect(stage.perform { _ in await stream.next() } == .some(nil))
+  }
+
+  @Test("a poster with a window waits for who is there, and for nobody who has ended")
+  func windows() {
+    for order in [[0, 1], [1, 0]] {
+      let (stage, gates) = (Stage(), [Gate(), Gate()])
+      let probes = stage.cast(2)
+      let own = stage.start { hub in
+        await hub[Listener.self].notifyAndWait {
+          await gates[$0 === probes[0] ? 0 : 1].pass()
+        }
+      }
+      let next = stage.start { await $0[Listener.self].notifyAndWait(leaving: 1) { _ in } }
+      #expect(own.result == nil && next.result == nil)
+      stage.hub.unsubscribe(probes[0])
+      stage.run()
+      for gate in order {
+        #expect(next.result == nil)
+        stage.open(gates[gate])
+        if gate == 1 { #expect(next.result?.addressed == 2) }
+        if gate == 1, order[0] == 1 { break }
+      }
+      #expect((own.result == nil) == (order[0] == 1))
+      for gate in gates { stage.open(gate) }
+      #expect(own.result?.handled == 2)
+    }
+  }
+
+  @Test("no more than the limit is said to wait, however fast others post, and however it ends")
+  func limit() {
+    let events = Events<Int>()
+    let stream = events.registry.stream(mailbox: .latest)
+    let finished = Count()
+    Threads.run(2) { thread in
+      if thread == 0 {
+        for number in 0..<20_000 { events.post(number) }
+        finished.add(1)
+      } else {
+        while finished.value == 0 {
+          let waiting = stream.subscription.statistics.counts.waiting
+          #expect(waiting <= 1)
+          if waiting > 1 { return }
+        }
+      }
+    }
+    stream.subscription.finish()
+    for number in 0..<5 { events.post(number) }
+    #expect(stream.subscription.statistics.counts.waiting == 1)
+    stream.subscription.cancel()
+    let counts = stream.subscription.statistics.counts
+    #expect(counts.cancelled == 6 && counts.addressed == 20_005)
+  }
+}
+
+/// An iterator that several tasks use, one after another.
+private final class Kept: @unchecked Sendable {
+  private let stream: EventStream<Int>
+  private var iterator: EventStream<Int>.Iterator?
+
+  init(_ stream: EventStream<Int>) {
+    self.stream = stream
+    iterator = stream.makeAsyncIterator()
+  }
+
+  func next() async -> Int? { await iterator?.next() }
+
+  func putDown() { iterator = stream.makeAsyncIterator() }
+}
