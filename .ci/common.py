@@ -1,14 +1,18 @@
 """What several scripts share: the places, their arguments, how they end, builds and the notes."""
 import argparse
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARTICLES = sorted(ROOT.glob("Sources/*/*.docc/**/*.md"))
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("Benchmarks/*.md")), *sorted(ROOT.glob("Tests/*.md"))]
 SOURCES = sorted(ROOT.glob("Sources/*/**/*.swift"))
+VALGRIND = "valgrind --quiet --tool=callgrind --combine-dumps=yes --compress-strings=no".split()
+CALLED = ["malloc", "swift_task_switch"]
 
 
 def arguments(usage, **others):
@@ -35,11 +39,29 @@ def benchmark(product):
     return pathlib.Path(path.stdout.strip()) / product
 
 
-def dearer(heading, found, allowance=1):
-    """What of the figures found is more than the table of `Benchmarks/NOTES.md` that begins so says, which has two
-    for each name."""
-    table = (ROOT / "Benchmarks/NOTES.md").read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| (.+?) \| ([\d.,]+) \| ([\d.,]+) \|", table, re.MULTILINE)
-    limits = {name: [float(figure.replace(",", "")) for figure in figures] for name, *figures in rows}
-    return [f"{name}: {now}, in the notes {limits.get(name)}" for name, now in found.items()
-            if any(one > limit * allowance for one, limit in zip(now, limits.get(name, [-1])))]
+def counted(*words):
+    """Has Valgrind count what the benchmarks' program `counted` marks, on one core, where the pool has one thread: yields
+    each name with its instructions, allocations and switches between executors."""
+    program = benchmark("counted")
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "out")
+        subprocess.run([*VALGRIND, f"--callgrind-out-file={out}", program, *words], check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {"SWIFT_DETERMINISTIC_HASHING": "1"},
+                       preexec_fn=lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))}))
+        # Those without a name are of what lies between what is counted.
+        for part in re.findall(r"^desc: Trigger: Client Request: (\S.*\n(?s:.*?)^totals: \d+)", out.read_text(), re.MULTILINE):
+            calls = [re.findall(rf"^cfn={function}(?:'\d+)?\ncalls=(\d+)", part, re.MULTILINE) for function in CALLED]
+            yield part.partition("\n")[0], [int(part.rpartition(" ")[2]), *(sum(map(int, numbers)) for numbers in calls)]
+
+
+def dearer(table, known, allowances):
+    """The rows of a table in Markdown with a figure that is more than another text's row with that name allows: a
+    factor for each column."""
+    def rows(text):
+        cells = [line.strip("|").split("|") for line in text.splitlines()]
+        return {name: [[float(one.replace(",", "")) for one in re.findall(r"[\d.,]+", cell)] for cell in others]
+                for name, *others in cells if others and re.search(r"\d", others[-1])}
+    limits = rows(known)
+    return [f"{name}: {now}, not {limits.get(name)}" for name, now in rows(table).items()
+            if any(len(column) != len(limit) or any(one > most * allowance for one, most in zip(column, limit))
+                   for column, limit, allowance in zip(now, limits.get(name, [[]] * len(now)), allowances))]

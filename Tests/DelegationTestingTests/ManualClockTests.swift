@@ -18,24 +18,19 @@ struct ManualClockTests {
   @Test("it stands still until it is advanced, and wakes those whose time has come, in order")
   func order() {
     for (number, seconds) in [3, 1, 2, 1, 5].enumerated() { sleep(number, until: seconds) }
-    #expect(clock.now.offset == .zero)
-    #expect(clock.sleepers == 5)
+    #expect(clock.now.offset == .zero && clock.sleepers == 5)
     #expect(clock.deadlines.map(\.offset) == [1, 1, 2, 3, 5].map { .seconds($0) })
     #expect(clock.nextDeadline?.offset == .seconds(1))
     clock.advance(by: .seconds(3))
     #expect(woken.events == [])
     executor.run()
-    #expect(woken.events == [1, 3, 2, 0])
-    #expect(clock.sleepers == 1)
+    #expect(woken.events == [1, 3, 2, 0] && clock.sleepers == 1)
     clock.advance(to: .init(offset: .seconds(4)))
     executor.run()
-    #expect(woken.count == 4)
-    #expect(clock.advanceToNextDeadline())
+    #expect(woken.count == 4 && clock.advanceToNextDeadline())
     executor.run()
-    #expect(woken.events == [1, 3, 2, 0, 4])
-    #expect(clock.now.offset == .seconds(5))
-    #expect(clock.nextDeadline == nil)
-    #expect(!clock.advanceToNextDeadline())
+    #expect(woken.events == [1, 3, 2, 0, 4] && clock.now.offset == .seconds(5))
+    #expect(clock.nextDeadline == nil && !clock.advanceToNextDeadline())
   }
 
   @Test("a deadline that is past wakes at once, and a point that is past changes nothing")
@@ -49,8 +44,7 @@ struct ManualClockTests {
     let (early, late) = (
       ManualClock.Instant(offset: .seconds(1)), ManualClock.Instant(offset: .seconds(3))
     )
-    #expect(early < late)
-    #expect(early.duration(to: late) == .seconds(2))
+    #expect(early < late && early.duration(to: late) == .seconds(2))
     #expect("\(early.advanced(by: .seconds(2)))" == "3.0 seconds")
     #expect(clock.minimumResolution == .zero)
   }
@@ -60,16 +54,14 @@ struct ManualClockTests {
     sleep(1, until: 2)
     clock.advance(by: .seconds(-3))
     executor.run()
-    #expect(clock.now.offset == .seconds(-3))
-    #expect(woken.events == [])
+    #expect(clock.now.offset == .seconds(-3) && woken.events == [])
     sleep(2, until: -1)
     clock.advance(by: .seconds(2))
     executor.run()
     #expect(woken.events == [2])
     clock.advanceToNextDeadline()
     executor.run()
-    #expect(woken.events == [2, 1])
-    #expect(clock.now.offset == .seconds(2))
+    #expect(woken.events == [2, 1] && clock.now.offset == .seconds(2))
   }
 
   @Test("a cancelled sleep ends with an error, before it began or meanwhile, and leaves nothing")
@@ -82,15 +74,12 @@ struct ManualClockTests {
     let meanwhile = sleep(1, until: 1)
     let other = sleep(2, until: 2)
     meanwhile.cancel()
-    #expect(clock.sleepers == 1)
-    #expect(clock.nextDeadline?.offset == .seconds(2))
+    #expect(clock.sleepers == 1 && clock.nextDeadline?.offset == .seconds(2))
     executor.run()
     #expect(throws: CancellationError.self) { try meanwhile.result?.get() }
     clock.advance(by: .seconds(2))
     executor.run()
-    #expect(other.isOver)
-    #expect(woken.events == [2])
-    #expect(clock.sleepers == 0)
+    #expect(other.isOver && woken.events == [2] && clock.sleepers == 0)
   }
 
   @Test("a sleep that need not sleep lets other jobs of the executor go first")

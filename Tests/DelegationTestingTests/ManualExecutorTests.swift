@@ -16,15 +16,9 @@ struct ManualExecutorTests {
   @Test("nothing runs before it is told to, then everything in the order in which it came")
   func order() {
     for number in 0..<100 { start(number) }
-    #expect(history.events == [])
-    #expect(executor.pendingJobs == 100)
-    #expect(executor.runNext())
-    #expect(history.events == [0])
-    #expect(executor.run(atMost: 50) == 50)
-    #expect(executor.run() == 49)
-    #expect(history.events == Array(0..<100))
-    #expect(executor.pendingJobs == 0)
-    #expect(!executor.runNext())
+    #expect(history.events == [] && executor.pendingJobs == 100 && executor.runNext())
+    #expect(history.events == [0] && executor.run(atMost: 50) == 50 && executor.run() == 49)
+    #expect(history.events == Array(0..<100) && executor.pendingJobs == 0 && !executor.runNext())
   }
 
   private actor Counter {
@@ -46,8 +40,7 @@ struct ManualExecutorTests {
       }
       return await counter.count
     }
-    #expect(call.value == 3)
-    #expect(history.events.sorted() == [0, 1, 2])
+    #expect(call.value == 3 && history.events.sorted() == [0, 1, 2])
   }
 
   @Test("no job that comes from another thread is lost")
@@ -60,8 +53,7 @@ struct ManualExecutorTests {
       }
     }
     _ = await arrived.events(atLeast: 8)
-    #expect(executor.run() == 800)
-    #expect(history.events.sorted() == Array(0..<800))
+    #expect(executor.run() == 800 && history.events.sorted() == Array(0..<800))
   }
 
   @Test("a call that has not ended has no result, and can be cancelled")
@@ -71,14 +63,11 @@ struct ManualExecutorTests {
       await gate.pass()
       return 1
     }
-    #expect(!passing.isOver)
-    #expect(passing.value == nil)
-    #expect(passing.result == nil)
+    #expect(!passing.isOver && passing.value == nil && passing.result == nil)
     gate.open()
     #expect(!passing.isOver)
     executor.run()
-    #expect(passing.isOver)
-    #expect(passing.value == 1)
+    #expect(passing.isOver && passing.value == 1)
     let clock = ManualClock()
     let sleeping = executor.start { try await clock.sleep(for: .seconds(1)) }
     sleeping.cancel()
@@ -87,8 +76,6 @@ struct ManualExecutorTests {
     let refused = executor.start { () async throws(Refusal) -> Int in throw Refusal(reason: "no") }
     #expect(refused.result == .failure(Refusal(reason: "no")))
   }
-
-  // MARK: Driving
 
   @Test("a closure is driven to its end, and its result or error comes back")
   func end() throws {
@@ -115,23 +102,6 @@ struct ManualExecutorTests {
         return 2
       }
     }
-  }
-
-  @Test("a hub's calls of all kinds are driven to their ends")
-  func hub() throws {
-    let events = Recorder<String>()
-    let hub = DelegateHub(on: executor)
-    for name in ["a", "b"] {
-      hub.subscribe(Probe(name, in: events), to: Listener.self, hold: .strongly)
-    }
-    let listeners = hub[Listener.self]
-    #expect(try executor.drive { await listeners.vote { await $0.answer(1) } })
-    #expect(events.clear().sorted().prefix(2) == ["a answers 1", "a is asked 1"])
-    listeners.notify { $0.hear(2) }
-    #expect(try executor.drive { await hub.drain().isEmpty })
-    #expect(events.events == ["a hears 2", "b hears 2"])
-    #expect(try executor.drive { await listeners.collect { await $0.answer(3) } }.count == 2)
-    #expect(try executor.drive { await listeners.notifyAndWait { $0.hear(4) } }.isHandled)
   }
 
   @Test("it runs on the calling thread, with the caller's task-locals, and what is left is not run")
@@ -180,8 +150,7 @@ struct ManualExecutorTests {
         try await group.waitForAll()
       }
     }
-    #expect(history.events == [.seconds(1), .seconds(2), .seconds(3)])
-    #expect(clock.sleepers == 0)
+    #expect(history.events == [.seconds(1), .seconds(2), .seconds(3)] && clock.sleepers == 0)
   }
 
   /// A closure that does not end, and what is said of it.

@@ -20,8 +20,7 @@ struct RecorderTests {
     for thread in 0..<4 {
       #expect(events.filter { $0.thread == thread }.map(\.number) == Array(0..<1000))
     }
-    #expect(recorder.count == 4000)
-    #expect(recorder.clear().count == 4000)
+    #expect(recorder.count == 4000 && recorder.clear().count == 4000)
     recorder.record((0, 7))
     #expect(recorder.events.map(\.number) == [7])
   }
@@ -68,11 +67,8 @@ struct RecorderTests {
     for patience in [.zero, .seconds(Int64.max)] as [Duration] {
       #expect(queue.wait(for: patience))
     }
-    #expect(queue.count == 5)
-    #expect(queue.popFirst() == 0)
-    #expect(queue.takeAll() == [1, 2, 3, 4])
-    #expect(queue.count == 0)
-    #expect(queue.popFirst() == nil)
+    #expect(queue.count == 5 && queue.popFirst() == 0 && queue.takeAll() == [1, 2, 3, 4])
+    #expect(queue.count == 0 && queue.popFirst() == nil)
   }
 
   @Test("no job is missed, whether it comes before, while or after a thread waits")

@@ -23,15 +23,12 @@ struct ScheduleFailureTests {
         }
       }
     }
-    #expect(failure?.kind == .stuck)
-    #expect(failure?.seed == 7)
-    #expect(failure?.error == nil)
+    #expect(failure?.kind == .stuck && failure?.seed == 7 && failure?.error == nil)
     #expect(cancelled.events == [7])
     #expect(failure?.description.hasPrefix("seed 7: the scenario is stuck after ") == true)
   }
 
-  @Test(
-    "what does not end is cut off: a scenario, or a task that it leaves behind", arguments: 0..<3)
+  @Test("what does not end is cut off: a scenario, or what it leaves behind", arguments: 0..<3)
   func endless(seed: UInt64) {
     let stop = Recorder<Void>()
     let failure = #expect(throws: ScheduleFailure.self) {
@@ -43,8 +40,7 @@ struct ScheduleFailureTests {
         }
       }
     }
-    #expect(failure?.kind == .endless)
-    #expect(failure?.steps.count == 1000)
+    #expect(failure?.kind == .endless && failure?.steps.count == 1000)
     #expect(failure?.description.contains("`stepLimit`") == true)
     // It is given some more steps, to end.
     #expect(stop.count == (seed == 2 ? 1 : 0))
@@ -130,8 +126,7 @@ struct ScheduleFailureTests {
       "\($0)".contains("Bool(false)")
     }
     let verbose = text { throw Verbose() }
-    #expect(verbose.contains("the scenario threw no no no"))
-    #expect(verbose.contains("…, after "))
+    #expect(verbose.contains("the scenario threw no no no") && verbose.contains("…, after "))
     #expect(verbose.count < 500)
   }
 
@@ -147,9 +142,7 @@ struct ScheduleFailureTests {
       }
     }
     let failure = await task.value
-    #expect(failure?.kind == .cancelled)
-    #expect(failure?.seed == 5)
-    #expect(failure?.steps.isEmpty == true)
+    #expect(failure?.kind == .cancelled && failure?.seed == 5 && failure?.steps.isEmpty == true)
     #expect("\(failure as Any)".contains("cancelled before seed 5"))
   }
 }

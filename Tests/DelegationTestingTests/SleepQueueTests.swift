@@ -37,8 +37,7 @@ struct SleepQueueTests {
       #expect(queue.nextDeadline == queue.deadlines.first)
       try #require(queue.footprint <= 2 * model.count + 8)
     }
-    #expect(queue.removeAll() == model.map(\.ticket))
-    #expect(queue.count == 0)
+    #expect(queue.removeAll() == model.map(\.ticket) && queue.count == 0)
     #expect(queue.nextDeadline == nil)
   }
 }

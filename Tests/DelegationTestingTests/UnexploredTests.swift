@@ -25,7 +25,13 @@ struct UnexploredTests {
       isRunning = false
     }
 
+    func stop(_ other: Service) async { await other.stop() }
     func open(_ gate: Gate) { gate.open() }
+    func wait(for stream: AsyncStream<Never>) async {
+      isRunning = true
+      for await _ in stream {}
+      isRunning = true
+    }
     func note(_ text: String, in order: Recorder<String>) { order.record(text) }
   }
 
@@ -68,7 +74,7 @@ struct UnexploredTests {
 
   @Test(
     "one in which the scenario's own call came first in every schedule",
-    arguments: [SchedulingStrategy.random, .priorities, .alternating])
+    arguments: strategies)
   func ownCallFirst(strategy: SchedulingStrategy) {
     #expect(Self.kind(of: Self.stop, strategy: strategy) == .headStart)
     let others = Self.kind(
@@ -80,6 +86,62 @@ struct UnexploredTests {
         for task in tasks { await task.value }
       }, strategy: strategy)
     #expect(others == .headStart)
+  }
+
+  /// The same, where the task comes to the service in another way.
+  private static let detours: [Scenario] = [
+    { _, service in
+      async let job: Void = Service().stop(service)
+      await service.stop()
+      await job
+    },
+    { _, service in
+      let other = Service()
+      async let job: Void = {
+        await other.stop()
+        await service.stop()
+      }()
+      await service.stop()
+      await job
+    },
+    { _, service in
+      async let job: Void = {
+        await Task.yield()
+        await service.stop()
+      }()
+      await service.stop()
+      await job
+    },
+    { _, service in
+      async let job: Void = withTaskGroup { group in
+        group.addTask { _ = await service.stop() }
+      }
+      await service.stop()
+      await job
+    },
+    { executor, service in
+      let (hub, asker) = (DelegateHub(on: executor), Asker(service))
+      hub.subscribe(asker, to: Listener.self)
+      async let job = hub[Listener.self].vote { await $0.answer(1) }
+      await service.stop()
+      _ = await job
+    },
+    // The number of tasks differs, and the actor may be busy.
+    { executor, service in
+      async let early = service.stop()
+      await Task.yield()
+      await withTaskGroup { group in
+        group.addTask { _ = await service.stop() }
+        if executor.seed % 7 == 3 { group.addTask {} }
+        await service.stop()
+      }
+      _ = await early
+    },
+  ]
+
+  @Test("the task may come to the actor in any way", arguments: detours.indices)
+  func detour(index: Int) {
+    #expect(Self.kind(of: Self.detours[index]) == .headStart)
   }
 
   /// What competes with nobody, though it looks as a head start does.
@@ -97,6 +159,36 @@ struct UnexploredTests {
       async let one: Void = Task.yield()
       await other.stopSlowly()
       _ = await one
+    },
+    // Tasks that compete for another actor than the scenario's.
+    { _, _ in
+      let (one, other) = (Service(), Service())
+      async let first = one.stop()
+      async let second = one.stop()
+      await other.stop()
+      _ = await (first, second)
+    },
+    // One that comes after the scenario's call: that, or what follows it, lets the task go on.
+    { _, _ in
+      let (other, gate, late) = (Service(), Gate(), Gate())
+      async let first: Void = {
+        await gate.pass()
+        await other.stop()
+      }()
+      async let second: Void = {
+        await late.pass()
+        await other.stop()
+      }()
+      await other.open(gate)
+      late.open()
+      _ = await (first, second)
+    },
+    // One that the scenario's call waits for.
+    { _, _ in
+      let (stream, gate) = AsyncStream.makeStream(of: Never.self)
+      async let opener: Void = gate.finish()
+      await Service().wait(for: stream)
+      await opener
     },
     // Untimed questions, whose voters call one actor or several.
     { executor, _ in await Self.ask(3, of: [Service()], on: executor) },
@@ -138,8 +230,7 @@ struct UnexploredTests {
     #expect(kind == nil)
   }
 
-  @Test(
-    "each call of the scenario is watched, whatever it did before", arguments: innocents.indices)
+  @Test("each call is watched, whatever came before", arguments: innocents.indices)
   func later(index: Int) {
     let innocent = Self.innocents[index]
     let kind = Self.kind { executor, service in
@@ -185,7 +276,8 @@ struct UnexploredTests {
     #expect(resumed == nil)
   }
 
-  @Test("it cannot tell of a synchronous call, or of a drain of an idle hub")
+  @Test(
+    "it cannot tell of a synchronous call, an idle hub's drain, a resumed task, or a child's call")
   func untold() {
     let kind = Self.kind { executor, _ in
       let hub = DelegateHub(on: executor)
@@ -199,6 +291,18 @@ struct UnexploredTests {
       async let another: Void = Task.yield()
       await hub.drain()
       _ = await (late, another)
+      let (service, gate, isThere) = (Service(), Gate(), Gate())
+      async let resumed: Void = {
+        isThere.open()
+        await gate.pass()
+        await service.stop()
+      }()
+      await isThere.pass()
+      gate.open()
+      await service.stop()
+      await resumed
+      async let child: Void = Self.stop(executor, service)
+      await child
     }
     #expect(kind == nil)
   }
@@ -210,37 +314,22 @@ struct UnexploredTests {
     #expect(Self.kind(of: scenario, seeds: 7..<8) == nil)
   }
 
-  // MARK: Where tasks take turns
-
   /// What lies between two steps of a task, and whether another task may come between them.
   private static let places: [(String, Bool, @Sendable (Service, Recorder<String>) async -> Void)] =
     [
-      ("nothing", false, { $1.record("2") }),
-      (
-        "a yield", true,
-        {
-          await Task.yield()
-          $1.record("2")
-        }
-      ),
+      ("nothing", false, { _, _ in }),
+      ("a yield", true, { _, _ in await Task.yield() }),
       (
         "a suspension", true,
-        {
+        { _, _ in
           let gate = Gate()
           async let opener: Void = gate.open()
           await gate.pass()
           await opener
-          $1.record("2")
         }
       ),
       ("entering an idle actor", true, { await $0.note("2", in: $1) }),
-      (
-        "leaving it", true,
-        {
-          await $0.stop()
-          $1.record("2")
-        }
-      ),
+      ("leaving it", true, { service, _ in await service.stop() }),
       (
         "waiting for a busy one", true,
         { service, order in
@@ -260,6 +349,7 @@ struct UnexploredTests {
       async let one: Void = {
         order.record("1")
         await step(service, order)
+        if !order.events.contains("2") { order.record("2") }
       }()
       async let two: Void = order.record("other")
       _ = await (one, two)

@@ -98,7 +98,6 @@ public final class ChatServer: Sendable {
     let page = configuration.page.map { port in
       HubPageService(chat.page, port: port, needs: chat.needs, onListening: onPage) { chat.hubs }
     }
-    // sample: ChatServices
     // Stopped in reverse order.
     let services: [(any Service)?] = [
       page, clients,
@@ -112,7 +111,6 @@ public final class ChatServer: Sendable {
         chat: chat, clients: clients, host: configuration.host, port: configuration.port,
         onListening: onListening),
     ]
-    // end of sample
     return services.compactMap { $0 }
   }
 }

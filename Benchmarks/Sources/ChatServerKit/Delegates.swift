@@ -18,7 +18,6 @@ public struct Message: Sendable, Equatable {
   public var line: String { "\(room) \(name): \(text)" }
 }
 
-// sample: ChatDelegates
 /// Decides who may join a room.
 public protocol JoinGate: AnyObject, Sendable {
   func mayJoin(_ room: String, as name: String) async throws -> Bool
@@ -42,7 +41,6 @@ public protocol RoomMember: AnyObject, Sendable {
   /// Is called if it has taken too long to hear a line.
   func giveUp()
 }
-// end of sample
 
 /// What is loaded and unloaded while people talk: a ``JoinGate``, a ``SpeechGate``, or both.
 public protocol ChatExtension: AnyObject, Sendable {

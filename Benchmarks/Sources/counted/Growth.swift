@@ -40,7 +40,7 @@ enum Growth {
         await operation.run(scene)
       } else {
         let name = "\(operation.name)|\(circumstance.name)|\(isLinear ? "linear" : "level")|\(size)"
-        await Counted.valgrind(name) { await operation.run(scene) }
+        await Counted.count(name) { await operation.run(scene) }
       }
       scene.current?.cancel()
       scene.current = nil
@@ -66,12 +66,17 @@ final class Scene: @unchecked Sendable {
   var kept: [AnyObject] = []
   var hubs: [DelegateHub] = []
   var tasks: [Task<Void, Never>] = []
+  var streams: [EventStream<String>] = []
   let gate = Gate()
+  let states: Events<Character>
 
   var hub: DelegateHub { delegates.hub }
   var others: Delegates<any Bystander> { hub[(any Bystander).self] }
 
-  init() { subscription = delegates.registry.subscribe(member, priority: 10) }
+  init() {
+    subscription = delegates.registry.subscribe(member, priority: 10)
+    states = Events<Character>(of: delegates.hub, replaying: 1)
+  }
 
   func members(_ count: Int) -> [Member] {
     let members = (0..<count).map { _ in Member() }
@@ -90,7 +95,11 @@ final class Scene: @unchecked Sendable {
 
   func end() async {
     gate.open()
-    for task in tasks { await task.value }
+    streams = []
+    for task in tasks {
+      task.cancel()
+      await task.value
+    }
     await hub.drain()
   }
 }
@@ -158,8 +167,9 @@ struct Operation: Sendable {
     Operation(name: "notifyAndWait", linear: [.subscribers], waits: true, isQuick: true) {
       await $0.delegates.notifyAndWait { $0.didPass(7) }
     },
-    Operation(name: "notifyAndWait, with a window", linear: [.subscribers], waits: true) {
-      await $0.delegates.notifyAndWait(leaving: 2) { $0.didPass(7) }
+    // So wide that it does not wait.
+    Operation(name: "notifyAndWait, with a window") {
+      await $0.delegates.notifyAndWait(leaving: 5_000) { $0.didPass(7) }
     },
     Operation(name: "forEach", linear: [.subscribers], isQuick: true) {
       $0.delegates.forEach { _ in }
@@ -171,6 +181,10 @@ struct Operation: Sendable {
       let stream = events.registry.stream()
       events.post(7)
       _ = await stream.next()
+    },
+    Operation(name: "a replayed event of a stream, and the stream") { scene in
+      scene.states.post("a")
+      _ = await scene.states.registry.stream().next()
     },
     Operation(name: "once, and the event") { scene in
       let events = Events<Int>(of: scene.hub)
@@ -252,17 +266,26 @@ struct Circumstance: Sendable {
       await gate.waitForArrivals(1)
     },
     Circumstance(name: "notifications that are kept to be replayed") { scene, size in
-      let states = Delegates<any Bystander>(of: scene.hub, replaying: size)
-      for _ in 0..<size { states.notify { _ in } }
+      let states = Events<Character>(of: scene.hub, replaying: size)
+      for _ in 0..<size { states.post("a") }
+    },
+    Circumstance(name: "streams", factor: .subscribersOfOthers) { scene, size in
+      for _ in 0..<size { scene.streams.append(Events<String>(of: scene.hub).registry.stream()) }
     },
     Circumstance(name: "events that wait in a stream", isUnrest: true) { scene, size in
       let events = Events<String>(of: scene.hub)
-      let stream = events.registry.stream()
+      scene.streams.append(events.registry.stream())
       for _ in 0..<size { events.post("") }
-      await scene.start(1) { [gate = scene.gate] in
-        await gate.pass()
-        stream.subscription.cancel()
+    },
+    Circumstance(name: "windows that wait for the subscriber", isUnrest: true) { scene, size in
+      let gate = scene.gate
+      for _ in 0..<size {
+        await scene.delegates.notifyAndWait(leaving: size) { _ in await gate.pass() }
       }
+      await gate.waitForArrivals(1)
+    },
+    Circumstance(name: "loops over demand") { scene, size in
+      await scene.start(size) { [demand = scene.delegates.demand] in for await _ in demand {} }
     },
     Circumstance(name: "questions that are being answered", isUnrest: true, isQuick: true) {
       scene, size in

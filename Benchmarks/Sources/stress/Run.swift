@@ -4,7 +4,7 @@ import Foundation
 /// One run of the program, from the first subscription to the accounts.
 struct Run: Sendable {
   static let parts: [any Part.Type] = [
-    Crowd.self, Receipts.self, Panel.self, Wires.self, Seats.self, Room.self, Ends.self,
+    Crowd.self, Receipts.self, Panel.self, Wires.self, Room.self, Ends.self,
   ]
 
   static var names: [String] { parts.map { $0.name } }
@@ -35,7 +35,7 @@ struct Run: Sendable {
     let start = ContinuousClock.now
     let chosen = Self.parts.filter { only.isEmpty || $0.name.contains(only) }
     let looker = watch(world)
-    var lines: [String]
+    var lines: [String] = []
     do {
       let parts = chosen.map { $0.init(in: world) }
       await withTaskGroup { group in
@@ -43,10 +43,7 @@ struct Run: Sendable {
       }
       let leftovers = await world.hub.drain(within: .seconds(30))
       world.violations.check(leftovers.isEmpty, "the hub did not come to rest: \(leftovers)")
-      lines = []
-      for part in parts {
-        lines.append(wrapped(type(of: part).name, await part.audit()))
-      }
+      for part in parts { lines.append(wrapped(type(of: part).name, await part.audit())) }
     }
     looker.cancel()
     await looker.value
@@ -120,9 +117,10 @@ struct Run: Sendable {
 
   /// A row of at most 100 columns, and what does not fit below it.
   private func wrapped(_ name: String, _ text: String, at separator: String = " ") -> String {
-    var rows = [name.padded(to: 10)]
+    let margin = String(repeating: " ", count: 10)
+    var rows = [(name + margin).prefix(10)]
     for word in text.split(separator: separator) {
-      if rows[rows.count - 1].count + word.count > 99 { rows.append("".padded(to: 10)) }
+      if rows[rows.count - 1].count + word.count > 99 { rows.append(margin[...]) }
       rows[rows.count - 1] += word + separator
     }
     return rows.map { String($0.dropLast(separator.count)) }.joined(separator: "\n")
@@ -135,12 +133,6 @@ extension DelegateHub.Statistics.Counts {
     [handled, failed, expired, dropped, cancelled, passedOver, waiting, handling].contains {
       $0 < 0
     }
-  }
-}
-
-extension String {
-  func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: Swift.max(1, width - count))
   }
 }
 

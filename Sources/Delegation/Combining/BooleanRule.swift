@@ -12,28 +12,21 @@
 @frozen
 public struct BooleanRule: Combiner {
   /// The answer that is counted.
-  @usableFromInline
-  let counted: Bool
+  @usableFromInline let counted: Bool
   /// The outcome if enough give that answer.
-  @usableFromInline
-  let outcome: Bool
+  @usableFromInline let outcome: Bool
   /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
   /// answer; otherwise 1.
-  @usableFromInline
-  let weight: Int8
+  @usableFromInline let weight: Int8
   /// Whether its user has named a number of answers.
-  @usableFromInline
-  let namesNumber: Bool
+  @usableFromInline let namesNumber: Bool
   // 32 bits each: a vote copies its rule several times.
   /// The weight of the counted answers that it still takes for the outcome.
-  @usableFromInline
-  var needed: Int32
+  @usableFromInline var needed: Int32
   /// The weight of other answers and absentees after which that is out of reach.
-  @usableFromInline
-  var tolerated: Int32 = 0
+  @usableFromInline var tolerated: Int32 = 0
   /// How many need not answer.
-  @usableFromInline
-  var spare: Int32
+  @usableFromInline var spare: Int32
 
   @inlinable
   init(

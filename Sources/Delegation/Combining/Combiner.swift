@@ -85,8 +85,7 @@ extension Combiner {
 /// - Complexity: O(1) time and space.
 @frozen
 public struct First<Response: Sendable, Value: Sendable>: Combiner {
-  @usableFromInline
-  let value: @Sendable (Response) -> Value?
+  @usableFromInline let value: @Sendable (Response) -> Value?
 
   @inlinable
   init(_ value: @escaping @Sendable (Response) -> Value?) { self.value = value }
@@ -161,16 +160,12 @@ extension Combiner {
 @frozen
 public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   /// The outcome of all positions before `next`; of all positions, once none is outstanding.
-  @usableFromInline
-  var outcome: Outcome
-  @usableFromInline
-  let combine: @Sendable (inout Outcome, Response) -> Void
+  @usableFromInline var outcome: Outcome
+  @usableFromInline let combine: @Sendable (inout Outcome, Response) -> Void
   /// The first position that has neither come nor is missing.
-  @usableFromInline
-  var next = 0
+  @usableFromInline var next = 0
   /// The responses that came early, by position; `nil` for an absentee.
-  @usableFromInline
-  var early: [Int: Response?] = [:]
+  @usableFromInline var early: [Int: Response?] = [:]
 
   /// Makes a rule from a value to start with and a function.
   ///

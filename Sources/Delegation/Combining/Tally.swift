@@ -24,8 +24,7 @@ extension DelegateHub {
   /// ```
   public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
     /// The response that is counted; `nil` if the subscriber abstains.
-    @usableFromInline
-    let substitute: Response?
+    @usableFromInline let substitute: Response?
 
     /// The combiner learns that the subscriber is absent, as if it were not there.
     public static var abstains: Self { Self(substitute: nil) }
@@ -65,22 +64,16 @@ protocol Tallying: Sendable {
 }
 
 /// The count of one question: how many answers are outstanding, and what is decided.
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct Tally<C: Combiner, Failure: Error>: Tallying {
-  @usableFromInline
-  typealias Event = Answer<C.Response, Failure>
-  @usableFromInline
-  typealias Decision = Result<C.Outcome, Failure>
+  @usableFromInline typealias Event = Answer<C.Response, Failure>
+  @usableFromInline typealias Decision = Result<C.Outcome, Failure>
 
   /// `nil` after the decision.
-  @usableFromInline
-  var combiner: C?
-  @usableFromInline
-  var outstanding: Int
+  @usableFromInline var combiner: C?
+  @usableFromInline var outstanding: Int
   /// Which positions are outstanding; `nil` if the question has no deadline.
-  @usableFromInline
-  var isOutstanding: [Bool]?
+  @usableFromInline var isOutstanding: [Bool]?
 
   /// - Parameters:
   ///   - count: how many subscribers are to be asked.
@@ -125,8 +118,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   }
 
   /// Hands on what counts in place of an answer, which only ``BooleanRule`` distinguishes from one.
-  @inlinable
-  @inline(never)
+  @inlinable @inline(never)
   mutating func receive(_ response: C.Response, inPlaceOf position: Int) -> C.Outcome? {
     guard var rule = combiner as? BooleanRule, let response = response as? Bool else {
       return combiner?.receive(response, from: position)

@@ -29,16 +29,12 @@ extension Asking {
 }
 
 /// A question whose responses are combined.
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
-  @usableFromInline
-  let recipients: Recipients<P>
-  @usableFromInline
-  let call: CallKind
+  @usableFromInline let recipients: Recipients<P>
+  @usableFromInline let call: CallKind
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  @usableFromInline
-  let absence: DelegateHub.Absence<Response>?
+  @usableFromInline let absence: DelegateHub.Absence<Response>?
   @usableFromInline
   let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Response
 
@@ -54,8 +50,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     self.body = body
   }
 
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
@@ -71,16 +66,12 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 ///
 /// A type of its own, for its closure's type has no parameter for what is returned: otherwise a thunk would be one more
 /// level of asynchronous calls, which is 80 instructions a voter.
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct AskingForVote<P, Failure: Error>: Asking {
-  @usableFromInline
-  let recipients: Recipients<P>
+  @usableFromInline let recipients: Recipients<P>
   /// What counts for a voter that throws or is late; `nil` if an error fails the call.
-  @usableFromInline
-  let absence: DelegateHub.Absence<Bool>?
-  @usableFromInline
-  let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
+  @usableFromInline let absence: DelegateHub.Absence<Bool>?
+  @usableFromInline let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
 
   @inlinable
   init(
@@ -92,8 +83,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
     self.body = body
   }
 
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
     guard let subscriber = node.subscriber(in: recipients, for: .vote) else {
       return node.absence()
@@ -106,18 +96,49 @@ struct AskingForVote<P, Failure: Error>: Asking {
   }
 }
 
+/// A step of a value that is passed through the subscribers.
+///
+/// A type of its own, for it has the value: a closure that had it would be one more allocation a subscriber.
+@frozen @usableFromInline
+struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
+  @usableFromInline typealias Body =
+    nonisolated(nonsending) @Sendable (P, Value) async throws(Failure) -> Value?
+  @usableFromInline let value: Value
+  @usableFromInline let recipients: Recipients<P>
+  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
+  @usableFromInline let absence: DelegateHub.Absence<Value?>?
+  @usableFromInline let body: Body
+
+  @inlinable
+  init(
+    _ value: Value, to recipients: Recipients<P>,
+    absent absence: DelegateHub.Absence<Value?>? = nil, _ body: @escaping Body
+  ) {
+    (self.value, self.recipients, self.absence, self.body) = (value, recipients, absence, body)
+  }
+
+  @inlinable @inline(__always)
+  func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Value?, Failure> {
+    guard let subscriber = node.subscriber(in: recipients, for: .pass) else {
+      return node.absence()
+    }
+    do throws(Failure) {
+      return .response(try await body(subscriber, value))
+    } catch {
+      return node.failure(error, absent: absence)
+    }
+  }
+}
+
 /// A question for each subscriber's own result: what one answers or throws becomes a ``DelegateHub/Reply``.
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct AskingForReply<Inner: Asking>: Asking {
-  @usableFromInline
-  let inner: Inner
+  @usableFromInline let inner: Inner
 
   @inlinable
   init(_ inner: Inner) { self.inner = inner }
 
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func answer(
     of node: SubscriptionNode, in question: Question?
   ) async -> Answer<DelegateHub.Reply<Inner.Response>, Never> {
@@ -170,7 +191,8 @@ extension DelegateHub {
     public var subscriber: String { subscription.node.name(with: id) }
     /// The subscription that it was asked by.
     public let subscription: Subscription
-    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late.
+    /// What its handler returned or threw; ``ReplyError/timedOut`` if it was late, or has at the deadline the place of one
+    /// that still runs.
     public let result: Result<Value, any Error>
 
     @usableFromInline

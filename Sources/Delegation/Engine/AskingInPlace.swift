@@ -1,21 +1,15 @@
 /// A question that awaits nothing.
 ///
 /// It is a type, and not a closure, so that the compiler does not make a copy of what asks it for each closure.
-@frozen
-@usableFromInline
+@frozen @usableFromInline
 struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
-  @usableFromInline
-  let recipients: Recipients<P>
-  @usableFromInline
-  let call: CallKind
+  @usableFromInline let recipients: Recipients<P>
+  @usableFromInline let call: CallKind
   /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  @usableFromInline
-  let absence: DelegateHub.Absence<Response>?
+  @usableFromInline let absence: DelegateHub.Absence<Response>?
   /// The actor that the closure belongs to; `nil` for none.
-  @usableFromInline
-  let place: (any Actor)?
-  @usableFromInline
-  let body: @Sendable (P) throws(Failure) -> Response
+  @usableFromInline let place: (any Actor)?
+  @usableFromInline let body: @Sendable (P) throws(Failure) -> Response
 
   @inlinable
   init(
@@ -41,8 +35,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   }
 
   /// Asks one subscriber, on the closure's actor if it belongs to one.
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
     guard let place else { return answerHere(of: node) }
@@ -60,8 +53,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     return answerHere(of: node)
   }
 
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
@@ -76,8 +68,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
   ///
   /// - Returns: the decision; `nil` at a subscription that needs more than a loop.
-  @inlinable
-  @inline(never)
+  @inlinable @inline(never)
   func ask<C: Combiner>(
     _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
   ) -> Result<C.Outcome, Failure>? where C.Response == Response {

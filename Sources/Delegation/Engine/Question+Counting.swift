@@ -136,8 +136,7 @@ extension Question {
   }
 
   /// - Returns: whether it was late.
-  @inline(never)
-  @discardableResult
+  @inline(never) @discardableResult
   func endUncounted(_ node: SubscriptionNode, as end: CallEnd) -> Bool {
     let isLate = state.withLock { $0.isExpired }
     // Who has not been called, for its actor was busy, has not been asked.
@@ -146,13 +145,14 @@ extension Question {
   }
 
   /// Notes that the deadline has come: no handler begins any more, and those that end are late.
-  @usableFromInline
-  func expire() {
-    let rest = state.withLock { state in
+  ///
+  /// - Returns: the subscriptions that are being asked, by their identities.
+  func expire() -> Set<UInt> {
+    let (rest, workers) = state.withLock { state in
       state.isExpired = true
-      return state.work.release()
+      return (state.work.release(), state.workers)
     }
-    withExtendedLifetime(rest) {}
+    return withExtendedLifetime(rest) { Set(workers.values.compactMap { $0.worker.running?.node }) }
   }
 }
 

@@ -91,8 +91,7 @@ extension Question {
   ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func run<Response, Failure>(
     from first: Claim, as worker: Worker,
     counting take: (Answer<Response, Failure>, Claim) -> Claim?,
@@ -130,8 +129,7 @@ extension Question {
 
   /// Goes on with the subscription that has the place of one that was not asked, if there is one; it is not counted if it
   /// is to be asked on another executor.
-  @inline(never)
-  @usableFromInline
+  @inline(never) @usableFromInline
   func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
     guard let heir = claim.node.heir else { return false }
     let isCounted = !heir.hasExecutor && !worker.isSingle

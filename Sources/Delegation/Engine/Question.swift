@@ -21,19 +21,18 @@ internal import Synchronization
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
 @usableFromInline
 class Question: @unchecked Sendable {
-  @usableFromInline
-  typealias Claim = WorkQueue.Claim
+  @usableFromInline typealias Claim = WorkQueue.Claim
 
   /// One worker's part of the question: asks a claimed subscription and those claimed after it, and counts the answers.
   ///
   /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
-  @usableFromInline
-  typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
+  @usableFromInline typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
 
-  /// Counts those that have not answered at the deadline; that they are late is noted if the time of the question is
-  /// given.
-  @usableFromInline
-  typealias Expire = @Sendable (Question, Duration?) -> Void
+  /// Counts those that have not answered at the deadline.
+  ///
+  /// That they are late is noted if the time of the question is given. Those that it has asked are known by their
+  /// identities.
+  @usableFromInline typealias Expire = @Sendable (Question, Duration?, _ asked: Set<UInt>) -> Void
 
   /// What is asked, as long as it is asked.
   ///
@@ -60,7 +59,9 @@ class Question: @unchecked Sendable {
     }
 
     /// Counts them; if nobody had time to answer, nobody is noted to be late.
-    func count(in question: Question) { expire(question, deadline.isPast ? nil : deadline.start) }
+    func count(in question: Question) {
+      expire(question, deadline.isPast ? nil : deadline.start, question.expire())
+    }
   }
 
   /// What workers and the caller share under the lock.
@@ -68,8 +69,8 @@ class Question: @unchecked Sendable {
     var work: WorkQueue
     /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
     var held: Held
-    /// The tasks of the workers that have not left.
-    var tasks: [ObjectIdentifier: Task<Void, any Error>] = [:]
+    /// The workers that have not left, with their tasks.
+    var workers: [ObjectIdentifier: (worker: Worker, task: Task<Void, any Error>)] = [:]
     /// The inputs that came while another worker counted.
     var queue: [Input] = []
     var waiting: Waiting?
@@ -86,8 +87,7 @@ class Question: @unchecked Sendable {
     }
   }
 
-  @usableFromInline
-  let core: HubCore
+  @usableFromInline let core: HubCore
   /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
   let admits: RecipientFilter?
   let call: CallKind
@@ -227,14 +227,14 @@ class Question: @unchecked Sendable {
   var isCancelled: Bool { isCancelledFlag.load(ordering: .sequentiallyConsistent) }
 
   /// Keeps a worker's task, unless it has ended, or all it has yet to do is to end; it is cancelled if the others have
-  /// been.
+  /// been: apart, if it was decided meanwhile, for the current task may be the caller, which is to go on.
   func keep(_ task: Task<Void, any Error>, of worker: Worker) {
-    let mustCancel = state.withLock { state in
-      if worker.hasLeft { return false }
-      state.tasks[ObjectIdentifier(worker)] = task
-      return isCancelled
+    let (mustCancel, isDecided) = state.withLock { state in
+      if worker.hasLeft { return (false, false) }
+      state.workers[ObjectIdentifier(worker)] = (worker, task)
+      return (isCancelled, state.isDecided)
     }
-    if mustCancel { cancel([task]) }
+    if mustCancel { isDecided ? cancelApart([task]) : cancel([task]) }
   }
 
   /// Cancels the handlers that run and those that will.
@@ -260,7 +260,7 @@ class Question: @unchecked Sendable {
   func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     if let worker { state.leave(worker) }
-    return Array(state.tasks.values)
+    return state.workers.values.map(\.task)
   }
 }
 
@@ -268,6 +268,6 @@ extension Question.State {
   /// Notes that all that a worker's task has yet to do is to end.
   mutating func leave(_ worker: Worker) {
     worker.hasLeft = true
-    tasks[ObjectIdentifier(worker)] = nil
+    workers[ObjectIdentifier(worker)] = nil
   }
 }

@@ -5,18 +5,13 @@
 /// `outcome` after it has read under the lock that it is decided.
 ///
 /// It is generic over the tally as a whole, so that it has one type to look up.
-@_fixed_layout
-@usableFromInline
+@_fixed_layout @usableFromInline
 final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
-  @usableFromInline
-  @exclusivity(unchecked)
-  var tally: Count
+  @usableFromInline @exclusivity(unchecked) var tally: Count
   /// The decision: empty until there is one, and again when the caller has taken it.
   ///
   /// It is an array: of an optional the runtime would look up the type when the question is released.
-  @usableFromInline
-  @exclusivity(unchecked)
-  var outcome: [Count.Decision] = []
+  @usableFromInline @exclusivity(unchecked) var outcome: [Count.Decision] = []
 
   @inlinable
   init(
@@ -35,8 +30,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   /// Takes the decision, so that handlers that still run and keep the question do not keep it.
   ///
   /// For the caller, once it is decided.
-  @inlinable
-  @inline(never)
+  @inlinable @inline(never)
   static func takeDecision(of question: TalliedQuestion) -> Count.Decision {
     guard let decision = question.outcome.popLast() else {
       fatalError("Delegation: a question went on undecided")
@@ -52,8 +46,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   ///   - claim: the subscription that it is from.
   ///   - worker: the worker that asked.
   /// - Returns: the next subscription; `nil` if there is none.
-  @inlinable
-  @inline(never)
+  @inlinable @inline(never)
   func take(_ answer: Count.Event, from claim: Claim, by worker: Worker) -> Claim? {
     let position = claim.position
     if beginCounting(ending: claim.node, by: worker) {
@@ -68,10 +61,8 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   /// Counts the subscribers that have not answered, which decides.
   ///
   /// - Parameter absence: what to count, by position.
-  @inlinable
-  @inline(never)
+  @inlinable @inline(never)
   func expire(counting absence: @escaping @Sendable (Int) -> Count.Event) {
-    expire()
     if enqueue({ self.keep(self.tally.expire(counting: absence)) }) {
       _ = conclude(false, by: nil)
     }

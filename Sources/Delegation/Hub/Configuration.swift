@@ -121,15 +121,12 @@ extension DelegateHub.Incident {
   ///
   /// - Complexity: O(1).
   public func writeToStandardError() {
-    let line = Self.log.withLock { [count = 1 + leftOut] log -> Int? in
-      guard log.lines < 20 else {
-        log.leftOut += count
-        return nil
-      }
+    let line = Self.log.withLock { [count = 1 + leftOut] log in
       log.lines += 1
+      if log.lines > 20 { log.leftOut += count }
       return log.lines
     }
-    guard let line else { return }
+    if line > 20 { return }
     Platform.writeToStandardError("DelegateHub: \(self)\n")
     if line > 1 { return }
     Task.detached {

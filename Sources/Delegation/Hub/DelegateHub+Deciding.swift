@@ -19,8 +19,7 @@ extension DelegateHub {
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - asking: asks one subscriber.
   /// - Returns: the decision.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   nonisolated func decide<P, C: Combiner, E>(
     _ recipients: Recipients<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
     in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
@@ -61,8 +60,7 @@ extension DelegateHub {
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
   /// - Returns: the decision.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<P, C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, in call: CallKind, of recipients: Recipients<P>,
     among nodes: [SubscriptionNode], from first: Int = 0, counting tally: Tally<C, E>,
@@ -71,10 +69,10 @@ extension DelegateHub {
     let question = TalliedQuestion(
       tally, of: nodes, from: first, admittedBy: recipients.admits, in: core, call,
       expiring: deadline.map { [nodes] in
-        .init(at: $0) { [late = asking.late, admits = recipients.admits] question, start in
+        .init(at: $0) { [late = asking.late, admits = recipients.admits] question, start, asked in
           unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self).expire { position in
             let node = nodes[position].heir ?? nodes[position]
-            let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start)
+            let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: asked)
             return isLate ? late(node) : .absence
           }
         }
@@ -139,8 +137,7 @@ extension Result {
 /// the compiler tells them from the plain ones. They are asked side by side, on the actor.
 extension DelegateHub {
   /// Asks in a loop, up to the first subscriber that needs more than that.
-  @_alwaysEmitIntoClient
-  @inline(never)
+  @_alwaysEmitIntoClient @inline(never)
   nonisolated func askInPlace<P, C: Combiner, E>(
     _ asking: AskingInPlace<P, C.Response, E>, by combiner: C
   ) async throws(E) -> C.Outcome {

@@ -42,7 +42,7 @@ extension DelegateHub {
     if workers == 0 { return Leftovers(subscribers: []) }
     let delays = core.delays.load(ordering: .relaxed)
     let left = core.topics.all.flatMap { $0.overview().nodes }.compactMap {
-      Leftovers.Subscriber($0)
+      Leftovers.Subscriber(leftOf: $0)
     }
     // Read again: those that ended meanwhile are not named, and are no work of the hub's own either.
     let present = min(workers, core.workers.value)

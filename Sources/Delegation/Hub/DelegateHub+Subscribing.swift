@@ -60,8 +60,7 @@ extension DelegateHub {
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(
-      subscriber, to: `protocol`, options, priority: priority,
-      at: SubscribeSite.Line(file: fileID, line: line))
+      subscriber, to: `protocol`, options, priority: priority, at: (fileID, line))
   }
 
   /// Subscribes an object to each of the protocols that it conforms to.
@@ -109,9 +108,7 @@ extension DelegateHub {
       names.append("\(type)")
       guard let conforming = subscriber as? Each else { return }
       subscriptions.append(
-        self.add(
-          conforming, to: type, options, priority: priority,
-          at: SubscribeSite.Line(file: fileID, line: line)))
+        self.add(conforming, to: type, options, priority: priority, at: (fileID, line)))
     }
     repeat add(to: each protocols)
     if subscriptions.isEmpty {
@@ -138,17 +135,18 @@ extension DelegateHub {
     _ subscriber: P, to type: P.Type, _ options: SubscriptionOptions?, priority: Int? = nil,
     at line: SubscribeSite.Line
   ) -> Subscription {
-    guard let subscriberType = Swift.type(of: subscriber as Any) as? any AnyObject.Type else {
+    let dynamicType: Any.Type = Swift.type(of: subscriber as Any)
+    guard dynamicType is any AnyObject.Type else {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(line): \(Swift.type(of: subscriber as Any)) is a value type, \
+        DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): \(dynamicType) is a value type, \
         and only an object can be a subscriber. Make it a class or an actor, or wrap it in one.
         """)
     }
     if type is any AnyObject.Type {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(line): \(type) is a class, and no call on a protocol would \
+        DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): \(type) is a class, and no call on a protocol would \
         reach a subscriber to it. Name the protocol itself, as in \
         `to: DoorDelegate.self`; a generic function takes it as a parameter, `to protocol: P.Type`, and \
         the subscriber as `P`.
@@ -157,13 +155,13 @@ extension DelegateHub {
     if let limit = options?.policy?.limit, limit < 1 {
       fatalError(
         """
-        DelegateHub.subscribe(_:to:) at \(line): a mailbox with a limit of \(limit) could hold nothing. \
+        DelegateHub.subscribe(_:to:) at \(line.file):\(line.line): a mailbox with a limit of \(limit) could hold nothing. \
         Give a limit of 1 or more.
         """)
     }
     let request = SubscriptionRequest(
-      object: Self.object(of: subscriber), type: subscriberType, options: options,
-      priority: priority, line: line)
+      object: Self.object(of: subscriber, dynamicType), options: options, priority: priority,
+      line: line)
     let node = core.topics.find(type, owner: core).subscribe(
       request, reference: WeakReference(subscriber, object: request.object))
     // What a take-over leaves is delivered by a delivery, which keeps the hub.
@@ -175,10 +173,13 @@ extension DelegateHub {
   ///
   /// An `any Error` keeps its object in a box, and a plain cast returns the box.
   static func object<P>(of subscriber: P) -> AnyObject {
+    object(of: subscriber, type(of: subscriber as Any))
+  }
+
+  private static func object<P>(of subscriber: P, _ dynamicType: Any.Type) -> AnyObject {
     let object = subscriber as AnyObject
-    guard type(of: object) != type(of: subscriber as Any), let error = subscriber as? any Error
-    else { return object }
-    return unboxed(error)
+    if type(of: object) == dynamicType { return object }
+    return (subscriber as? any Error).map { unboxed($0) } ?? object
   }
 
   private static func unboxed(_ error: some Error) -> AnyObject { error as AnyObject }

@@ -3,8 +3,7 @@
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
   /// Asks with the value so far, until there is none.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   nonisolated func pass<P, V: Sendable, E>(
     _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil,
     each: Duration? = nil, _ step: (V) -> some Asking<V?, E>
@@ -24,8 +23,7 @@ extension DelegateHub {
   ///   - value: the initial value.
   ///   - turn: what asks one subscriber, with the value so far, which `pass` always has.
   /// - Returns: the result of the last turn.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   nonisolated func inTurn<P, Value: Sendable, E>(
     _ recipients: Recipients<P>, in call: CallKind, within duration: Duration? = nil,
     each: Duration? = nil, startingWith value: Value? = nil,

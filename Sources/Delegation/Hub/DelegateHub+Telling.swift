@@ -25,7 +25,7 @@ extension DelegateHub {
     return Outcome(
       receipt,
       left: topic.overview().nodes.filter { $0.hasPending(awaited) }
-        .compactMap { Leftovers.Subscriber($0) })
+        .compactMap { Leftovers.Subscriber(leftOf: $0) })
   }
 
   @usableFromInline
@@ -68,13 +68,7 @@ extension Notification.Handler {
         return .handled
       }
     }
-    return .synchronous { reference in
-      guard let subscriber = recipients.load(reference) else {
-        return recipients.absence(of: reference)
-      }
-      try body(subscriber)
-      return .handled
-    }
+    return .synchronous { try recipients.tell($0, body) }
   }
 
   /// Calls a closure that awaits something.
@@ -117,11 +111,6 @@ extension Notification.Handler {
     _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
     in recipients: Recipients<P>, at place: isolated any Actor
   ) throws -> Notification.Fate {
-    guard HandlerContext.mayGoOn else { return .expired }
-    guard let subscriber = recipients.load(reference) else {
-      return recipients.absence(of: reference)
-    }
-    try body(subscriber)
-    return .handled
+    HandlerContext.mayGoOn ? try recipients.tell(reference, body) : .expired
   }
 }

@@ -169,13 +169,10 @@ extension DelegateHub.Leftovers {
     for node in nodes {
       if duration == nil {
         await WaitGoal.end(of: node).wait()
-      } else if Task.isCancelled || deadline?.hasCome == true {
-        // Once it need not wait any more it only looks who is left.
-        left.append(node)
       } else if await !WaitGoal.end(of: node).wait(until: deadline) {
         left.append(node)
       }
     }
-    self.init(subscribers: left.compactMap { Subscriber($0) })
+    self.init(subscribers: left.compactMap { Subscriber(leftOf: $0) })
   }
 }

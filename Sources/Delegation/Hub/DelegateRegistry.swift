@@ -38,8 +38,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(
-      subscriber, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line))
+    return add(subscriber, options, priority: priority, at: (fileID, line))
   }
 
   func add(
@@ -52,8 +51,8 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
       guard let conforming = subscriber as? Base else {
         fatalError(
           """
-          DelegateRegistry.subscribe(_:) at \(line): \(Swift.type(of: subscriber as Any)) does not conform \
-          to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
+          DelegateRegistry.subscribe(_:) at \(line.file):\(line.line): \
+          \(Swift.type(of: subscriber as Any)) does not conform to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
           to both.
           """)
       }

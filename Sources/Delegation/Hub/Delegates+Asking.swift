@@ -111,11 +111,7 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, recipients) { value in
-      AskingForResponse(recipients, in: .pass) { subscriber async throws(E) in
-        try await body(subscriber, value)
-      }
-    }.get()
+    try await hub.pass(value, recipients) { AskingToPass($0, to: recipients, body) }.get()
   }
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
@@ -142,8 +138,8 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, recipients, within: duration, each: each) { value in
-      AskingForResponse(recipients, in: .pass, absent: absence) { try await body($0, value) }
+    await hub.pass(value, recipients, within: duration, each: each) {
+      AskingToPass($0, to: recipients, absent: absence, body)
     }.outcome
   }
 }

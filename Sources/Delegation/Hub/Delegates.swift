@@ -67,16 +67,12 @@ public struct Delegates<P>: Sendable {
   ///
   /// **Isolation.** Works from any thread and from every handler. It may be out of date by the time it is read.
   ///
-  /// - Complexity: O(1), and O(*n*) in the protocol's *n* subscriptions if the one that is looked at has died, or does not
-  ///   conform.
+  /// - Complexity: O(1) if the first one is alive, and conforms, and the order is known; otherwise O(*n*) in the
+  ///   protocol's *n* subscriptions.
   public var isEmpty: Bool {
-    guard let topic = hub.heardTopic(of: recipients.key) else { return true }
-    let isReached = { [admits = recipients.admits] (node: SubscriptionNode) in
-      node.isReached(by: admits, endingIn: nil)
+    !hub.snapshot(of: recipients.key).contains {
+      $0.isReached(by: recipients.admits, endingIn: nil)
     }
-    // Most are alive, so any one of them will do, and the list need not be merged.
-    let first = topic.state.withLock { $0.members.snapshot?.first ?? $0.open.first }
-    return first.map(isReached) != true && !topic.snapshot().contains(where: isReached)
   }
 
   /// How many subscribers are alive, and conform.
@@ -185,7 +181,7 @@ extension Delegates where P: Sendable {
   ) {
     self.init(hub: hub, recipients: Recipients(`protocol`))
     if count > 0 {
-      hub.core.topics.find(`protocol`, owner: hub.core).update { index, _ in index.keep(count) }
+      hub.core.topics.find(`protocol`, owner: hub.core).update { $0.keep(count) }
     }
   }
 
@@ -220,9 +216,6 @@ extension DelegateHub {
       fileprivate var last: Bool?
 
       /// The next value; `nil` once the hub is released, or the task is cancelled.
-      public mutating func next() async -> Bool? { await next(isolation: nil) }
-
-      /// The next value; `nil` once the hub is released, or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
         while await wakes.next(isolation: actor) != nil {
           let present = topic.state.withLock { $0.population > 0 }
@@ -245,14 +238,12 @@ extension DelegateHub {
 extension Topic {
   /// A stream that wakes at once, when the first one subscribes or the last one ends, and ends with the hub.
   fileprivate func watch() -> AsyncStream<Void> {
-    let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    guard let number = state.withLock({ $0.addWatcher(wake) }) else {
-      wake.finish()
-      return stream
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { wake in
+      guard let number = state.withLock({ $0.addWatcher(wake) }) else { return wake.finish() }
+      wake.onTermination = { _ in
+        _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) }
+      }
+      wake.yield()
     }
-    wake.onTermination = { _ in _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) }
-    }
-    wake.yield()
-    return stream
   }
 }

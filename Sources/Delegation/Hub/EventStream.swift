@@ -134,8 +134,7 @@ extension DelegateRegistry {
     let options = SubscriptionOptions(
       of: source, id: id.map(Identity.init), policy: mailbox, loop: source.loop)
     source.open(
-      add(
-        source, options, priority: priority, at: SubscribeSite.Line(file: fileID, line: line)))
+      add(source, options, priority: priority, at: (fileID, line)))
     return EventStream(source: source)
   }
 

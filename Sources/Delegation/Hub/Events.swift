@@ -196,7 +196,7 @@ extension SetOnce where Object == SubscriptionNode {
   fileprivate var mayCall: Bool { load()?.mayHandle ?? true }
 
   fileprivate func open(_ subscription: DelegateHub.Subscription) -> DelegateHub.Subscription {
-    _ = set(subscription.node)
+    _ = load(orSetting: subscription.node)
     return subscription
   }
 }

@@ -3,18 +3,7 @@ extension DelegateHub {
   /// ``Subscription/cancelAndWait(within:)`` or ``unsubscribeAndWait(_:within:)`` returned.
   public struct Leftovers: Sendable, CustomStringConvertible {
     /// A subscriber with work left.
-    public struct Subscriber: Sendable, Hashable {
-      /// The subscriber's type, and the id it was subscribed with.
-      public let subscriber: String
-      /// Where in the source it subscribed.
-      public let site: String
-      /// How many of its handlers are running.
-      public let running: Int
-      /// How many notifications wait for it, apart from the one being handled.
-      public let waiting: Int
-      /// The subscription, by which it can be ended.
-      public let subscription: DelegateHub.Subscription
-    }
+    public typealias Subscriber = Statistics.SubscriberStatistics
 
     /// The subscribers with work left, protocol by protocol, in the order in which they are served.
     public let subscribers: [Subscriber]
@@ -39,23 +28,6 @@ extension DelegateHub {
       if ownWork > 0 { lines.append("the hub's own work: \(ownWork)") }
       return lines.joined(separator: "\n")
     }
-  }
-}
-
-extension DelegateHub.Leftovers.Subscriber {
-  /// What a subscription has left, if anything.
-  init?(_ node: SubscriptionNode) {
-    let running = node.runningCalls
-    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
-    let waiting = node.contents.withLock {
-      let published = node.published(to: $0.mailbox) ?? node.published
-      let account = $0.mailbox.account(published: published, inHands: $0.handling)
-      return min($0.mailbox.limit, account.waiting)
-    }
-    guard running > 0 || waiting > 0 else { return nil }
-    self.init(
-      subscriber: node.name(with: node.id), site: node.site.description, running: running,
-      waiting: waiting, subscription: .init(node: node))
   }
 }
 

@@ -4,7 +4,7 @@ extension DelegateHub.Statistics {
   /// The texts of ``subscriber`` and ``site`` are made each time you read them, with the id's own
   /// `description`. So the numbers alone cost nothing more. This value keeps the id that was
   /// given to `subscribe` in memory. It does not keep a subscriber whose subscription has ended.
-  public struct SubscriberStatistics: Sendable {
+  public struct SubscriberStatistics: Sendable, Hashable {
     let id: Identity?
     /// The subscriber's type, and the id it was subscribed with.
     public var subscriber: String { subscription.node.name(with: id) }
@@ -18,6 +18,8 @@ extension DelegateHub.Statistics {
     public let counts: Counts
     /// What became of the questions that it was asked.
     public let questions: Questions
+    /// How many notifications wait for it, apart from those that are being handled.
+    public var waiting: Int { counts.waiting }
   }
 
   /// One protocol's part.
@@ -81,10 +83,26 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     return "\(subscriber), subscribed at \(site): running \(running)\(told)\(asked)"
   }
 
-  init(_ node: SubscriptionNode) {
+  init(_ node: SubscriptionNode, counts: Account? = nil) {
     self.init(
       id: node.id, subscription: .init(node: node), running: node.runningCalls,
-      counts: node.account, questions: node.questions)
+      counts: counts ?? node.account, questions: node.questions)
+  }
+
+  /// What a subscription has left, if anything.
+  init?(leftOf node: SubscriptionNode) {
+    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
+    self.init(
+      node,
+      counts: node.contents.withLock {
+        let published = node.published(to: $0.mailbox) ?? node.published
+        var account = $0.mailbox.account(published: published, inHands: $0.handling)
+        let beyond = max(0, account.waiting - $0.mailbox.limit)
+        account.waiting -= beyond
+        account.dropped += beyond
+        return account
+      })
+    if running == 0, waiting == 0 { return nil }
   }
 }
 
@@ -101,7 +119,7 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
 
   init(_ topic: Topic, listing isListing: Bool = true) {
     let overview = topic.overview()
-    let all = overview.nodes.map(DelegateHub.Statistics.SubscriberStatistics.init)
+    let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
     // Read last, so that it includes all that has been accounted for.
     let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }

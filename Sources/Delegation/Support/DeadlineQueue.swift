@@ -8,14 +8,13 @@
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.
-@usableFromInline
 final class DeadlineQueue: Sendable {
   /// The time by the clock since the queue was made.
   let now: @Sendable () -> Duration
   /// Sleeps until a time.
   private let sleep: @Sendable (Duration) async -> Void
   private let executor: (any TaskExecutor)?
-  private let alarms: Lock<Alarms>
+  let alarms: Lock<Alarms>
 
   /// - Parameters:
   ///   - clock: the clock of the deadlines.
@@ -38,17 +37,11 @@ final class DeadlineQueue: Sendable {
   }
 
   /// A deadline that counts from now; `nil` if it is too far away ever to come.
-  @usableFromInline
   func deadline(after duration: Duration) -> Deadline? {
     if duration >= Deadline.farthest { return nil }
     let start = now()
     return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
-
-  /// How many scheduled actions are pending.
-  ///
-  /// For tests.
-  var pending: Int { alarms.withLock { $0.pending } }
 
   /// Starts an action in a task of its own: it runs user code, and may block.
   func start(_ action: @escaping @Sendable () -> Void) {
@@ -96,7 +89,6 @@ struct Deadline: Sendable {
   static var farthest: Duration { .seconds(1 << 32) }
 
   /// Whether the duration was zero, or less.
-  @usableFromInline
   let isPast: Bool
   /// When it was set, by the queue's time.
   let start: Duration
@@ -105,7 +97,6 @@ struct Deadline: Sendable {
   let queue: DeadlineQueue
 
   /// Whether it has come.
-  @usableFromInline
   var hasCome: Bool { isPast || queue.now() >= time }
 
   /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
@@ -126,8 +117,8 @@ struct Alarms: Sendable {
   ///
   /// Cancelled alarms stay in it until they are more than half of it. A sorted array would be shorter, and slower where
   /// it matters: short deadlines, and the watch for slow handlers, come before thousands of long ones.
-  private var heap: [(time: Duration, number: Int)] = []
-  private var actions: [Int: @Sendable () -> Void] = [:]
+  private(set) var heap: [(time: Duration, number: Int)] = []
+  private(set) var actions: [Int: @Sendable () -> Void] = [:]
   private var lastNumber = 0
   /// Each has the number of the alarm that it was started for, the time when it wakes, and its task once that is known.
   ///
@@ -139,16 +130,6 @@ struct Alarms: Sendable {
   init(sharingSleepers sharesSleepers: Bool = true) {
     self.sharesSleepers = sharesSleepers
   }
-
-  /// How many alarms are in the heap, including cancelled ones.
-  ///
-  /// For tests.
-  var size: Int { heap.count }
-
-  /// How many alarms are set and neither due nor cancelled.
-  ///
-  /// For tests.
-  var pending: Int { actions.count }
 
   /// Sets an alarm.
   ///

@@ -41,13 +41,6 @@
     public func checkIsolated() {
       dispatchPrecondition(condition: .onQueue(queue))
     }
-
-    /// This executor, for an actor's `unownedExecutor`.
-    ///
-    /// - Returns: a reference that does not keep the executor alive.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-      UnownedSerialExecutor(ordinary: self)
-    }
   }
 
   /// Runs handlers on a dispatch queue.

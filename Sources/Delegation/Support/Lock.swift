@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// The library's lock.
 ///
@@ -14,26 +14,20 @@ public import Synchronization
 ///   users' tests as well. It sees atomics.
 ///
 /// Elsewhere `Mutex` is the system's own lock, which needs neither.
-@frozen
-@usableFromInline
 struct Lock<State: Sendable>: ~Copyable, Sendable {
-  @usableFromInline
   let mutex: Mutex<State>
 
   #if os(Linux) || os(Android)
     /// Whether a thread has the claim.
     ///
     /// Only that thread clears it.
-    @usableFromInline
     let isClaimed = Atomic(false)
     /// Loaded first and stored last in each section, by the thread that has the mutex.
     ///
     /// So a load sees the store of the previous section. The value has no meaning.
-    @usableFromInline
     let handover = Atomic(false)
   #endif
 
-  @inlinable
   init(_ state: consuming sending State) {
     mutex = Mutex(state)
   }
@@ -42,7 +36,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
   ///
   /// The closure is inlined once, and its result is not wrapped in an optional. `withLockIfAvailable`
   /// would need a second copy and the optional; it made each notification a third slower.
-  @inlinable
   @inline(__always)
   borrowing func withLock<Result: Sendable, Failure>(
     _ body: (inout State) throws(Failure) -> Result
@@ -64,7 +57,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
 #if os(Linux) || os(Android)
   extension Atomic<Bool> {
     /// Claims a lock if no other thread does.
-    @inlinable
     @inline(__always)
     func claim() -> Bool {
       compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
@@ -76,7 +68,6 @@ struct Lock<State: Sendable>: ~Copyable, Sendable {
     /// of a lock stays short.
     ///
     /// - Returns: whether the thread has the claim; if not, it has to sleep.
-    @usableFromInline
     func waitToClaim() -> Bool {
       for attempt in 0..<60 {
         if attempt >= 20 { Platform.yieldThread() }

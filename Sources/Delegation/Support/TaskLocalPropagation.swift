@@ -5,11 +5,9 @@
 /// configuration.propagating = [.taskLocal(ServiceContext.$current)]
 /// ```
 public struct TaskLocalPropagation: Sendable {
-  /// A value that was captured, ready to be bound around a handler or a hook.
-  struct Captured: Sendable {
-    let bind:
-      nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
-  }
+  /// Runs a handler or a hook with a value bound that was captured.
+  typealias Captured =
+    nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
 
   /// The values of all that a hub propagates.
   typealias Context = [Captured]
@@ -25,7 +23,7 @@ public struct TaskLocalPropagation: Sendable {
   ) -> TaskLocalPropagation {
     TaskLocalPropagation {
       let value = local.get()
-      return Captured { body in await local.withValue(value) { await body() } }
+      return { body in await local.withValue(value) { await body() } }
     }
   }
 }
@@ -36,6 +34,6 @@ extension TaskLocalPropagation.Context {
     from index: Int = 0, _ body: nonisolated(nonsending) () async -> Void
   ) async {
     guard index < count else { return await body() }
-    await self[index].bind { await bind(from: index + 1, body) }
+    await self[index]({ await bind(from: index + 1, body) })
   }
 }

@@ -10,9 +10,9 @@ internal import Synchronization
 /// strong reference of the weak load to the image: that reference proves that the object is alive, and
 /// the image's value owns exactly that one reference.
 ///
-/// The image is kept only if the value has that layout; any other value (a boxed existential such as
-/// `any Error`) is cast, which is slower and always right. An image of one or two words, as nearly all
-/// protocols have, needs no memory of its own: the first word is the object's address.
+/// The image is kept only if the value has that layout, and one word or two, as nearly all protocols have: the first
+/// word is the object's address. Any other value (a boxed existential such as `any Error`, or one of several protocols)
+/// is cast, which is slower and always right.
 ///
 /// This is the one file of the library with unsafe memory code; ``unisolated(_:)`` is the other part of it.
 ///
@@ -24,32 +24,24 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @usableFromInline
   weak var object: AnyObject?
 
-  /// How the value is rebuilt.
   @usableFromInline
-  enum Form: UInt8 {
-    /// By a cast of the object, if its owner is alive.
-    case cast
-    /// From the object's address and, if it has a second word, from `rest`.
-    case words
-    /// From the words that `rest` points to.
-    case image
-  }
-
+  typealias Word = UnsafeMutableRawPointer?
   /// The object's address and what follows it.
   @usableFromInline
-  typealias Words = (UnsafeMutableRawPointer, UnsafeMutableRawPointer?)
+  typealias Words = (UnsafeMutableRawPointer, Word)
 
   /// The address of the subscriber while it is alive.
   let identity: ObjectIdentifier
 
-  /// The second word, or where the words are; of one that lives as long as its owner, the owner's address.
+  /// The second word, if it has one; of one that lives as long as its owner, the owner's address.
   @usableFromInline
-  let rest: UnsafeMutableRawPointer?
+  let rest: Word
+  /// Whether the value is rebuilt from the object's address and `rest`; otherwise the object is cast.
   @usableFromInline
-  let form: Form
+  let isRebuilt: Bool
 
   /// The address of the owner, if the subscriber lives as long as that.
-  var owner: Int? { form == .cast && rest != nil ? Int(bitPattern: rest) : nil }
+  var owner: Int? { isRebuilt || rest == nil ? nil : Int(bitPattern: rest) }
 
   /// Refers to a subscriber as the protocol it subscribes to.
   ///
@@ -60,22 +52,14 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     self.object = object
     identity = ObjectIdentifier(object)
     // The image of one that stands for another object would not tell that this has died.
-    (form, rest) =
-      if let owner = (object as? BoundSubscriber)?.owner {
-        (.cast, Unmanaged.passUnretained(owner).toOpaque())
-      } else {
-        Self.makeImage(of: subscriber, address: Unmanaged.passUnretained(object).toOpaque())
-      }
+    if let owner = (object as? BoundSubscriber)?.owner {
+      (isRebuilt, rest) = (false, Unmanaged.passUnretained(owner).toOpaque())
+    } else {
+      let words = Self.words(of: subscriber)
+      isRebuilt = words?.0 == Unmanaged.passUnretained(object).toOpaque()
+      rest = isRebuilt ? words?.1 : nil
+    }
   }
-
-  deinit {
-    if form == .image { rest?.deallocate() }
-  }
-
-  /// Whether the value is rebuilt rather than cast.
-  ///
-  /// For tests.
-  var rebuilds: Bool { form != .cast }
 
   /// Whether the subscriber is alive.
   ///
@@ -112,46 +96,27 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   @inlinable
   @inline(__always)
   func load<P>(as type: P.Type) -> P? {
-    if form == .cast { return Self.cast(living) }
+    if !isRebuilt { return Self.cast(living) }
     guard let object else { return nil }
     // The image now owns the reference, and the move transfers it to the result: one retain in all.
-    let address = Unmanaged.passRetained(object).toOpaque()
-    if MemoryLayout<P>.size <= MemoryLayout<Words>.size {
-      var words: Words = (address, rest)
-      return withUnsafeMutableBytes(of: &words) {
-        $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
-      }
+    var words: Words = (Unmanaged.passRetained(object).toOpaque(), rest)
+    return withUnsafeMutableBytes(of: &words) {
+      $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
     }
-    return rest.unsafelyUnwrapped.assumingMemoryBound(to: P.self).move()
   }
 
   @inlinable
   @inline(never)
   static func cast<P>(_ object: AnyObject?) -> P? { object.map { $0 as! P } }
 
-  private static func makeImage<P>(
-    of subscriber: P, address: UnsafeMutableRawPointer
-  ) -> (Form, UnsafeMutableRawPointer?) {
+  /// The words of a value; `nil` if it has not one or two of them.
+  private static func words<P>(of subscriber: P) -> Words? {
     let word = MemoryLayout<UnsafeRawPointer>.size
-    let size = MemoryLayout<P>.size
-    guard size >= word, size % word == 0, MemoryLayout<P>.alignment == word else {
-      return (.cast, nil)
-    }
-    return withUnsafePointer(to: subscriber) { pointer in
-      let bytes = UnsafeRawPointer(pointer)
-      guard bytes.load(as: UnsafeRawPointer?.self) == UnsafeRawPointer(address) else {
-        return (.cast, nil)
-      }
-      if size <= MemoryLayout<Words>.size {
-        let hasSecond = size > word
-        return (
-          .words,
-          hasSecond ? bytes.load(fromByteOffset: word, as: UnsafeMutableRawPointer?.self) : nil
-        )
-      }
-      let image = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: word)
-      image.copyMemory(from: bytes, byteCount: size)
-      return (.image, image)
+    let (size, alignment) = (MemoryLayout<P>.size, MemoryLayout<P>.alignment)
+    guard size == word || size == 2 * word, alignment == word else { return nil }
+    return withUnsafeBytes(of: subscriber) { bytes in
+      let second = size > word ? bytes.load(fromByteOffset: word, as: Word.self) : nil
+      return bytes.load(as: Word.self).map { ($0, second) }
     }
   }
 }
@@ -164,13 +129,10 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
 struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
   private let word = Atomic<Unmanaged<Object>?>(nil)
 
-  /// What it was set to, if it was.
-  func load() -> Object? { word.load(ordering: .acquiring)?.takeUnretainedValue() }
-
-  /// Sets it, unless another thread has done so.
-  ///
-  /// - Returns: what it is set to.
-  func set(_ object: Object) -> Object {
+  /// What it was set to; if it was not, it is set to an object, if one is given.
+  func load(orSetting object: Object? = nil) -> Object? {
+    if let present = word.load(ordering: .acquiring) { return present.takeUnretainedValue() }
+    guard let object else { return nil }
     let new = Unmanaged.passRetained(object)
     let former = word.compareExchange(
       expected: nil, desired: new, ordering: .acquiringAndReleasing

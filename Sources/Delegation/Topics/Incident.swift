@@ -64,7 +64,7 @@ extension DelegateHub {
     }
 
     private var predicate: String {
-      switch kind.code {
+      switch kind {
       case .failed: "failed in \(call): \(error.map { "\($0)" } ?? "")"
       case .late: "had not answered at the deadline of \(call)"
       case .slow: "is slow in \(call)"
@@ -82,34 +82,29 @@ extension DelegateHub {
 }
 
 extension DelegateHub.Incident {
-  /// What went wrong; more kinds may be added.
-  public struct Kind: Sendable, Hashable, CustomStringConvertible {
-    enum Code {
-      case failed, late, slow, dropped, unheard, tooFew
-    }
-
-    let code: Code
-
+  /// What went wrong; more kinds may be added, so a `switch` has a `default`.
+  public enum Kind: String, Sendable, CustomStringConvertible {
     /// A handler threw an error that no caller receives: a handler of a notification, or of a question with
     /// `absent:`.
     ///
     /// An error after the handler's task was cancelled, because its call was decided or its caller was
     /// cancelled, is no incident.
-    public static let failed = Kind(code: .failed)
+    case failed
 
     /// A subscriber had not answered at a deadline.
     ///
+    /// If another object has taken its `id:` meanwhile, that one is named, which has the place and was not asked.
     /// With a deadline of zero nobody is asked, so nobody is late.
-    public static let late = Kind(code: .late)
+    case late
 
     /// A handler has been running for longer than ``DelegateHub/Configuration/slowAfter``, and still is.
-    public static let slow = Kind(code: .slow)
+    case slow
 
     /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
     /// subscriber has caught up.
     ///
     /// What ``DelegateHub/MailboxPolicy/latest`` drops is counted, and not reported: it is what was asked for.
-    public static let dropped = Kind(code: .dropped)
+    case dropped
 
     /// A subscriber died before its subscription was ever called, though calls were made on its protocol.
     ///
@@ -120,49 +115,42 @@ extension DelegateHub.Incident {
     /// before: that line keeps its subscribers, so this one was released on purpose. Nor is it of the owner of an observer,
     /// or of a stream. The hub remembers 64 such lines and
     /// types for each protocol; beyond them it reports each subscriber that was not called itself.
-    public static let unheard = Kind(code: .unheard)
+    case unheard
 
     /// A rule needs more answers than there are subscribers to ask, so that it refuses whoever asks.
     ///
     /// As `.unanimous(ofAtLeast: 2)` does if one object is subscribed in place of two. It is reported once for each number
     /// that is needed, until as many have been subscribed.
-    public static let tooFew = Kind(code: .tooFew)
+    case tooFew
 
     /// The kind's name.
-    public var description: String { "\(code)" }
+    public var description: String { rawValue }
   }
 
-  /// The kind of call that an incident happened in; more may be added.
-  public struct Call: Sendable, Hashable, CustomStringConvertible {
-    @usableFromInline
-    enum Code: Sendable {
-      case forEach, notify, notifyAndWait, vote, ask, collect, askInTurn, pass
-    }
-
-    let code: Code
-
+  /// The kind of call that an incident happened in; more may be added, so a `switch` has a `default`.
+  public enum Call: String, Sendable, CustomStringConvertible {
     /// `forEach`.
-    public static let forEach = Call(code: .forEach)
+    case forEach
     /// `notify`.
-    public static let notify = Call(code: .notify)
+    case notify
     /// `notifyAndWait`.
-    public static let notifyAndWait = Call(code: .notifyAndWait)
+    case notifyAndWait
     /// `vote`, with `absent:` as well.
-    public static let vote = Call(code: .vote)
+    case vote
     /// `ask`, with `absent:` as well.
-    public static let ask = Call(code: .ask)
+    case ask
     /// `collect`.
-    public static let collect = Call(code: .collect)
+    case collect
     /// `askInTurn`.
-    public static let askInTurn = Call(code: .askInTurn)
+    case askInTurn
     /// `pass`.
-    public static let pass = Call(code: .pass)
+    case pass
 
     /// The call's name.
-    public var description: String { "\(code)" }
+    public var description: String { rawValue }
   }
 }
 
 /// Which of the hub's calls a handler runs for.
 @usableFromInline
-typealias CallKind = DelegateHub.Incident.Call.Code
+typealias CallKind = DelegateHub.Incident.Call

@@ -71,7 +71,7 @@ extension DelegateHub {
     private let identity: Identity?
 
     init(_ call: CallKind, on node: SubscriptionNode, waited: Duration? = nil) {
-      self.call = Incident.Call(code: call)
+      self.call = call
       subscription = Subscription(node: node)
       identity = node.id
       self.waited = waited
@@ -86,23 +86,19 @@ extension DelegateHub {
   }
 
   /// What became of a handler, for an ``Interceptor``.
-  public struct HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
+  public enum HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The handler returned.
-    public static let returned = Self(isCalled: true, error: nil)
+    case returned
     /// The handler was not called: an interceptor did not call `next`, the subscriber had died, its subscription had
     /// ended, or the outcome was fixed.
-    public static let notCalled = Self(isCalled: false, error: nil)
+    case notCalled
+    /// The handler threw an error.
+    case threw(any Error)
 
     /// Whether the handler was called.
-    public let isCalled: Bool
+    public var isCalled: Bool { if case .notCalled = self { false } else { true } }
     /// What the handler threw, if it threw.
-    public let error: (any Error)?
-
-    /// The handler threw.
-    ///
-    /// - Parameter error: the error.
-    /// - Returns: the outcome.
-    public static func threw(_ error: any Error) -> Self { Self(isCalled: true, error: error) }
+    public var error: (any Error)? { if case .threw(let error) = self { error } else { nil } }
 
     /// What became of it, in words.
     public var description: String {

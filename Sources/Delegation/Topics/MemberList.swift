@@ -57,66 +57,50 @@ struct MemberList: Sendable {
     lastDisorder = version
   }
 
-  /// A list that is merged outside the lock.
-  struct Draft: Sendable {
-    fileprivate let version: Int
-    fileprivate let base: Int
-    fileprivate let endedCount: Int
-    fileprivate let mustSort: Bool
-    /// All; once it is put back, the list in whose place it is, for the caller to release outside the lock.
-    fileprivate var former: [SubscriptionNode]
-    fileprivate let added: [SubscriptionNode]
-    private(set) var nodes: [SubscriptionNode] = []
+  /// Whether the order may have changed since the last merge.
+  private var mustSort: Bool { lastDisorder > merged }
 
-    fileprivate init(_ list: MemberList) {
-      (version, base, endedCount) = (list.version, list.merged, list.endedCount)
-      (former, added) = (list.ordered, list.added)
-      mustSort = list.lastDisorder > list.merged
+  /// Makes this, which is a copy that was taken under the lock, one to put back: drops those that have ended, and sorts
+  /// if the order may have changed.
+  ///
+  /// - Returns: all in order.
+  /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
+  mutating func merge() -> [SubscriptionNode] {
+    var nodes: [SubscriptionNode] = []
+    // The last one of each place among those that were added.
+    lazy var last = Dictionary(added.map { ($0.serial, $0) }, uniquingKeysWith: { $1 })
+    // One that was replaced stays until the list has the one that has its place: a caller finds that one by it.
+    func stays(_ node: SubscriptionNode) -> Bool {
+      node.isOpen || node.isReplaced && last[node.serial].map { $0 === node } ?? true
     }
-
-    /// Drops those that have ended, and sorts if the order may have changed.
-    ///
-    /// - Complexity: O(*n*), or O(*n* log *n*) if it sorts.
-    mutating func merge() {
-      let added = added
-      // The last one of each place among those that were added.
-      lazy var last = Dictionary(
-        added.map { ($0.order.serial, $0) }, uniquingKeysWith: { $1 })
-      // One that was replaced stays until the list has the one that has its place: a caller finds that one by it.
-      func stays(_ node: SubscriptionNode) -> Bool {
-        node.isOpen || node.isReplaced && last[node.order.serial].map { $0 === node } ?? true
+    if endedCount > 0 {
+      nodes.reserveCapacity(ordered.count)
+      // Run by run: to append one by one takes twice as long.
+      var start = 0
+      for index in ordered.indices where !stays(ordered[index]) {
+        nodes += ordered[start..<index]
+        start = index + 1
       }
-      if endedCount > 0 {
-        nodes.reserveCapacity(former.count)
-        // Run by run: to append one by one takes twice as long.
-        var start = 0
-        for index in former.indices where !stays(former[index]) {
-          nodes += former[start..<index]
-          start = index + 1
-        }
-        nodes += former[start...]
-      } else {
-        nodes = former
-      }
-      nodes += added.filter(stays)
-      if mustSort { nodes = MemberList.sorted(nodes) }
+      nodes += ordered[start...]
+    } else {
+      nodes = ordered
     }
+    nodes += added.filter(stays)
+    ordered = mustSort ? Self.sorted(nodes) : nodes
+    return ordered
   }
 
-  /// What there is, to be merged.
-  var draft: Draft { Draft(self) }
-
-  /// Puts a merged list back, unless another one was since it was taken.
+  /// Puts a merged copy back, unless another one was since it was taken.
   ///
+  /// - Parameter copy: the copy; it has then the list in whose place it is, for the caller to release outside the lock.
   /// - Returns: whether it is as of one moment: not if it was sorted while a priority was changed.
-  mutating func put(_ draft: inout Draft) -> Bool {
-    if draft.mustSort, lastRanking > draft.version { return false }
-    guard merged == draft.base else { return true }
-    added.removeFirst(draft.added.count)
-    endedCount -= draft.endedCount
-    merged = draft.version
-    draft.former = draft.nodes
-    swap(&ordered, &draft.former)
+  mutating func put(_ copy: inout MemberList) -> Bool {
+    if copy.mustSort, lastRanking > copy.version { return false }
+    guard merged == copy.merged else { return true }
+    added.removeFirst(copy.added.count)
+    endedCount -= copy.endedCount
+    merged = copy.version
+    swap(&ordered, &copy.ordered)
     return true
   }
 

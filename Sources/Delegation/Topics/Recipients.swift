@@ -56,6 +56,16 @@ extension Recipients {
     reference.living.flatMap { admits?($0) == true ? $0 as? P : nil }
   }
 
+  /// Calls the subscriber of a notification.
+  @usableFromInline
+  func tell(
+    _ reference: borrowing WeakReference, _ body: (P) throws -> Void
+  ) throws -> Notification.Fate {
+    guard let subscriber = load(reference) else { return absence(of: reference) }
+    try body(subscriber)
+    return .handled
+  }
+
   /// What became of a notification whose subscriber was not loaded.
   @inlinable
   func absence(of reference: borrowing WeakReference) -> Notification.Fate {

@@ -129,19 +129,19 @@ extension SubscriptionNode {
   /// - Parameters:
   ///   - admits: whether one conforms; `nil` for all.
   ///   - call: the kind of call.
-  ///   - start: when it was asked, if that is to be reported.
+  ///   - start: when the question began, if that it is late is to be reported.
+  ///   - asked: the subscriptions that the question has asked: others have not been running for its sake.
   /// - Returns: whether it is.
   @usableFromInline
   func isLate(
-    admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?
+    admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?,
+    if asked: Set<UInt>
   ) -> Bool {
     let word = state.load(ordering: .sequentiallyConsistent)
     guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living,
       admits?(object) ?? true
     else { return false }
-    // One that waits for its executor has not been running.
-    let isRunning = word >= Bits.call
-    if let start { report(.late, in: call, since: isRunning ? start : nil) }
+    if let start { report(.late, in: call, since: asked.contains(identityBits) ? start : nil) }
     return true
   }
 }

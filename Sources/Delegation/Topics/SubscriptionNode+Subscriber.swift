@@ -53,7 +53,7 @@ extension SubscriptionNode {
   ) {
     topic.owner?.report(
       .init(
-        kind: kind, call: .init(code: call), error: error, dropped: dropped,
+        kind: kind, call: call, error: error, dropped: dropped,
         subscription: .init(node: self), start: start, context: context,
         id: id ?? self.id))
   }

@@ -141,7 +141,7 @@ final class SubscriptionNode: Sendable {
   ///   - call: the call that found the subscriber dead, if one did.
   @usableFromInline
   func terminate(as termination: Termination, in call: CallKind? = nil) {
-    topic.terminate(self, as: termination, in: call)
+    topic.update { $0.terminate(self, as: termination, in: call) }
     // If another subscription has taken its id meanwhile, the handler of what it had taken does not begin any more, either.
     if termination == .cancelled {
       state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)

@@ -2,19 +2,17 @@ internal import Synchronization
 
 extension DelegateHub {
   /// How a hub refers to a subscriber.
-  public struct Hold: Sendable, Hashable, CustomStringConvertible {
-    private let isStrong: Bool
-
+  public enum Hold: String, Sendable, CustomStringConvertible {
     /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
-    public static let weakly = Hold(isStrong: false)
+    case weakly
 
     /// The hub keeps the subscriber alive until it is cancelled, unsubscribed, or the hub is released.
     ///
     /// For proxies of remote objects, which nobody else holds, and for modules that the hub owns.
-    public static let strongly = Hold(isStrong: true)
+    case strongly
 
     /// How, in words.
-    public var description: String { isStrong ? "strongly" : "weakly" }
+    public var description: String { rawValue }
   }
 }
 
@@ -42,7 +40,7 @@ package struct RemoteID: Hashable, Sendable {
 ///
 /// It is an object, so that the index can tell whether a subscription has the very identity that was
 /// compared.
-final class Identity: Sendable, CustomStringConvertible {
+final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
   /// The actor system, if it is the id of a remote actor.
@@ -53,24 +51,23 @@ final class Identity: Sendable, CustomStringConvertible {
     let remote = type(of: value) as Any.Type == RemoteID.self ? value as? RemoteID : nil
     self.value = remote?.id ?? value
     system = remote?.system
-    // As `matches` compares: 1 as an Int and 1 as an Int8 are equal.
+    // As it is compared: 1 as an Int and 1 as an Int8 are equal.
     hash = AnyHashable(self.value).hashValue
   }
 
   var description: String { "\(value)" }
 
-  /// Whether it is the same subscriber's.
-  func matches(_ other: Identity) -> Bool {
-    system == other.system && hasValue(of: other)
+  /// Whether both are the same subscriber's.
+  static func == (one: Identity, other: Identity) -> Bool {
+    one.system == other.system && one.isMeant(by: other)
   }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
   func isMeant(by other: Identity) -> Bool {
-    (other.system == nil || other.system == system) && hasValue(of: other)
-  }
-
-  private func hasValue(of other: Identity) -> Bool {
-    hash == other.hash && AnyHashable(value) == AnyHashable(other.value)
+    (other.system == nil || other.system == system) && hash == other.hash
+      && AnyHashable(value) == AnyHashable(other.value)
   }
 }
 
@@ -133,30 +130,10 @@ final class SubscriptionOptions: Sendable {
 /// By it, an incident tells a subscriber that died unheard from one whose like was called.
 final class SubscribeSite: Sendable, CustomStringConvertible {
   /// A line of the source.
-  struct Line: Sendable, Equatable, CustomStringConvertible {
-    private let file: StaticString
-    private let line: UInt
-
-    init(file: StaticString, line: UInt) {
-      self.file = file
-      self.line = line
-    }
-
-    var description: String { "\(file):\(line)" }
-
-    static func == (one: Self, other: Self) -> Bool {
-      one.line == other.line && (one.place == other.place || "\(one.file)" == "\(other.file)")
-    }
-
-    /// Where the file's name is; of the same call it is the same, which spares a comparison of the names.
-    private var place: Int {
-      file.hasPointerRepresentation
-        ? Int(bitPattern: file.utf8Start) : Int(file.unicodeScalar.value)
-    }
-  }
+  typealias Line = (file: StaticString, line: UInt)
 
   let type: any AnyObject.Type
-  let line: Line
+  private let line: Line
   /// Whether one of them was called.
   let isCalled = Atomic(false)
 
@@ -165,7 +142,15 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
     self.line = line
   }
 
-  var description: String { line.description }
+  var description: String { "\(line.file):\(line.line)" }
+
+  /// Whether it is that of a type and a line.
+  func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
+    type == self.type && line.line == self.line.line
+      && line.file.withUTF8Buffer { file in
+        self.line.file.withUTF8Buffer { $0.elementsEqual(file) }
+      }
+  }
 }
 
 /// What the loops of one stream share.

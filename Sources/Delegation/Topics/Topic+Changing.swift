@@ -1,5 +1,5 @@
 /// How the subscriptions of a topic are changed, and what follows.
-extension Topic {
+extension TopicIndex {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {
     /// Applies its options, and releases those that it had.
@@ -12,7 +12,9 @@ extension Topic {
     /// Looks for dead subscribers, which is counted.
     case sweep
   }
+}
 
+extension Topic {
   /// Runs a lock section, then carries out its effects.
   ///
   /// Must not be called under a lock.
@@ -22,12 +24,12 @@ extension Topic {
   /// - Returns: what the section returns.
   @discardableResult
   func update<Result: Sendable>(
-    _ section: (inout TopicIndex, inout [Effect]) -> Result
+    _ section: (inout TopicIndex) -> Result
   ) -> Result {
-    var effects: [Effect] = []
-    let (result, isHeavy, woken, rest) = state.withLock { index in
+    let (result, effects, isHeavy, woken, rest) = state.withLock { index in
       let wasEmpty = index.population == 0
-      let result = section(&index, &effects)
+      let result = section(&index)
+      defer { index.effects = [] }
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
       if !index.shortages.isEmpty {
         index.shortages = index.shortages.filter { $0 > index.population }
@@ -35,7 +37,7 @@ extension Topic {
       let hasChanged = wasEmpty != (index.population == 0)
       // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
       let rest = index.population == 0 ? index.members.removeAll() : []
-      return (result, index.isHeavy, hasChanged ? index.watchers : nil, rest)
+      return (result, index.effects, index.isHeavy, hasChanged ? index.watchers : nil, rest)
     }
     withExtendedLifetime(rest) {}
     // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
@@ -45,7 +47,7 @@ extension Topic {
     return result
   }
 
-  private func carryOut(_ effects: [Effect]) {
+  private func carryOut(_ effects: [TopicIndex.Effect]) {
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
     var remains: [(pending: Mailbox.Remains?, options: SubscriptionOptions?)] = []
     for effect in effects {
@@ -64,24 +66,11 @@ extension Topic {
 
   // MARK: Terminating
 
-  /// Terminates a subscription, unless that has been done.
-  ///
-  /// It releases what the user gave: must not be called under a lock.
-  ///
-  /// - Parameters:
-  ///   - node: the subscription.
-  ///   - termination: how it is terminated.
-  ///   - call: the call that found the subscriber dead, if one did.
-  func terminate(_ node: SubscriptionNode, as termination: Termination, in call: CallKind?) {
-    update { Self.terminate(node, as: termination, in: call, &$0, &$1) }
-  }
-
   /// Ends a subscription that was to end and has nothing left to handle.
   func terminateIfOver(_ node: SubscriptionNode) {
     // Looked at in the section: the object may have subscribed again.
-    update { index, effects in
-      guard node.contents.withLock({ $0.isOver }) else { return }
-      Self.terminate(node, as: .cancelled, &index, &effects)
+    update { index in
+      if node.contents.withLock({ $0.isOver }) { index.terminate(node, as: .cancelled) }
     }
   }
 
@@ -90,21 +79,14 @@ extension Topic {
   ///
   /// - Parameter object: the object, which may be dying.
   func terminate(_ object: AnyObject) {
-    var hasMore = true
-    while hasMore {
-      hasMore = update { index, effects in
-        let owned = index.someOwned(by: ObjectIdentifier(object))
-        for node in owned { Self.terminate(node, as: .cancelled, &index, &effects) }
-        return !owned.isEmpty
-      }
-    }
-    update { index, effects in
+    while update({ $0.terminateSome(ownedBy: ObjectIdentifier(object)) }) {}
+    update { index in
       guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
       // No weak reference refers to an object that is dying, and none to another has its address.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
-      Self.terminate(node, as: isSame ? .cancelled : .expired, &index, &effects)
+      index.terminate(node, as: isSame ? .cancelled : .expired)
     }
   }
 
@@ -113,10 +95,10 @@ extension Topic {
     // Comparing identities is user code: outside the lock.
     for named in state.withLock({ $0.named(identity.hash) })
     where named.identity.isMeant(by: identity) {
-      update { index, effects in
+      update { index in
         // It may have been given another id meanwhile.
         if index.named(identity.hash).contains(where: { $0.identity === named.identity }) {
-          Self.terminate(named.node, as: .cancelled, &index, &effects)
+          index.terminate(named.node, as: .cancelled)
         }
       }
     }
@@ -124,24 +106,13 @@ extension Topic {
 
   /// Cancels all subscriptions, one after another in order.
   func terminateAll() {
-    for node in snapshot() { terminate(node, as: .cancelled, in: nil) }
+    for node in snapshot() { node.terminate(as: .cancelled) }
   }
 
   /// Ends all subscriptions once they have handled what was posted before.
   func finishAll() {
     let end = published.load(ordering: .acquiring)
     for node in snapshot() { node.finish(at: end) }
-  }
-
-  /// Begins the termination of a subscription; the effects finish it.
-  ///
-  /// Called under the lock. Does nothing if it is not open.
-  static func terminate(
-    _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
-    isSucceeded: Bool = false, _ index: inout TopicIndex, _ effects: inout [Effect]
-  ) {
-    guard let end = index.terminate(node, isSucceeded: isSucceeded) else { return }
-    effects.append(.finish(node, at: end, as: termination, in: call))
   }
 
   /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.

@@ -1,7 +1,6 @@
 /// What a call of `subscribe` asks for.
 struct SubscriptionRequest {
   let object: AnyObject
-  let type: any AnyObject.Type
   let options: SubscriptionOptions?
   let priority: Int?
   let line: SubscribeSite.Line
@@ -23,16 +22,16 @@ extension Topic {
       let bucket = identity.map { identity in state.withLock { $0.named(identity.hash) } }
       // Comparing identities is user code: outside the lock, and again if the bucket has changed.
       let sameID = identity.flatMap { identity in
-        bucket?.first { $0.identity.matches(identity) }?.node
+        bucket?.first { $0.identity == identity }?.node
       }
-      let node = update { index, effects -> SubscriptionNode? in
+      let node = update { index -> SubscriptionNode? in
         if let bucket, let identity {
           let isSame = index.named(identity.hash).elementsEqual(bucket) {
             $0.node === $1.node && $0.identity === $1.identity
           }
           if !isSame { return nil }
         }
-        return subscribe(request, &reference, replacing: sameID, &index, &effects)
+        return subscribe(request, &reference, replacing: sameID, &index)
       }
       if let node { return node }
     }
@@ -47,52 +46,46 @@ extension Topic {
   ///   - reference: the reference to the object; taken if a subscription is added.
   ///   - sameID: the subscription that has the same id, if there is one; it is replaced.
   ///   - index: the state under the lock.
-  ///   - effects: what to do after the lock.
   /// - Returns: the subscription.
   private func subscribe(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
-    replacing sameID: SubscriptionNode?, _ index: inout TopicIndex, _ effects: inout [Effect]
+    replacing sameID: SubscriptionNode?, _ index: inout TopicIndex
   ) -> SubscriptionNode {
     let existing = index.subscription(at: ObjectIdentifier(request.object))
     if let existing, existing.reference.refers(to: request.object) {
-      if let sameID, sameID !== existing {
-        Self.terminate(sameID, as: .cancelled, &index, &effects)
-      }
+      if let sameID, sameID !== existing { index.terminate(sameID, as: .cancelled) }
       if let newer = request.options {
-        effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
+        index.effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
       // A finish that has not come to its end is taken back.
       if existing.contents.withLock({ $0.mailbox.takeBackEnd() }) {
         owner?.begin()
-        effects.append(.resume(existing))
+        index.effects.append(.resume(existing))
       }
       return existing
     }
     // Another object with the address of a live one can only be dead.
-    if let existing, existing !== sameID {
-      Self.terminate(existing, as: .expired, &index, &effects)
-    }
-    return add(request, &reference, inPlaceOf: sameID, &index, &effects)
+    if let existing, existing !== sameID { index.terminate(existing, as: .expired) }
+    return add(request, &reference, inPlaceOf: sameID, &index)
   }
 
   /// Adds a subscription, with the place and the pending notifications of an older one with the same id.
   private func add(
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
-    inPlaceOf older: SubscriptionNode?, _ index: inout TopicIndex,
-    _ effects: inout [Effect]
+    inPlaceOf older: SubscriptionNode?, _ index: inout TopicIndex
   ) -> SubscriptionNode {
     var mailbox = index.makeMailbox(request.options?.policy ?? .unbounded)
     let former = older?.isOpen == true ? older : nil
     if let former {
-      Self.terminate(former, as: .cancelled, isSucceeded: true, &index, &effects)
+      index.terminate(former, as: .cancelled, isSucceeded: true)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
         mailbox.takeOver(from: &contents.mailbox)
         return mailbox
       }
     }
-    let site = index.site(of: request.type, at: request.line)
+    let site = index.site(of: type(of: request.object), at: request.line)
     let serial = former?.serial ?? index.nextSerial()
     guard let reference = reference.take() else {
       fatalError("Delegation: a subscription was added twice")
@@ -105,13 +98,13 @@ extension Topic {
     if former != nil || replayed > 0 {
       // Until a worker is requested for it.
       owner?.begin()
-      effects.append(.resume(node))
+      index.effects.append(.resume(node))
     }
     index.insert(node, with: request.options, replaying: replayed)
     if former != nil { index.heirs[serial] = node }
     if index.takeSweep() {
       owner?.begin()
-      effects.append(.sweep)
+      index.effects.append(.sweep)
     }
     return node
   }
@@ -121,11 +114,10 @@ extension Topic {
     guard state.withLock({ $0.shortages.insert(needed).inserted }) else { return }
     let nobody = BoundSubscriber(to: self)
     let request = SubscriptionRequest(
-      object: nobody, type: BoundSubscriber.self, options: nil, priority: nil,
-      line: .init(file: #fileID, line: #line))
+      object: nobody, options: nil, priority: nil, line: (#fileID, #line))
     let node = makeEnded(request, reference: WeakReference(nobody, object: nobody))
     var incident = DelegateHub.Incident(
-      kind: .tooFew, call: .init(code: call), subscription: .init(node: node), id: nil)
+      kind: .tooFew, call: call, subscription: .init(node: node), id: nil)
     (incident.needed, incident.present) = (needed, present)
     owner?.report(incident)
   }
@@ -136,7 +128,8 @@ extension Topic {
   ) -> SubscriptionNode {
     let node = SubscriptionNode(
       reference: reference, topic: self, mailbox: Mailbox(at: Notification(), number: 0),
-      options: nil, site: SubscribeSite(request.type, at: request.line), priority: 0, serial: 0)
+      options: nil, site: SubscribeSite(type(of: request.object), at: request.line), priority: 0,
+      serial: 0)
     node.beginTermination()
     node.finishTermination(at: 0, as: .expired)
     return node

@@ -29,8 +29,7 @@ protocol TopicOwner: AnyObject, Sendable {
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
-  /// Its `ObjectIdentifier`.
-  let key: ObjectIdentifier
+  var key: ObjectIdentifier { ObjectIdentifier(type) }
   /// A number that no other topic ever has, not even that of another hub with the same protocol.
   let number: Int
 
@@ -52,7 +51,7 @@ final class Topic: Sendable {
   let isHeard = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
-  /// The owner's number.
+  /// The owner's number, also once that is gone: a loop goes on after it.
   let hubNumber: Int
   let state = Lock(TopicIndex())
 
@@ -70,7 +69,6 @@ final class Topic: Sendable {
     self.type = type
     self.owner = owner
     hubNumber = owner.number
-    key = ObjectIdentifier(type)
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
@@ -90,12 +88,9 @@ final class Topic: Sendable {
       .joined(separator: ".")
   }
 
-  /// The topic below this one, by the first bit of what is left of a key's hash.
-  func next(_ bits: UInt64) -> Topic? { bits >> 63 == 0 ? left.load() : right.load() }
-
-  /// The same; puts one there if there is none.
-  func next(_ bits: UInt64, orAdding new: Topic) -> Topic {
-    bits >> 63 == 0 ? left.set(new) : right.set(new)
+  /// The topic below this one, by the first bit of what is left of a key's hash; a new one if there is none.
+  func next(_ bits: UInt64, orAdding new: Topic? = nil) -> Topic? {
+    bits >> 63 == 0 ? left.load(orSetting: new) : right.load(orSetting: new)
   }
 
   // MARK: Who is subscribed
@@ -104,7 +99,6 @@ final class Topic: Sendable {
   ///
   /// - Complexity: O(1) if nothing has changed since the last call; otherwise O(*n*), or O(*n* log *n*) if the order
   ///   may have changed.
-  @usableFromInline
   func snapshot() -> [SubscriptionNode] { state.withLock { $0.members.snapshot } ?? merge() }
 
   /// Merges the list of members, outside the lock.
@@ -112,18 +106,19 @@ final class Topic: Sendable {
   @discardableResult
   func merge() -> [SubscriptionNode] {
     for _ in 0..<3 {
-      var draft = state.withLock { $0.members.draft }
-      draft.merge()
-      if state.withLock({ $0.members.put(&draft) }) { return draft.nodes }
+      var members = state.withLock { $0.members }
+      let nodes = members.merge()
+      if state.withLock({ $0.members.put(&members) }) { return nodes }
     }
     // Priorities change all the time: this once they have to wait.
-    let draft = state.withLock { index in
-      var draft = index.members.draft
-      draft.merge()
-      _ = index.members.put(&draft)
-      return draft
+    let (nodes, former) = state.withLock { index in
+      var members = index.members
+      let nodes = members.merge()
+      _ = index.members.put(&members)
+      return (nodes, members)
     }
-    return draft.nodes
+    withExtendedLifetime(former) {}
+    return nodes
   }
 
   /// Looks at the topic at one moment.
@@ -177,11 +172,8 @@ final class Topic: Sendable {
       change(&list)
       node.setAwaited(!list.isEmpty)
       let fulfilled = list.takeFulfilled(at: node.runningCalls)
-      if list.isEmpty {
-        node.setAwaited(false)
-      } else {
-        waiters[ObjectIdentifier(node)] = list
-      }
+      node.setAwaited(!list.isEmpty)
+      waiters[ObjectIdentifier(node)] = list.isEmpty ? nil : list
       return fulfilled
     }
     for waiter in fulfilled { waiter.resume(true) }
@@ -195,12 +187,13 @@ final class Topic: Sendable {
 struct TopicTable: ~Copyable, Sendable {
   private let root = SetOnce<Topic>()
 
-  /// The topic of a protocol, if anybody has ever subscribed to it.
-  func find(_ key: ObjectIdentifier) -> Topic? {
-    var next = root.load()
-    var bits = Self.hash(key)
+  /// The topic of a protocol, if anybody has ever subscribed to it; otherwise a new one, which is added.
+  func find(_ key: ObjectIdentifier, orAdding new: Topic? = nil) -> Topic? {
+    var next = root.load(orSetting: new)
+    // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
+    var bits = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
     while let topic = next, topic.key != key {
-      next = topic.next(bits)
+      next = topic.next(bits, orAdding: new)
       bits <<= 1
     }
     return next
@@ -211,13 +204,7 @@ struct TopicTable: ~Copyable, Sendable {
     let key = ObjectIdentifier(type)
     if let topic = find(key) { return topic }
     let new = Topic(type, owner: owner)
-    var topic = root.set(new)
-    var bits = Self.hash(key)
-    while topic.key != key {
-      topic = topic.next(bits, orAdding: new)
-      bits <<= 1
-    }
-    return topic
+    return find(key, orAdding: new) ?? new
   }
 
   /// All topics, in the order in which they were made.
@@ -229,10 +216,5 @@ struct TopicTable: ~Copyable, Sendable {
       visited += 1
     }
     return topics.sorted { $0.number < $1.number }
-  }
-
-  /// Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
-  private static func hash(_ key: ObjectIdentifier) -> UInt64 {
-    UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
   }
 }

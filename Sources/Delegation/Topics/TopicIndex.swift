@@ -50,6 +50,8 @@ struct TopicIndex: Sendable {
   private var sweepPopulation = Self.smallestSweep
   /// Whether a delivery has been requested that will see what is posted now.
   var isDeliveryDue = false
+  /// What follows the section that runs.
+  var effects: [Effect] = []
 
   /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
@@ -123,7 +125,7 @@ struct TopicIndex: Sendable {
 
   /// Where a subscription of that type from that line of the source is made.
   mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
-    if let known = sites.first(where: { $0.type == type && $0.line == line }) { return known }
+    if let known = sites.first(where: { $0.isOf(type, at: line) }) { return known }
     let site = SubscribeSite(type, at: line)
     if sites.count < Self.mostSites { sites.append(site) }
     return site
@@ -149,12 +151,6 @@ struct TopicIndex: Sendable {
     open[Int(bitPattern: address)]
   }
 
-  /// Some of the open ones that an object owns: so few that a section which ends them is short, and that few have
-  /// ended at one address.
-  func someOwned(by owner: ObjectIdentifier) -> [SubscriptionNode] {
-    (owned[Int(bitPattern: owner)]?.values.prefix(64)).map(Array.init) ?? []
-  }
-
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
 
@@ -164,7 +160,10 @@ struct TopicIndex: Sendable {
   ) {
     open[node.address] = node
     members.add(node)
-    if let owner = node.reference.owner { owned.insert(node, at: owner) }
+    if let owner = node.reference.owner {
+      if owned[owner] == nil { owned[owner] = [:] }
+      owned[owner]?[ObjectIdentifier(node)] = node
+    }
     rename(node, to: options?.id)
     addressed += replayed
   }
@@ -184,18 +183,37 @@ struct TopicIndex: Sendable {
     return former
   }
 
-  /// Begins the termination of a subscription: no further notification is addressed to it, and no call
-  /// starts on it.
+  /// Cancels some of the open ones that an object owns: so few that the section is short, and that few have ended at one
+  /// address.
+  ///
+  /// - Returns: whether there was any.
+  mutating func terminateSome(ownedBy owner: ObjectIdentifier) -> Bool {
+    let some = owned[Int(bitPattern: owner)]?.values.prefix(64) ?? [:].values.prefix(0)
+    for node in some { terminate(node, as: .cancelled) }
+    return !some.isEmpty
+  }
+
+  /// Begins the termination of a subscription, if it is open; an effect finishes that.
+  ///
+  /// No further notification is addressed to it, and no call starts on it.
   ///
   /// - Parameters:
   ///   - node: the subscription.
+  ///   - termination: how it is terminated.
+  ///   - call: the call that found the subscriber dead, if one did.
   ///   - isSucceeded: whether another one takes its id.
-  /// - Returns: how many notifications had been posted; `nil` if it was not open.
-  mutating func terminate(_ node: SubscriptionNode, isSucceeded: Bool = false) -> Int? {
-    guard node.isOpen else { return nil }
+  mutating func terminate(
+    _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
+    isSucceeded: Bool = false
+  ) {
+    guard node.isOpen else { return }
+    effects.append(.finish(node, at: posted, as: termination, in: call))
     if open[node.address] === node { open[node.address] = nil }
     if named.count > 0 { rename(node, from: node.id) }
-    if let owner = node.reference.owner { owned.remove(node, at: owner) }
+    if let owner = node.reference.owner {
+      owned[owner]?[ObjectIdentifier(node)] = nil
+      if owned[owner]?.isEmpty == true { owned[owner] = nil }
+    }
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
@@ -204,7 +222,6 @@ struct TopicIndex: Sendable {
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
-    return posted
   }
 
   /// Changes a subscription's place among the ids.
@@ -263,21 +280,21 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
   /// The value for a key, which is an address or a hash.
   subscript(key: Int) -> Value? {
     get { parts.isEmpty ? nil : parts[part(of: key)][key] }
-    set {
+    // In place: of a value that is itself a collection no copy is made.
+    _modify {
       if parts.isEmpty { parts = Array(repeating: [:], count: 16) }
       let part = part(of: key)
-      count -= parts[part].count
-      parts[part][key] = newValue
-      count += parts[part].count
-      // A peak's memory is not kept, and who goes through the rest does not go through it.
-      if newValue == nil, parts[part].capacity > 64 + 8 * parts[part].count {
-        parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
+      let former = parts[part].count
+      defer {
+        count += parts[part].count - former
+        // A peak's memory is not kept, and who goes through the rest does not go through it.
+        if parts[part].capacity > 64 + 8 * parts[part].count {
+          parts[part] = Dictionary(uniqueKeysWithValues: parts[part].lazy.map { ($0, $1) })
+        }
       }
+      yield &parts[part][key]
     }
   }
-
-  /// Any of the values.
-  var first: Value? { parts.first { !$0.isEmpty }?.first?.value }
 
   /// All values, in unspecified order.
   ///
@@ -287,22 +304,5 @@ struct ShardedDictionary<Value: Sendable>: Sendable {
   private func part(of key: Int) -> Int {
     // Addresses differ above their alignment; the golden ratio spreads them over the upper bits.
     Int(truncatingIfNeeded: (UInt64(bitPattern: Int64(key)) &* 0x9E37_79B9_7F4A_7C15) >> 60)
-  }
-}
-
-/// Subscriptions by an address that any number of them may have.
-extension ShardedDictionary<[ObjectIdentifier: SubscriptionNode]> {
-  /// Adds one, in constant time however many have the address.
-  mutating func insert(_ node: SubscriptionNode, at key: Int) {
-    guard self[key] != nil else { return self[key] = [ObjectIdentifier(node): node] }
-    parts[part(of: key)][key]?[ObjectIdentifier(node)] = node
-  }
-
-  /// Removes one, in constant time however many have the address.
-  mutating func remove(_ node: SubscriptionNode, at key: Int) {
-    if parts.isEmpty { return }
-    let part = part(of: key)
-    parts[part][key]?[ObjectIdentifier(node)] = nil
-    if parts[part][key]?.isEmpty == true { self[key] = nil }
   }
 }

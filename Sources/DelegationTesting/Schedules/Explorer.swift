@@ -13,7 +13,7 @@ struct Explorer {
   func explore(_ seeds: some Sequence<UInt64>) throws(ScheduleFailure) -> Exploration {
     var exploration = Exploration()
     var hashes: Set<UInt64> = []
-    var (first, hasChosen, headStarts) = (UInt64?.none, false, HeadStarts?.none)
+    var (first, hasChosen, headStarts) = (UInt64?.none, false, HeadStarts())
     for seed in seeds {
       if Task.isCancelled { throw ScheduleFailure(kind: .cancelled, seed: seed, by: self) }
       let schedule = try play(seed)
@@ -23,8 +23,7 @@ struct Explorer {
       hashes.insert(schedule.fingerprint)
       first = first ?? seed
       hasChosen = hasChosen || schedule.hasChosen
-      headStarts?.merge(schedule.headStarts)
-      headStarts = headStarts ?? schedule.headStarts
+      headStarts.merge(schedule.headStarts)
     }
     exploration.distinctSchedules = hashes.count
     if let first, exploration.schedules > 1 {
@@ -32,7 +31,7 @@ struct Explorer {
       if !hasChosen, exploration.foreignJobs == 0 {
         throw ScheduleFailure(kind: .uniform, seed: first, by: self)
       }
-      if headStarts?.isSeen == true {
+      if headStarts.isSeen {
         throw ScheduleFailure(kind: .headStart, seed: first, by: self)
       }
     }

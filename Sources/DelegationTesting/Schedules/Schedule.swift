@@ -12,6 +12,8 @@ struct Schedule {
     let id: UInt64
     /// Whether it is an actor's turn.
     let isTurn: Bool
+    /// The address of the actor whose turn it is; -1 if it is not known.
+    private let actor: Int
     /// The task, by the order of the tasks' first jobs; for a job of no task, the task that was running when
     /// it came.
     var task: Int?
@@ -27,9 +29,18 @@ struct Schedule {
       self.executor = executor
       self.isForeign = isForeign
       id = jobTaskID(job)
-      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded.
-      isTurn = 192..<195 ~= jobFlags(job) & 0xFF
+      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded. The first one is
+      // in the actor's memory; the second one, whose header has eight words, refers to the actor.
+      let kind = jobFlags(job) & 0xFF
+      isTurn = 192..<195 ~= kind
+      let words = unsafeBitCast(job, to: UnsafePointer<Int>.self)
+      actor =
+        kind == 192
+        ? Int(bitPattern: words) : kind == 193 && MemoryLayout<Int>.size == 8 ? words[8] : -1
     }
+
+    /// Where it runs: the actor, or the task; they have different numbers.
+    var place: Int { isTurn ? actor : task ?? -2 }
   }
 
   let executor: SeededExecutor

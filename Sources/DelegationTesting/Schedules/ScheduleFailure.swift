@@ -18,8 +18,8 @@ public struct ScheduleFailure: Error, Sendable, CustomStringConvertible,
     public static let cancelled = Kind(code: .cancelled)
     /// In none of the schedules could one job run in place of another, so there was nothing to explore.
     public static let uniform = Kind(code: .uniform)
-    /// In every schedule the scenario itself called an actor before tasks could that it had just started, and that
-    /// called the same actor: the other order was never played.
+    /// In every schedule the scenario itself called an actor before tasks could that it had just started, or that these
+    /// started, and that called the same actor, be it through others: the other order was never played.
     public static let headStart = Kind(code: .headStart)
 
     /// The kind's name.

@@ -1,12 +1,12 @@
 /// Random numbers that are the same for the same seed (SplitMix64).
-struct Dice: RandomNumberGenerator, Sendable {
+package struct Dice: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
   }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -17,7 +17,7 @@ struct Dice: RandomNumberGenerator, Sendable {
   /// A number from zero up to a limit, and not the limit.
   ///
   /// By the remainder, which is the same with every version of the standard library.
-  mutating func roll(_ limit: Int) -> Int {
+  package mutating func roll(_ limit: Int) -> Int {
     Int(next() % UInt64(limit))
   }
 }

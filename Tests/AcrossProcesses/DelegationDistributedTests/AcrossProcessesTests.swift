@@ -8,13 +8,9 @@ import Testing
 struct AcrossProcessesTests {
   @Test("here and there are asked alike, and one no denies, wherever it is said")
   func vote() async throws {
-    try await Cluster.run { cluster in
-      let (_, remote) = try await cluster.startOne()
-      let (hub, porter) = (DelegateHub(), Porter())
+    try await Cluster.runWithOne { cluster, _, remote, hub, porter in
       let local = Doorman(actorSystem: cluster.system)
-      hub.subscribe(porter, to: Gatekeeper.self)
       hub.subscribe(local, to: Gatekeeper.self)
-      hub.subscribe(remote, to: Gatekeeper.self)
       for (guest, expected) in [(Guest.welcome, true), (Guest.unwelcome, false)] {
         let answer = try await hub[Gatekeeper.self].vote(by: .unanimous) {
           try await $0.mayEnter(guest)
@@ -25,17 +21,15 @@ struct AcrossProcessesTests {
       hub.unsubscribe(id: local.id)
       #expect(
         try await !hub[Gatekeeper.self].vote { try await $0.mayEnter(Guest.unwelcome) })
-      #expect(porter.asked.contains(Guest.welcome))
+      #expect(porter.asked.events.contains(Guest.welcome))
       #expect(try await remote.guests(atLeast: 1).first == Guest.welcome)
     }
   }
 
   @Test("an error on the other side fails the call, or counts as `absent:` says")
   func errors() async throws {
-    try await Cluster.run { cluster in
-      let (_, remote) = try await cluster.startOne()
-      let hub = DelegateHub()
-      hub.subscribe(remote, to: Gatekeeper.self)
+    try await Cluster.runWithOne { _, _, _, hub, porter in
+      hub.unsubscribe(porter)
       await #expect(throws: PipeError.thrown("Perplexed()")) {
         try await hub[Gatekeeper.self].vote { try await $0.mayEnter(Guest.impossible) }
       }
@@ -67,7 +61,7 @@ struct AcrossProcessesTests {
         }
       }
       await hub.drain()
-      let history = porter.entered
+      let history = porter.entered.events
       #expect(history.sorted() == Array(0..<posters * each))
       for poster in 0..<posters {
         let own = history.filter { $0 / each == poster }
@@ -75,8 +69,7 @@ struct AcrossProcessesTests {
       }
       for gatekeeper in remote { #expect(try await gatekeeper.entered() == history) }
       let counts = hub.statistics().counts
-      #expect(counts.handled == posters * each * 5)
-      #expect(counts.addressed == counts.handled)
+      #expect(counts.handled == posters * each * 5 && counts.addressed == counts.handled)
     }
   }
 }

@@ -44,8 +44,6 @@ package final class PipeSystem: DistributedActorSystem {
     for connection in connections { connection.close() }
   }
 
-  // MARK: Connecting
-
   /// Connects to a process, and waits until it has told who lives there.
   ///
   /// - Returns: its actors; none if it has ended before.
@@ -110,8 +108,6 @@ package final class PipeSystem: DistributedActorSystem {
     }
   }
 
-  // MARK: Who lives here
-
   package func resolve<Act>(id: ActorNumber, as actorType: Act.Type) throws -> Act?
   where Act: DistributedActor, Act.ID == ActorNumber {
     guard id.system == name else { return nil }
@@ -139,8 +135,6 @@ package final class PipeSystem: DistributedActorSystem {
   private func resident(_ id: ActorNumber) -> (any DistributedActor)? {
     state.withLock { $0.residents[id] }?.actor
   }
-
-  // MARK: Calling others
 
   package func makeInvocationEncoder() -> InvocationEncoder { InvocationEncoder() }
 

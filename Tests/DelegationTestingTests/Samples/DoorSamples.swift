@@ -20,7 +20,6 @@ struct DoorSamples {
 
   @Test("drain, then look", .timeLimit(.minutes(10)))
   func drain() async {
-    // sample: Drain
     let hub = DelegateHub()
     let spy = Spy()
     hub.subscribe(spy, to: DoorDelegate.self)
@@ -29,7 +28,6 @@ struct DoorSamples {
 
     #expect(await hub.drain(within: .seconds(60)).isEmpty)
     #expect(spy.guests.events == ["Alice"])
-    // end of sample
   }
 
   @Test("by hand")

@@ -51,15 +51,11 @@ struct ExploringSamples {
     // end of sample
     let seed = try #require(failure?.seed)
     #expect(failure?.error is Overfull)
-    #expect(throws: ScheduleFailure.self) {
-      try replaySchedule(seed: seed, onePlace)
-    }
     for _ in 0..<10 {
       let again = #expect(throws: ScheduleFailure.self) {
         try replaySchedule(seed: seed, onePlace)
       }
-      #expect(again?.error is Overfull)
-      #expect(again?.steps == failure?.steps)
+      #expect(again?.error is Overfull && again?.steps == failure?.steps)
       #expect(again?.foreignJobs == 0)
     }
   }

@@ -43,21 +43,6 @@ struct MainActorSamples {
     // end of sample
   }
 
-  @Test("a deadline", .timeLimit(.minutes(10)))
-  func deadline() async {
-    let model = DownloadModel()
-    let clock = ManualClock()
-    let hub = DelegateHub(.init(clock: clock))
-    hub.subscribe(model, to: DownloadDelegate.self)
-
-    async let mayDiscard = hub[DownloadDelegate.self].vote(
-      within: .seconds(30), absent: .counts(as: false)
-    ) { await $0.mayDiscard() }
-    await clock.waitForSleepers()
-    clock.advance(by: .seconds(30))
-    #expect(await !mayDiscard)
-  }
-
   @Test("drive on the main thread holds the main actor up, and fails as stuck")
   func driving() {
     let failure = #expect(throws: DriveFailure.self) {

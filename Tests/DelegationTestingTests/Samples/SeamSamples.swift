@@ -29,29 +29,6 @@ public final class Doorbell: Sendable {
 }
 // end of sample
 
-// sample: A library whose users answer by closures
-/// Answers by a closure.
-private final class DoorbellAnswer: DoorbellDelegate {
-  private let body: @Sendable () async -> Bool
-
-  init(_ body: @escaping @Sendable () async -> Bool) { self.body = body }
-
-  func mayOpen() async -> Bool { await body() }
-}
-
-extension Doorbell {
-  /// Has a closure answer, until the closure that is returned is called.
-  public func answer(
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ body: @escaping @Sendable () async -> Bool
-  ) -> @Sendable () -> Void {
-    let subscription = delegates.subscribe(
-      DoorbellAnswer(body), hold: .strongly, fileID: fileID, line: line)
-    return { subscription.cancel() }
-  }
-}
-// end of sample
-
 @Suite("Samples of testing a library, and of incidents")
 struct SeamSamples {
   private final class Sleeper: DoorbellDelegate {
@@ -78,16 +55,9 @@ struct SeamSamples {
     withExtendedLifetime(sleeper) {}
   }
 
-  @Test("clients make it without one, and answer by closures")
-  func clients() async {
+  @Test("clients make it without one")
+  func clients() {
     Doorbell().delegates.unsubscribeAll()
-    // Half a minute may pass beside tests that occupy the pool.
-    let doorbell = Doorbell(hub: DelegateHub(.init(clock: ManualClock())))
-    #expect(await !doorbell.ring())
-    let cancel = doorbell.answer { true }
-    #expect(await doorbell.ring())
-    cancel()
-    #expect(await !doorbell.ring())
   }
 
   private protocol DoorDelegate: AnyObject, Sendable {

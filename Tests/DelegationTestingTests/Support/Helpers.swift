@@ -8,6 +8,9 @@ func seeds(_ usual: Int) -> Range<UInt64> {
   return 0..<UInt64(max(1, Double(usual) * factor))
 }
 
+/// All strategies.
+let strategies: [SchedulingStrategy] = [.random, .priorities, .alternating]
+
 /// Runs a closure on a thread that is not the caller's, and none of the pool's, which tests that block
 /// their threads may have in use.
 func onAnotherThread(_ body: @escaping @Sendable () -> Void) {

@@ -6,8 +6,7 @@ import Testing
 /// What was found in the fourth edition, row by row.
 @Suite("Found in the fourth edition", .inTurn)
 struct FoundTests {
-  @Test(
-    "what waits for an executor that stands still keeps its subscription only, not the hub (U1)")
+  @Test("what waits for an executor that stands still does not keep the hub (U1)")
   func standingExecutor() async {
     let lifetimes = Lifetimes()
     let executor = ManualExecutor()
@@ -95,27 +94,20 @@ struct FoundTests {
   func waitsTogether() async {
     let clock = ManualClock()
     let hub = DelegateHub(.with { $0.clock = clock })
-    let (inside, gate) = (Gate(), Gate())
-    let hanging = Hearer { _ in
-      inside.arrive()
-      await gate.pass()
-    }
+    let gate = Gate()
+    let hanging = Hearer { _ in await gate.pass() }
     let delegates = hub[(any Hearing).self]
-    let vote = Task {
-      for number in 1...300 {
-        hub.subscribe(hanging, to: (any Hearing).self)
-        let ask = Task {
-          try? await delegates.vote {
-            try await $0.hear(1)
-            return true
-          }
+    for number in 1...300 {
+      hub.subscribe(hanging, to: (any Hearing).self)
+      Task {
+        try? await delegates.vote {
+          try await $0.hear(1)
+          return true
         }
-        await inside.arrivals(number)
-        hub.unsubscribe(hanging)
-        _ = ask
       }
+      await gate.arrivals(number)
+      hub.unsubscribe(hanging)
     }
-    await vote.value
     let left = Task { await hub.unsubscribeAndWait(hanging, within: .milliseconds(50)) }
     await clock.waitForSleepers()
     clock.advance(by: .milliseconds(50))
@@ -146,8 +138,7 @@ struct FoundTests {
     }
   }
 
-  @Test(
-    "an observer whose closure is never called has not handled the event (U6), nor answered (U7)")
+  @Test("a closure that is never called has not handled the event (U6), nor answered (U7)")
   @MainActor
   func closureNotCalled() async {
     let events = Events<Int>()
@@ -179,22 +170,18 @@ struct FoundTests {
     while tokens.contains(where: { $0.statistics.running == 0 }) { Threads.pause() }
     for token in tokens.dropFirst() { token.cancel() }
     #expect(await replies.value.count == 1)
-    #expect(heard.events == [2])
-    #expect(events.statistics?.questions.answered == 1)
+    #expect(heard.events == [2] && events.statistics?.questions.answered == 1)
   }
 
   @Test("leftovers name an ended one by its own id, as long as its handler runs (U8)")
   func namesOfEnded() async {
     let delegates = Delegates<any Hearing>()
-    let (inside, gate) = (Gate(), Gate())
-    let hanging = Hearer { _ in
-      inside.arrive()
-      await gate.pass()
-    }
-    for name in ["a", "b"] {
+    let gate = Gate()
+    let hanging = Hearer { _ in await gate.pass() }
+    for (number, name) in ["a", "b"].enumerated() {
       let token = delegates.registry.subscribe(hanging, id: name)
       delegates.notify { try await $0.hear(1) }
-      await inside.arrivals(inside.arrived == 0 ? 1 : 2)
+      await gate.arrivals(number + 1)
       if name == "a" { token.cancel() }
     }
     let drained = await delegates.hub.drain(within: .zero)
@@ -262,23 +249,18 @@ struct FoundTests {
     while lifetimes.alive > 0 { await Task.yield() }
   }
 
-  @Test(
-    "nothing is reported of what .latest drops, nor of an owner that dies before the first event (U13)"
-  )
+  @Test("what .latest drops, and an owner that dies before the first event, are none (U13)")
   func noIncidents() async {
     let incidents = Recorder<DelegateHub.Incident.Kind>()
     let hub = DelegateHub(.with { $0.onIncident = { incidents.record($0.kind) } })
     let events = Events<Int>(of: hub)
-    let (inside, gate) = (Gate(), Gate())
+    let gate = Gate()
     func observe(_ policy: DelegateHub.MailboxPolicy) -> DelegateHub.Subscription {
-      events.registry.observe(mailbox: policy) { _ in
-        inside.arrive()
-        await gate.pass()
-      }
+      events.registry.observe(mailbox: policy) { _ in await gate.pass() }
     }
     let (latest, limited) = (observe(.latest), observe(.dropOldest(limit: 2)))
     events.post(0)
-    await inside.arrivals(2)
+    await gate.arrivals(2)
     for number in 1...5 { events.post(number) }
     for _ in 0..<3 {
       let owner = Hearer()

@@ -4,9 +4,7 @@ import Testing
 
 @Suite("2.3 next, once, finish", .inTurn)
 struct NextOnceFinishTests {
-  @Test(
-    "next: the first for which the condition holds; those before it are handled, those behind it wait"
-  )
+  @Test("next: the first that fits; those before it are handled, those behind it wait")
   func next() async {
     let events = Events<Int>()
     let stream = events.registry.stream()
@@ -22,8 +20,7 @@ struct NextOnceFinishTests {
     #expect(stream.subscription.isActive)
   }
 
-  @Test(
-    "next is nil at the deadline, on cancellation, and at the end; the stream goes on but for that")
+  @Test("next is nil at the deadline, on cancellation, and at the end")
   func nothing() async {
     let clock = ManualClock()
     let hub = DelegateHub(.with { $0.clock = clock })

@@ -1,6 +1,4 @@
 import Delegation
-import Dispatch
-import Foundation
 import Testing
 
 @Suite("Found by planting faults", .inTurn)
@@ -40,7 +38,7 @@ struct OutsideReviewTests {
   func window() {
     for passed in 0..<70 {
       let (stage, gate) = (Stage(), Gate())
-      let probes = stage.cast(1)
+      stage.cast(1)
       for _ in 0..<passed {
         #expect(stage.perform { await $0[Listener.self].notifyAndWait { _ in } } != nil)
       }
@@ -49,7 +47,6 @@ struct OutsideReviewTests {
       }
       #expect(outcome?.handled == 0, "\(passed) passed before")
       stage.open(gate)
-      withExtendedLifetime(probes) {}
     }
   }
 
@@ -89,7 +86,7 @@ struct OutsideReviewTests {
   }
 
   @Test(
-    "who is held strongly and ends during a handler is released with it, whoever keeps the subscription",
+    "who is held strongly and ends during a handler is released with it",
     arguments: [Reach.notifyAsynchronously, .vote, .collect], [false, true])
   func release(reach: Reach, isReplaced: Bool) {
     let (stage, gate, heir) = (Stage(), Gate(), Probe("heir"))
@@ -126,10 +123,10 @@ struct OutsideReviewTests {
     let hub = DelegateHub(
       .with {
         $0.clock = HastyClock()
-        $0.executor = ThreadedExecutor()
+        $0.executor = PromptExecutor()
       })
-    let (gate, returned, probe) = (Gate(), Gate(), Probe())
-    hub.subscribe(probe, to: Listener.self)
+    let (gate, returned) = (Gate(), Gate())
+    hub.cast(1)
     Task {
       let vote = await hub[Listener.self].vote(within: .seconds(1), absent: .counts(as: false)) {
         _ in
@@ -142,7 +139,6 @@ struct OutsideReviewTests {
     #expect(await hasArrived(at: returned))
     gate.open()
     await hub.drain()
-    withExtendedLifetime(probe) {}
   }
 }
 
@@ -151,17 +147,4 @@ private struct HastyClock: Clock {
   let minimumResolution = Duration.nanoseconds(1)
   var now: ContinuousClock.Instant { .now }
   func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
-}
-
-/// What it is given has usually run, up to where it suspends, before the one who gave it goes on.
-private final class ThreadedExecutor: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) {
-    let (job, done) = (UnownedJob(job), DispatchSemaphore(value: 0))
-    let thread = Thread {
-      job.runSynchronously(on: self.asUnownedTaskExecutor())
-      done.signal()
-    }
-    thread.start()
-    _ = done.wait(timeout: .now() + .milliseconds(200))
-  }
 }

@@ -51,17 +51,14 @@ struct StreamRaceTests {
     events.finish()
     for loop in loops {
       let heard = await loop.value
-      #expect(isOrdered(heard))
-      #expect(heard.sorted() == Array(0..<4 * total))
+      #expect(isOrdered(heard) && heard.sorted() == Array(0..<4 * total))
     }
     await events.hub.drain()
     let counts = events.statistics?.counts
     #expect(counts?.handled == 12 * total && counts?.waiting == 0 && counts?.handling == 0)
   }
 
-  @Test(
-    "loops that share a stream, are left and are cancelled, take each event once",
-    arguments: seeds(6))
+  @Test("loops that share a stream take each event once", arguments: seeds(6))
   func sharing(seed: UInt64) async {
     var dice = Dice(seed: seed)
     let total = Effort.count(300)
@@ -109,9 +106,7 @@ struct StreamRaceTests {
     #expect(counts.handled == numbers.count && counts.waiting == 0 && counts.handling == 0)
   }
 
-  @Test(
-    "streams that come and end in every way leave exact counts and nothing behind",
-    arguments: seeds(6))
+  @Test("streams that come and end leave exact counts, nothing else", arguments: seeds(6))
   func coming(seed: UInt64) async {
     let lifetimes = Lifetimes()
     var seeds = Dice(seed: seed)
@@ -162,8 +157,7 @@ struct StreamRaceTests {
     while lifetimes.alive > 0 { await Task.yield() }
   }
 
-  @Test(
-    "a hub that is released beside its loops: each has a beginning of what was posted, in order")
+  @Test("loops of a hub that is released have all that was posted, in order")
   func released() async {
     for _ in races(100) {
       var events: Events<Int>? = Events<Int>()

@@ -1,6 +1,5 @@
 import Delegation
 import DelegationTesting
-import Dispatch
 import Foundation
 import Synchronization
 import Testing
@@ -68,9 +67,7 @@ struct TakeOverCallTests {
     },
   ]
 
-  @Test(
-    "storm: while a place is taken over again and again, each call finds one there",
-    arguments: calls)
+  @Test("storm: while a place is taken over, each call finds one there", arguments: calls)
   func storm(call: Call) async {
     let delegates = Delegates<any Numbered>()
     let others = (0..<3).map { NumberedMember(1_000_000 + $0) }
@@ -117,34 +114,32 @@ struct TakeOverCallTests {
   @Test("an heir is asked on its own executor, and one without on the hub's")
   func executors() async {
     for (hasFirst, hasHeir) in [(true, false), (false, true), (true, true)] {
-      let (one, other) = (ManualExecutor(), DispatchQueueExecutor(DispatchQueue(label: "heir")))
+      let (one, other) = (MarkedQueue.make("first"), MarkedQueue.make("heir"))
       let delegates = Delegates<any Numbered>()
       let (first, heir, asker) = (NumberedMember(1), NumberedMember(2), NumberedMember(9))
+      @Sendable func replace() {
+        delegates.registry.subscribe(
+          heir, id: "place", on: hasHeir ? DispatchQueueExecutor(other) : nil)
+      }
       delegates.registry.subscribe(asker)
-      delegates.registry.subscribe(first, id: "place", on: hasFirst ? one : nil)
-      let places = Recorder<String>()
-      let isReplaced = Gate()
+      delegates.registry.subscribe(
+        first, id: "place", on: hasFirst ? DispatchQueueExecutor(one) : nil)
+      let (places, isAsked) = (Recorder<String>(), Gate())
+      one.suspend()
       let vote = Task {
         await delegates.ask(combining: .all()) { member in
-          if member === asker {
-            if !hasFirst {
-              delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
-            }
-            isReplaced.arrive()
-          } else {
-            places.record(onManual.get() ? "manual" : hasHeir ? "heir's" : "hub's")
-          }
+          if member !== asker { places.record(MarkedQueue.current) }
+          if member === asker, !hasFirst { replace() }
+          if member === asker { isAsked.arrive() }
           return await member.ask()
         }
       }
-      await isReplaced.arrivals()
-      if hasFirst {
-        delegates.registry.subscribe(heir, id: "place", on: hasHeir ? other : nil)
-        while await !vote.isDone { onManual.withValue(true) { _ = one.run() } }
-      }
+      await isAsked.arrivals()
+      if hasFirst { replace() }
+      one.resume()
       #expect(await vote.value.sorted() == [2, 9])
-      #expect(places.events.count == 1 && places.events.first != "manual")
-      withExtendedLifetime((first, heir)) {}
+      #expect(places.events == [hasHeir ? "heir" : "elsewhere"])
+      withExtendedLifetime(first) {}
     }
   }
 
@@ -152,49 +147,46 @@ struct TakeOverCallTests {
   func late() async {
     for isReplaced in [true, false] {
       let clock = ManualClock()
-      let hub = DelegateHub(.with { $0.clock = clock })
+      let incidents = Recorder<DelegateHub.Incident>()
+      let hub = DelegateHub(
+        .with {
+          $0.clock = clock
+          $0.onIncident = { incidents.record($0) }
+        })
       let delegates = hub[(any Hearing).self]
       let (inside, gate) = (Gate(), Gate())
-      let heir = Hearer()
+      let heir = Hearer { _ in Issue.record("it was not asked") }
       let hanging = Hearer { _ in
         inside.arrive()
         await gate.pass()
       }
       let token = hub.subscribe(hanging, to: (any Hearing).self, id: "gate")
-      let vote = Task {
-        await delegates.vote(within: .seconds(1), absent: .counts(as: false)) {
-          try await $0.hear(1)
-          return true
-        }
+      let ask: @Sendable (any Hearing) async throws -> Bool = {
+        try await $0.hear(1)
+        return true
       }
-      await inside.arrivals()
+      let vote = Task {
+        await delegates.vote(within: .seconds(1), absent: .counts(as: false), ask)
+      }
+      let replies = Task { await delegates.collect(within: .seconds(1), ask) }
+      await inside.arrivals(2)
+      var later: DelegateHub.Subscription?
       if isReplaced {
-        hub.subscribe(heir, to: (any Hearing).self, id: "gate")
+        later = hub.subscribe(heir, to: (any Hearing).self, id: "gate")
       } else {
         token.cancel()
       }
-      await clock.waitForSleepers()
+      await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
       // A vote among nobody is true: who must not be missing is asked for by `ofAtLeast:`.
       #expect(await vote.value == !isReplaced)
+      // The heir has the place, and is named, though it was not asked.
+      #expect(await replies.value.map(\.subscription) == [later].compactMap(\.self))
       gate.open()
       await hub.drain()
+      #expect(incidents.events.map(\.subscription) == (later.map { [$0, $0] } ?? []))
+      #expect(incidents.events.allSatisfy { $0.kind == .late && $0.duration == nil })
       withExtendedLifetime((hanging, heir)) {}
     }
-  }
-}
-
-/// Whether the current thread runs a manual executor's jobs.
-private let onManual = ThreadFlag()
-
-private final class ThreadFlag: Sendable {
-  private let key = "manual"
-
-  func get() -> Bool { Thread.current.threadDictionary[key] as? Bool ?? false }
-
-  func withValue(_ value: Bool, _ body: () -> Void) {
-    Thread.current.threadDictionary[key] = value
-    body()
-    Thread.current.threadDictionary[key] = false
   }
 }

@@ -34,48 +34,36 @@ enum CallForm: String, CaseIterable, Sendable {
       try handle($0)
       return true
     }
-    let one: @Sendable (any Listener) throws -> Int = {
-      try handle($0)
-      return 1
+    let one: @Sendable (any Listener) throws -> Int = { try yes($0) ? 1 : 0 }
+    let maybe: @Sendable (any Listener) throws -> Int? = one
+    @Sendable func later<R: Sendable>(
+      _ body: @Sendable (any Listener) throws -> R, _ probe: any Listener
+    ) async throws -> R {
+      await Task.yield()
+      return try body(probe)
     }
     do {
       switch self {
       case .notify: all.notify { try handle($0) }
-      case .notifyAwaiting:
-        all.notify {
-          await Task.yield()
-          try handle($0)
-        }
+      case .notifyAwaiting: all.notify { try await later(handle, $0) }
       case .notifyOnMainActor: all.notify { @MainActor in try handle($0) }
       case .notifyAndWait: return text(await all.notifyAndWait { try handle($0) })
       case .notifyAndWaitAwaiting:
-        return text(
-          await all.notifyAndWait {
-            await Task.yield()
-            try handle($0)
-          })
+        return text(await all.notifyAndWait { try await later(handle, $0) })
       case .notifyAndWaitOnMainActor:
         return text(await all.notifyAndWait { @MainActor in try handle($0) })
       case .notifyAndWaitWithin:
         return text(await all.notifyAndWait(within: hour) { try handle($0) })
       case .vote: return text(try await all.vote { try yes($0) })
       case .voteAwaiting:
-        return text(
-          try await all.vote {
-            await Task.yield()
-            return try yes($0)
-          })
+        return text(try await all.vote { try await later(yes, $0) })
       case .voteOnMainActor: return text(try await all.vote { @MainActor in try yes($0) })
       case .voteAbsent: return text(await all.vote(absent: .counts(as: false)) { try yes($0) })
       case .voteWithin:
         return text(await all.vote(within: hour, absent: .abstains) { try yes($0) })
       case .ask: return text(try await all.ask(combining: .sum()) { try one($0) })
       case .askAwaiting:
-        return text(
-          try await all.ask(combining: .sum()) {
-            await Task.yield()
-            return try one($0)
-          })
+        return text(try await all.ask(combining: .sum()) { try await later(one, $0) })
       case .askOnMainActor:
         return text(try await all.ask(combining: .sum()) { @MainActor in try one($0) })
       case .askAbsent:
@@ -86,15 +74,14 @@ enum CallForm: String, CaseIterable, Sendable {
       case .collect: return text(await all.collect { try one($0) }.map(\.result))
       case .collectWithin:
         return text(await all.collect(within: hour) { try one($0) }.map(\.result))
-      case .askInTurn: return text(try await all.askInTurn { try one($0) } as Int?)
+      case .askInTurn: return text(try await all.askInTurn { try maybe($0) })
       case .askInTurnAbsent:
-        return text(await all.askInTurn(absent: .counts(as: 10)) { try one($0) } as Int?)
+        return text(await all.askInTurn(absent: .counts(as: 10)) { try maybe($0) })
       case .askInTurnWithin:
-        return text(await all.askInTurn(within: hour, absent: .abstains) { try one($0) } as Int?)
+        return text(await all.askInTurn(within: hour, absent: .abstains) { try maybe($0) })
       case .askInTurnEachWithin:
-        return
-          text(
-            await all.askInTurn(eachWithin: hour, absent: .counts(as: nil)) { try one($0) } as Int?)
+        return text(
+          await all.askInTurn(eachWithin: hour, absent: .counts(as: nil)) { try maybe($0) })
       case .pass: return text(try await all.pass(1) { try $1 + one($0) } as Int?)
       case .passAbsent:
         return text(await all.pass(1, absent: .counts(as: 10)) { try $1 + one($0) } as Int?)
@@ -122,11 +109,10 @@ enum CallForm: String, CaseIterable, Sendable {
       case .collectWithinOnMainActor:
         return text(await all.collect(within: hour) { @MainActor in try one($0) }.map(\.result))
       case .askInTurnOnMainActor:
-        return text(try await all.askInTurn { @MainActor in try one($0) } as Int?)
+        return text(try await all.askInTurn { @MainActor in try maybe($0) })
       case .askInTurnWithinOnMainActor:
         return text(
-          await all.askInTurn(within: hour, absent: .abstains) { @MainActor in try one($0) }
-            as Int?)
+          await all.askInTurn(within: hour, absent: .abstains) { @MainActor in try maybe($0) })
       case .passOnMainActor:
         return text(try await all.pass(1) { @MainActor in try $1 + one($0) } as Int?)
       case .passWithinOnMainActor:

@@ -20,10 +20,11 @@ enum Setting: CaseIterable, Sendable {
     let own = DispatchQueueExecutor(MarkedQueue.make("own"))
     for probe in probes {
       if self == .conforming {
-        hub.subscribe(probe, to: Bystander.self, id: probe.name)
+        hub.subscribe(probe, to: Bystander.self, id: probe.name, hold: .strongly)
       } else {
         hub.subscribe(
-          probe, to: Listener.self, id: probe.name, on: self == .ownExecutor ? own : nil)
+          probe, to: Listener.self, id: probe.name, hold: .strongly,
+          on: self == .ownExecutor ? own : nil)
       }
     }
     return (
@@ -87,12 +88,9 @@ extension CallForm {
 
 @Suite("Every form of every call", .inTurn)
 struct CallFormTests {
-  @Test(
-    "it reaches each subscriber once, where its handlers run, and returns what it says",
-    arguments: CallForm.allCases, Setting.allCases)
+  @Test("each is reached once, where handlers run", arguments: CallForm.allCases, Setting.allCases)
   func reaches(form: CallForm, setting: Setting) async {
-    let probes = Probe.many(3)
-    let (hub, delegates) = setting.cast(probes)
+    let (hub, delegates) = setting.cast(Probe.many(3))
     let called = Recorder<String>()
     let result = await form(delegates) { probe in
       called.record(probe.name)
@@ -108,14 +106,11 @@ struct CallFormTests {
     #expect(counts.handled == (form.isNotification ? 3 : 0))
     #expect(questions.answered == (form.isNotification ? 0 : form.isFirst ? 1 : 3))
     await hub.drain()
-    withExtendedLifetime(probes) {}
   }
 
-  @Test(
-    "what handlers throw goes where it says", arguments: CallForm.allCases, Setting.allCases)
+  @Test("what handlers throw goes where it says", arguments: CallForm.allCases, Setting.allCases)
   func throwing(form: CallForm, setting: Setting) async {
-    let probes = Probe.many(2)
-    let (hub, delegates) = setting.cast(probes)
+    let (hub, delegates) = setting.cast(Probe.many(2))
     let result = await form(delegates) { _ in throw Refusal() }
     #expect(result == form.result(among: 2, throwing: true))
     await hub.drain()
@@ -127,7 +122,6 @@ struct CallFormTests {
     } else {
       #expect(statistics.questions.failed == 2)
     }
-    withExtendedLifetime(probes) {}
   }
 
   @Test("with nobody there it returns at once", arguments: CallForm.allCases)

@@ -44,9 +44,7 @@ struct ConformingTests {
     delegates.registry.subscribe(both)
   }
 
-  @Test(
-    "a notification reaches those that conform, in the order of all the others",
-    arguments: [false, true])
+  @Test("it reaches those that conform, in the order of all others", arguments: [false, true])
   func order(isAsynchronous: Bool) async {
     for round in 0..<200 {
       delegates.notify { $0.log.record(2 * round) }
@@ -60,8 +58,7 @@ struct ConformingTests {
       }
     }
     let outcome = await progress.notifyAndWait { $0.log.record(400) }
-    #expect(outcome.isHandled)
-    #expect((outcome.addressed, outcome.handled) == (1, 1))
+    #expect(outcome.isHandled && (outcome.addressed, outcome.handled) == (1, 1))
     #expect(both.log.history == Array(0...400))
     await delegates.hub.drain()
     #expect(plain.log.history == (0..<200).map { 2 * $0 })
@@ -80,9 +77,7 @@ struct ConformingTests {
     progress.notify { $0.log.record(2) }
     gate.open()
     await delegates.hub.drain()
-    #expect(slow.log.history == [2])
-    #expect(both.log.history == [1, 2])
-    #expect(plain.log.history == [1])
+    #expect(slow.log.history == [2] && both.log.history == [1, 2] && plain.log.history == [1])
   }
 
   @Test("questions ask those that conform; the others count as absent, and forEach passes them")
@@ -96,24 +91,15 @@ struct ConformingTests {
     #expect(await progress.pass(1, within: .seconds(600), absent: .abstains) { $1 * 2 } == 2)
     var called: [String] = []
     progress.forEach { called.append($0.name) }
-    #expect(called == ["both"])
-    #expect(delegates.hub.statistics().questions.asked == 7)
+    #expect(called == ["both"] && delegates.hub.statistics().questions.asked == 7)
   }
 
-  @Test("isEmpty, count and subscribers are those of the ones that conform, however many there are")
+  @Test("isEmpty, count and subscribers are those of the ones that conform")
   func looking() {
-    #expect(!progress.isEmpty)
-    #expect(progress.count == 1)
+    #expect(!progress.isEmpty && progress.count == 1)
     #expect(progress.subscribers.map(\.name) == ["both"])
     delegates.registry.unsubscribe(both)
-    #expect(progress.isEmpty)
-    #expect(progress.count == 0)
-    #expect(!delegates.isEmpty)
-    let crowd = Probe.many(2000)
-    for probe in crowd { delegates.registry.subscribe(probe) }
-    #expect(progress.isEmpty)
-    delegates.registry.subscribe(both)
-    #expect(!progress.isEmpty)
+    #expect(progress.isEmpty && progress.count == 0 && !delegates.isEmpty)
   }
 
   @Test("again: of those that conform to several; a class will do as well")
@@ -124,8 +110,7 @@ struct ConformingTests {
     chain.notify { $0.record(1) }
     delegates.conforming(to: Both.self).notify { $0.log.record(2) }
     await delegates.hub.drain()
-    #expect([plain.log, both.log, all.log].map(\.history) == [[], [2], [1]])
-    #expect(chain.count == 1)
+    #expect([plain.log, both.log, all.log].map(\.history) == [[], [2], [1]] && chain.count == 1)
     #expect(progress.conforming(to: Listener.self).count == 2)
     // It is the chain that counts, not its end alone.
     #expect(delegates.conforming(to: Pausable.self).conforming(to: Progress.self).count == 1)
@@ -165,7 +150,7 @@ struct ConformingTests {
   }
 
   @Test(
-    "one that does not conform is not sent to its executor, is absent, and is not late",
+    "one that does not conform is not sent to its executor, and is not late",
     arguments: [nil, Duration.seconds(1)], [true, false])
   func executors(duration: Duration?, isPlainFirst: Bool) {
     let incidents = Recorder<String>()

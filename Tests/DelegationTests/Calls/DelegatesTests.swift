@@ -12,12 +12,10 @@ struct DelegatesTests {
 
   @Test("isEmpty, count and subscribers say who is there, alive, at once and from anywhere")
   func looking() {
-    #expect(!delegates.isEmpty)
-    #expect(delegates.count == 3)
+    #expect(!delegates.isEmpty && delegates.count == 3)
     #expect(delegates.subscribers.map(\.name) == ["0", "1", "2"])
     for probe in probes { delegates.registry.unsubscribe(probe) }
-    #expect(delegates.isEmpty)
-    #expect(delegates.count == 0)
+    #expect(delegates.isEmpty && delegates.count == 0)
     // They do not go by how many there once were, or have died.
     let peak = Probe.many(2000)
     for probe in peak { delegates.registry.subscribe(probe) }
@@ -29,18 +27,15 @@ struct DelegatesTests {
     }
     #expect(delegates.subscribers.isEmpty)
     delegates.registry.subscribe(probes[0])
-    #expect(!delegates.isEmpty)
-    #expect(delegates.count == 1)
+    #expect(!delegates.isEmpty && delegates.count == 1)
     withExtendedLifetime(peak) {}
   }
 
   @Test("a hub's Delegates are that hub's, however they are made, and no other protocol's")
   func sameHub() async {
     let hub = delegates.hub
-    #expect(hub[Listener.self].count == 3)
-    #expect(Delegates(Listener.self, of: hub).count == 3)
-    #expect(hub[Bystander.self].isEmpty)
-    #expect(DelegateHub()[Listener.self].isEmpty)
+    #expect(hub[Listener.self].count == 3 && Delegates(Listener.self, of: hub).count == 3)
+    #expect(hub[Bystander.self].isEmpty && DelegateHub()[Listener.self].isEmpty)
     hub.subscribe(probes[0], to: Bystander.self)
     await hub[Bystander.self].notifyAndWait { $0.log.record(1) }
     #expect(probes.map(\.log.history) == [[1], [], []])
@@ -80,9 +75,7 @@ struct DelegatesTests {
     #expect(sites.first == "DelegationTests/DelegatesTests.swift:\(line)")
   }
 
-  @Test(
-    "the hub goes when its Delegates have gone; a subscription keeps nothing of it, a registry keeps it"
-  )
+  @Test("the hub goes with its Delegates; a subscription does not keep it, a registry does")
   func memory() {
     let told = Recorder<DelegateHub.Incident>()
     let (lifetimes, probe) = (Lifetimes(), Probe())
@@ -102,9 +95,7 @@ struct DelegatesTests {
       return (Obituary(of: delegates.hub), Obituary(of: driven), subscription)
     }
     let (hub, driven, subscription) = play()
-    #expect(!subscription.isActive)
-    #expect(told.history.count == 1)
-    #expect(hub.isDead && driven.isDead)
+    #expect(!subscription.isActive && told.history.count == 1 && hub.isDead && driven.isDead)
     #expect(lifetimes.alive == 0)
     let registry = Delegates<any Listener>().registry
     #expect(registry.subscribe(probe).isActive)

@@ -5,8 +5,7 @@ import Testing
 @Suite("Executors", .inTurn)
 struct ExecutorTests {
   @Test(
-    "handlers run on the subscription's executor, or else on the hub's, before and after suspending; the caller goes on where it was",
-    arguments: Reach.allCases, 0..<4)
+    "handlers run on the subscription's executor, or the hub's", arguments: Reach.allCases, 0..<4)
   func places(reach: Reach, setting: Int) async {
     let (hubs, own) = (setting & 1 == 0 ? nil : "hub", setting & 2 == 0 ? nil : "own")
     func executor(_ name: String?) -> DispatchQueueExecutor? {
@@ -74,8 +73,6 @@ struct ExecutorTests {
     for _ in 0..<100 { await passBy().death() }
   }
 
-  // MARK: Executors that change
-
   /// A subscriber whose handler hangs on the first of two executors, and two notifications that wait behind it.
   private struct Changing {
     let hubs = ManualExecutor()
@@ -100,7 +97,7 @@ struct ExecutorTests {
   }
 
   @Test(
-    "what waits is served on the new one from the running handler's end on",
+    "what waits is served on the new one when the handler has ended",
     arguments: [DelegateHub.MailboxPolicy.unbounded, .dropOldest(limit: 5)])
   func whileHandling(mailbox: DelegateHub.MailboxPolicy) {
     let scene = Changing(mailbox: mailbox)
@@ -130,9 +127,7 @@ struct ExecutorTests {
     #expect(scene.probe.log.history == [1, 2])
   }
 
-  @Test(
-    "to subscribe again with the same one, or none named, changes nothing",
-    arguments: [true, false])
+  @Test("the same one, or none named, changes nothing", arguments: [true, false])
   func same(isNamed: Bool) {
     let scene = Changing()
     scene.hub.subscribe(scene.probe, to: Listener.self, on: isNamed ? scene.executors[0] : nil)

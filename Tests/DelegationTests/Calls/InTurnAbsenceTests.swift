@@ -3,64 +3,70 @@ import Testing
 
 @Suite("askInTurn and pass: who throws, is late, or is not there", .inTurn)
 struct InTurnAbsenceTests {
-  private let stage = Stage { $0.onIncident = { _ in } }
+  private let incidents = Recorder<DelegateHub.Incident.Kind>()
+  private let stage: Stage
+
+  init() { stage = Stage { [incidents] in $0.onIncident = { incidents.record($0.kind) } } }
+
+  private typealias Handle = @Sendable (any Listener) async throws -> Void
+
+  /// Asks in turn, to be answered by one, by its name.
+  private func ask(
+    for name: String, within limit: Duration? = nil, each: Duration? = nil,
+    absent: DelegateHub.Absence<String?>, _ handle: @escaping Handle
+  ) -> Stage.Act<String?> {
+    stage.start { hub in
+      await hub[Listener.self].askInTurn(within: limit, eachWithin: each, absent: absent) {
+        try await handle($0)
+        return $0.name == name ? name : nil
+      }
+    }
+  }
+
+  /// Passes a text to which each adds its name.
+  private func pass(
+    within limit: Duration? = nil, each: Duration? = nil, absent: DelegateHub.Absence<String?>,
+    _ handle: @escaping Handle
+  ) -> Stage.Act<String?> {
+    stage.start { hub in
+      await hub[Listener.self].pass("", within: limit, eachWithin: each, absent: absent) {
+        try await handle($0)
+        return $1 + $0.name
+      }
+    }
+  }
 
   @Test("one that throws is passed over, or has the answer that absent says")
   func throwing() {
-    let probes = stage.cast(3)
-    func ask(_ absence: DelegateHub.Absence<String?>) -> String?? {
-      stage.perform { hub in
-        await hub[Listener.self].askInTurn(absent: absence) { probe in
-          if probe.name == "0" { throw Refusal() }
-          return probe.name
-        }
-      }
+    stage.cast(3)
+    func refusing(_ name: String) -> Handle { { if $0.name == name { throw Refusal() } } }
+    let asked = [.abstains, .counts(as: nil), .counts(as: "absent")].map {
+      ask(for: "1", absent: $0, refusing("0")).result
     }
-    func pass(_ absence: DelegateHub.Absence<String?>) -> String?? {
-      stage.perform { hub in
-        await hub[Listener.self].pass("", absent: absence) { probe, text in
-          if probe.name == "1" { throw Refusal() }
-          return text + probe.name
-        }
-      }
+    let passed = [.abstains, .counts(as: "x"), .counts(as: nil)].map {
+      pass(absent: $0, refusing("1")).result
     }
-    #expect([.abstains, .counts(as: nil), .counts(as: "absent")].map(ask) == ["1", "1", "absent"])
-    #expect([.abstains, .counts(as: "x"), .counts(as: nil)].map(pass) == ["02", "x2", .some(nil)])
-    withExtendedLifetime(probes) {}
+    #expect(asked == ["1", "1", "absent"] && passed == ["02", "x2", .some(nil)])
   }
 
-  @Test(
-    "at the deadline nobody further is asked; the one that runs is cancelled, late, and not waited for"
-  )
+  @Test("at the deadline nobody further is asked; the one that runs is cancelled, and late")
   func late() {
     let probes = Probe.many(3)
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
     let (gate, cancelled) = (Gate(), Recorder<Bool>())
-    let handle: @Sendable (any Listener) async -> Void = { probe in
+    let handle: Handle = { probe in
       probe.log.record(1)
       guard probe.name == "1" else { return }
       await gate.pass()
       cancelled.record(Task.isCancelled)
     }
-    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
-      stage.start { hub in
-        await hub[Listener.self].askInTurn(within: .seconds(1), absent: absence) {
-          await handle($0)
-          return $0.name == "1" ? "late" : nil
-        }
-      }
-    }
-    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
-      stage.start { hub in
-        await hub[Listener.self].pass("", within: .seconds(1), absent: absence) {
-          await handle($0)
-          return $1 + $0.name
-        }
-      }
-    }
     let calls =
-      [.abstains, .counts(as: "absent")].map(ask)
-      + [.abstains, .counts(as: "x"), .counts(as: nil)].map(pass)
+      [.abstains, .counts(as: "absent")].map {
+        ask(for: "1", within: .seconds(1), absent: $0, handle)
+      }
+      + [.abstains, .counts(as: "x"), .counts(as: nil)].map {
+        pass(within: .seconds(1), absent: $0, handle)
+      }
     #expect(calls.allSatisfy { $0.result == nil })
     stage.advance(by: .seconds(1))
     #expect(calls.map(\.result) == [.some(nil), "absent", "0", "x", .some(nil)])
@@ -71,38 +77,21 @@ struct InTurnAbsenceTests {
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
-  @Test(
-    "each has its own deadline: one that is late is passed over, or counts, and the next one is asked"
-  )
+  @Test("each has its own deadline: a late one is passed over, or counts, and the next is asked")
   func each() {
-    let incidents = Recorder<DelegateHub.Incident.Kind>()
-    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
     let probes = stage.cast(4)
     let gate = Gate()
-    let handle: @Sendable (any Listener) async -> Void = { probe in
+    let handle: Handle = { probe in
       probe.log.record(1)
       if ["0", "2"].contains(probe.name) { await gate.pass() }
     }
-    func ask(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
-      stage.start { hub in
-        await hub[Listener.self].askInTurn(eachWithin: .seconds(1), absent: absence) { probe in
-          await handle(probe)
-          return probe.name == "3" ? probe.name : nil
-        }
-      }
-    }
-    func pass(_ absence: DelegateHub.Absence<String?>) -> Stage.Act<String?> {
-      stage.start { hub in
-        await hub[Listener.self].pass("", eachWithin: .seconds(1), absent: absence) {
-          probe, text in
-          await handle(probe)
-          return text + probe.name
-        }
-      }
-    }
     let calls =
-      [.abstains, .counts(as: nil), .counts(as: "absent")].map(ask)
-      + [.abstains, .counts(as: "x"), .counts(as: nil)].map(pass)
+      [.abstains, .counts(as: nil), .counts(as: "absent")].map {
+        ask(for: "3", each: .seconds(1), absent: $0, handle)
+      }
+      + [.abstains, .counts(as: "x"), .counts(as: nil)].map {
+        pass(each: .seconds(1), absent: $0, handle)
+      }
     stage.advance(by: .milliseconds(999))
     #expect(probes.map(\.log.history.count) == [6, 0, 0, 0])
     stage.advance(by: .milliseconds(1))
@@ -110,8 +99,7 @@ struct InTurnAbsenceTests {
     stage.advance(by: .seconds(1))
     #expect(calls.map(\.result) == ["3", "3", "absent", "13", "x3", .some(nil)])
     stage.open(gate)
-    #expect(incidents.history.allSatisfy { $0 == .late })
-    #expect(incidents.history.count == 10)
+    #expect(incidents.history.allSatisfy { $0 == .late } && incidents.history.count == 10)
     #expect(stage.clock.sleepers == 0)
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
@@ -132,8 +120,7 @@ struct InTurnAbsenceTests {
     stage.advance(by: .milliseconds(499))
     #expect(call.result == nil)
     stage.advance(by: .milliseconds(1))
-    #expect(call.result == "late")
-    #expect(probes.map(\.log.history.count) == [1, 1, 1, 0])
+    #expect(call.result == "late" && probes.map(\.log.history.count) == [1, 1, 1, 0])
     stage.open(gate)
   }
 
@@ -152,19 +139,14 @@ struct InTurnAbsenceTests {
     }
     #expect(calls() == [nil, "v", "v", nil])
     let probes = stage.cast(2)
-    #expect(calls() == ["absent", "absent", "absent", nil])
-    #expect(probes.flatMap(\.log.history) == [])
+    #expect(calls() == ["absent", "absent", "absent", nil] && probes.flatMap(\.log.history) == [])
   }
 
   /// What becomes of one whose executor does not run.
   enum Fate: CaseIterable { case stays, isCancelled, isUnsubscribed, dies, begins }
 
-  @Test(
-    "one whose executor stands still is passed over in its time and never asked; gone meanwhile it is not late",
-    arguments: Fate.allCases)
+  @Test("one whose executor stands still is late, unless it is gone", arguments: Fate.allCases)
   func stuck(fate: Fate) {
-    let incidents = Recorder<DelegateHub.Incident.Kind>()
-    let stage = Stage { $0.onIncident = { incidents.record($0.kind) } }
     let (stuck, gate, called) = (ManualExecutor(), Gate(), Recorder<String>())
     var there: Probe? = Probe("there")
     let subscription = there.map { stage.hub.subscribe($0, to: Listener.self, on: stuck) }
@@ -182,6 +164,15 @@ struct InTurnAbsenceTests {
         return $1 + $0.name
       }
     }
+    let vote = stage.start { hub in
+      await hub[Listener.self].vote(
+        by: .atLeast(1), within: .seconds(1), absent: .counts(as: true)
+      ) { _ in
+        called.record("voted")
+        await gate.pass()
+        return true
+      }
+    }
     switch fate {
     case .stays: break
     case .isCancelled: subscription?.cancel()
@@ -193,13 +184,12 @@ struct InTurnAbsenceTests {
     }
     stage.advance(by: .seconds(1))
     let isLate = fate == .stays
-    #expect(ask.result == .some(isLate ? "late" : nil))
-    #expect(pass.result == (isLate ? "late" : "v"))
-    #expect(incidents.history.filter { $0 == .late } == (isLate ? [.late, .late] : []))
+    #expect(ask.result == .some(isLate ? "late" : nil) && pass.result == (isLate ? "late" : "v"))
+    #expect(vote.result == isLate && incidents.history.count { $0 == .late } == (isLate ? 3 : 0))
     gate.open()
     stuck.run()
     #expect(stage.perform { await $0.drain().isEmpty } == true)
-    #expect(called.history.sorted() == (fate == .begins ? ["asked", "passed"] : []))
+    #expect(called.history.sorted() == (fate == .begins ? ["asked", "passed", "voted"] : []))
     withExtendedLifetime(there) {}
   }
 }

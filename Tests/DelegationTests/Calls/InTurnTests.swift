@@ -6,10 +6,8 @@ import Testing
 struct InTurnTests {
   private let stage = Stage { $0.onIncident = { _ in } }
 
-  // MARK: In turn
-
   @Test(
-    "each is asked when the one before has returned, in the order of priorities",
+    "each is asked when the one before has returned, by priority",
     arguments: [nil, Duration.seconds(1)])
   func oneAfterAnother(duration: Duration?) {
     let gates = (0..<4).map { _ in Gate() }
@@ -23,49 +21,21 @@ struct InTurnTests {
       await gates[Int(probe.name)!].pass()
       events.record("\(probe.name) ends")
     }
-    let first = stage.start { hub in
-      if let duration {
-        return await hub[Listener.self].askInTurn(within: duration, absent: .abstains) {
-          await handle($0)
-          return nil as Int?
-        }
-      }
-      return await hub[Listener.self].askInTurn {
-        await handle($0)
-        return nil as Int?
-      }
-    }
+    let first = stage.start { await $0[Listener.self].askAll(within: duration, handle) }
     // The gates of those to come are open already: nobody is ahead of its turn all the same.
     for number in [0, 2, 3] { stage.open(gates[number]) }
-    #expect(events.history == ["1 begins"])
-    #expect(first.result == nil)
+    #expect(events.history == ["1 begins"] && first.result == nil)
     stage.open(gates[1])
     let order = ["1", "3", "0", "2"].flatMap { ["\($0) begins", "\($0) ends"] }
-    #expect(events.clear() == order)
-    #expect(first.result == .some(nil))
-    let pass = stage.perform { hub in
-      if let duration {
-        return await hub[Listener.self].pass("", within: duration, absent: .abstains) {
-          await handle($0)
-          return $1 + $0.name
-        }
-      }
-      return await hub[Listener.self].pass("") {
-        await handle($0)
-        return $1 + $0.name
-      }
-    }
-    #expect(events.history == order)
-    #expect(pass == "1302")
+    #expect(events.clear() == order && first.result == .some(nil))
+    let pass = stage.perform { await $0[Listener.self].passNames(within: duration, handle) }
+    #expect(events.history == order && pass == "1302")
     withExtendedLifetime(probes) {}
   }
 
-  @Test(
-    "never are two asked at once, on the pool and on executors of their own",
-    arguments: [1, 2, 100])
+  @Test("never are two asked at once, wherever they run", arguments: [1, 2, 100])
   func neverTwo(count: Int) async {
-    let hub = DelegateHub()
-    let probes = Probe.many(count)
+    let (hub, probes) = (DelegateHub(), Probe.many(count))
     let own = DispatchQueueExecutor(MarkedQueue.make("own"))
     for (number, probe) in probes.enumerated() {
       hub.subscribe(probe, to: Listener.self, on: number.isMultiple(of: 3) ? own : nil)
@@ -77,30 +47,10 @@ struct InTurnTests {
       events.record("\(probe.name) ends")
     }
     let all = hub[Listener.self]
-    for isTimed in [false, true] {
-      let answer =
-        isTimed
-        ? await all.askInTurn(within: .seconds(600), absent: .abstains) {
-          await handle($0)
-          return nil as Int?
-        }
-        : await all.askInTurn {
-          await handle($0)
-          return nil as Int?
-        }
-      #expect(answer == nil)
+    for limit in [nil, Duration.seconds(600)] {
+      #expect(await all.askAll(within: limit, handle) == nil)
       #expect(events.clear() == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
-      let passed =
-        isTimed
-        ? await all.pass("", eachWithin: .seconds(600), absent: .abstains) {
-          await handle($0)
-          return $1 + $0.name
-        }
-        : await all.pass("") {
-          await handle($0)
-          return $1 + $0.name
-        }
-      #expect(passed == probes.map(\.name).joined())
+      #expect(await all.passNames(within: limit, handle) == probes.map(\.name).joined())
       #expect(events.clear() == probes.flatMap { ["\($0.name) begins", "\($0.name) ends"] })
     }
   }
@@ -108,48 +58,32 @@ struct InTurnTests {
   @Test("an answer, or a nil of pass, ends it, and nobody after is asked", arguments: 0..<5)
   func stops(place: Int) {
     let probes = stage.cast(5)
-    let calls: [@Sendable (Delegates<any Listener>) async -> String] = [
-      { all in
-        await all.askInTurn { probe in
-          probe.log.record(1)
-          return Int(probe.name)! >= place ? "answer of \(probe.name)" : nil
-        } ?? "none"
-      },
-      { all in
-        await all.askInTurn(within: .seconds(1), absent: .abstains) { probe in
-          probe.log.record(1)
-          await Task.yield()
-          return Int(probe.name)! >= place ? "answer of \(probe.name)" : nil
-        } ?? "none"
-      },
-      { all in
-        await all.pass("value") { probe, value in
-          probe.log.record(1)
-          return Int(probe.name)! == place ? nil : value
-        } ?? "none"
-      },
-      { all in
-        await all.pass("value", within: .seconds(1), absent: .abstains) { probe, value in
-          probe.log.record(1)
-          await Task.yield()
-          return Int(probe.name)! == place ? nil : value
-        } ?? "none"
-      },
+    let ask: @Sendable (any Listener) -> String? = { probe in
+      probe.log.record(1)
+      return Int(probe.name)! >= place ? "answer of \(probe.name)" : nil
+    }
+    let pass: @Sendable (any Listener, String) -> String? = { probe, value in
+      probe.log.record(1)
+      return Int(probe.name)! == place ? nil : value
+    }
+    let calls: [@Sendable (Delegates<any Listener>) async -> String?] = [
+      { await $0.askInTurn { ask($0) } },
+      { await $0.askInTurn(within: .seconds(1), absent: .abstains) { ask($0) } },
+      { await $0.pass("value") { pass($0, $1) } },
+      { await $0.pass("value", within: .seconds(1), absent: .abstains) { pass($0, $1) } },
     ]
     for (number, call) in calls.enumerated() {
       let answer = stage.perform { await call($0[Listener.self]) }
-      #expect(answer == (number < 2 ? "answer of \(place)" : "none"))
+      #expect(answer == .some(number < 2 ? "answer of \(place)" : nil))
       let counts = probes.map(\.log.history.count)
       #expect(counts == (0..<5).map { $0 <= place ? number + 1 : 0 })
     }
   }
 
-  @Test(
-    "each gets what the one before returned; an optional value may be passed, and its nil is no stop"
-  )
+  @Test("each gets what the one before returned; the nil of an optional value is no stop")
   func handedOn() {
     let got = Recorder<String>()
-    let probes = stage.cast(4)
+    stage.cast(4)
     let value = stage.perform { hub in
       await hub[Listener.self].pass("value") { probe, value in
         got.record(value)
@@ -164,7 +98,6 @@ struct InTurnTests {
       }
     }
     #expect(optional == 8)
-    withExtendedLifetime(probes) {}
   }
 
   @Test("those who die or are removed on the way are skipped, those who come on it not asked")
@@ -175,26 +108,14 @@ struct InTurnTests {
     if let mortal { stage.hub.subscribe(mortal, to: Listener.self) }
     let (last, newcomer) = (Probe("last"), Probe("newcomer"))
     stage.hub.subscribe(last, to: Listener.self)
-    let calls = [
-      stage.start { hub in
-        await hub[Listener.self].pass("value") { probe, value in
-          await gate.pass()
-          return value + " " + probe.name
-        }
-      },
-      stage.start { hub in
-        await hub[Listener.self].pass("value", within: .seconds(1), absent: .counts(as: "late")) {
-          probe, value in
-          await gate.pass()
-          return value + " " + probe.name
-        }
-      },
-    ]
+    let calls = [nil, Duration.seconds(1)].map { limit in
+      stage.start { await $0[Listener.self].passNames(within: limit) { _ in await gate.pass() } }
+    }
     stage.hub.unsubscribe(probes[1])
     mortal = nil
     stage.hub.subscribe(newcomer, to: Listener.self)
     stage.open(gate)
-    #expect(calls.map(\.result) == ["value 0 last", "value 0 last"])
+    #expect(calls.map(\.result) == ["0last", "0last"])
     withExtendedLifetime(last) {}
   }
 
@@ -218,38 +139,7 @@ struct InTurnTests {
       }
       return errors + [answer ?? "none"]
     }
-    #expect(errors == ["0", "0"])
-    #expect(probes.map(\.log.history) == [[1], [1], []])
-  }
-
-  @Test("handlers see when the caller is cancelled, and the call goes on")
-  func cancelled() {
-    let gate = Gate()
-    let seen = Recorder<Bool>()
-    let probes = stage.cast(3)
-    let first = stage.start { hub in
-      await hub[Listener.self].askInTurn { probe -> Int? in
-        seen.record(Task.isCancelled)
-        if probe.name == "1" { await gate.pass() }
-        seen.record(Task.isCancelled)
-        return nil
-      }
-    }
-    let timed = stage.start { hub in
-      await hub[Listener.self].pass([Bool](), within: .seconds(1), absent: .abstains) {
-        probe, value in
-        if probe.name == "1" { await gate.pass() }
-        return value + [Task.isCancelled]
-      }
-    }
-    for cancel in [first.cancel, timed.cancel] { cancel() }
-    stage.run()
-    #expect(seen.history == [false, false, false])
-    stage.open(gate)
-    #expect(seen.history == [false, false, false, true, true, true])
-    #expect(first.result == .some(nil))
-    #expect(timed.result == [false, true, true])
-    withExtendedLifetime(probes) {}
+    #expect(errors == ["0", "0"] && probes.map(\.log.history) == [[1], [1], []])
   }
 
   @Test("a handler may drain, end its own subscription and wait, ask and pass")
@@ -274,16 +164,13 @@ struct InTurnTests {
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }
 
-  @Test(
-    "a call that waits for the hub's executor is seen by a drain, and one that reaches nobody does not need it"
-  )
+  @Test("a drain sees a call that waits for the hub's executor, which nobody needs in vain")
   func standstill() async {
     let executor = ManualExecutor()
     let hub = DelegateHub(.init(executor: executor))
     #expect(await hub[Listener.self].pass(1) { _, value in value + 1 } == 1)
     #expect(await hub[Listener.self].askInTurn { _ -> Int? in 1 } == nil)
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
+    hub.cast(1)
     let results = Recorder<Int?>()
     let call = Task {
       results.record(await hub[Listener.self].pass(1) { $1 + $0.name.count })
@@ -301,9 +188,34 @@ struct InTurnTests {
       await Task.yield()
     }
     await call.value
-    #expect(results.history == [6])
+    #expect(results.history == [2])
     executor.run()
     #expect(await hub.drain(within: .zero).isEmpty)
-    withExtendedLifetime(probe) {}
+  }
+}
+
+extension Delegates where P == any Listener {
+  /// Asks all in turn, of whom none answers.
+  fileprivate func askAll(
+    within limit: Duration?, _ handle: @escaping @Sendable (any Listener) async -> Void
+  ) async -> Int? {
+    let ask: @Sendable (any Listener) async -> Int? = {
+      await handle($0)
+      return nil
+    }
+    guard let limit else { return await askInTurn { await ask($0) } }
+    return await askInTurn(within: limit, absent: .abstains) { await ask($0) }
+  }
+
+  /// Passes a text to which each adds its name.
+  fileprivate func passNames(
+    within limit: Duration?, _ handle: @escaping @Sendable (any Listener) async -> Void
+  ) async -> String? {
+    let pass: @Sendable (any Listener, String) async -> String? = {
+      await handle($0)
+      return $1 + $0.name
+    }
+    guard let limit else { return await self.pass("") { await pass($0, $1) } }
+    return await self.pass("", within: limit, absent: .counts(as: "late")) { await pass($0, $1) }
   }
 }

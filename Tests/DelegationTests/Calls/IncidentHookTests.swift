@@ -18,8 +18,8 @@ struct IncidentHookTests {
           running.add(-1)
         }))
     held.record(hub)
-    let (probe, bystander) = (Probe(), Probe())
-    hub.subscribe(probe, to: Listener.self)
+    let bystander = Probe()
+    hub.cast(1)
     hub.subscribe(bystander, to: Bystander.self)
     for round in 0..<100 {
       for number in 0..<5 {
@@ -31,12 +31,9 @@ struct IncidentHookTests {
     }
     #expect(told.history == Array(0..<500))
     held.clear()
-    withExtendedLifetime(probe) {}
   }
 
-  @Test(
-    "while 256 wait, further ones are counted in the last; between two the executor comes to its other work",
-    arguments: [0, 1, 50])
+  @Test("while 256 wait, further ones are counted in the last", arguments: [0, 1, 50])
   func bounded(more: Int) {
     let still = ManualExecutor()
     let (told, others) = (Recorder<DelegateHub.Incident>(), Recorder<Int>())
@@ -48,10 +45,9 @@ struct IncidentHookTests {
           let count = told.count
           Task.detached(executorPreference: still) { others.record(count) }
         }))
-    let probe = Probe()
     // Its handlers run elsewhere, so the hook finds them all waiting.
     let own = ManualExecutor()
-    hub.subscribe(probe, to: Listener.self, on: own)
+    hub.cast(1, on: own)
     for number in 0..<(256 + more) {
       hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)") }
     }
@@ -68,40 +64,31 @@ struct IncidentHookTests {
         told.history.last?.description.hasSuffix(" (\(more) more incidents left out)") == true)
     }
     #expect(others.history.first == 1)
-    withExtendedLifetime(probe) {}
   }
 
-  @Test(
-    "what happened is told though the hub is released; settings that are not named are the defaults"
-  )
+  @Test("it is told though the hub is released; settings that are not named are defaults")
   func released() {
-    let told = Recorder<String>()
-    let executor = ManualExecutor()
-    let probe = Probe()
+    let (told, executor) = (Recorder<String>(), ManualExecutor())
     func play() -> Obituary {
       let hub = DelegateHub(
         .init(executor: executor, onIncident: { told.record("\($0.kind) \($0.reason)") }))
-      hub.subscribe(probe, to: Listener.self)
+      hub.cast(1)
       hub[Listener.self].notify { _ in throw Refusal(reason: "last") }
       return Obituary(of: hub)
     }
     let hub = play()
     executor.run()
-    #expect(told.history == ["failed last"])
-    #expect(hub.isDead)
+    #expect(told.history == ["failed last"] && hub.isDead)
     let clock = ManualClock()
     let configuration = DelegateHub.Configuration(
       executor: executor, clock: clock, slowAfter: .seconds(2),
       propagating: [.taskLocal(Label.$current)])
     #expect(configuration.executor as? ManualExecutor === executor)
     #expect(configuration.clock as? ManualClock === clock)
-    #expect(configuration.slowAfter == .seconds(2))
-    #expect(configuration.propagating.count == 1)
+    #expect(configuration.slowAfter == .seconds(2) && configuration.propagating.count == 1)
     let plain = DelegateHub.Configuration()
     #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
-    #expect(plain.clock is ContinuousClock)
-    #expect(plain.interceptors.isEmpty)
-    withExtendedLifetime(probe) {}
+    #expect(plain.clock is ContinuousClock && plain.interceptors.isEmpty)
   }
 
   @Test("kinds and calls have the names that they are written with")
@@ -119,15 +106,13 @@ struct IncidentHookTests {
     #expect(Set(calls).count == 8)
   }
 
-  // MARK: Standard error
-
-  @Test(
-    "by default an incident is one line on standard error, and those beyond 20 a second one more")
+  @Test("by default it is a line on standard error, and beyond 20 a second one for all")
   func standardErrorByDefault() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      let (hub, probe, reported) = (DelegateHub(), Probe(), Gate())
+      let (hub, reported) = (DelegateHub(), Gate())
       StandardError.passOn { if $0.contains("more incidents") { reported.open() } }
-      hub.subscribe(probe, to: Listener.self, id: 7, fileID: "Shop/Cart.swift", line: 12)
+      hub.subscribe(
+        Probe(), to: Listener.self, id: 7, hold: .strongly, fileID: "Shop/Cart.swift", line: 12)
       for number in 0..<1000 {
         hub[Listener.self].notify { _ in throw Refusal(reason: "\(number)\n") }
         // No more wait than the hub keeps.
@@ -135,7 +120,6 @@ struct IncidentHookTests {
       }
       // In the line at the end of the second, by the real clock.
       await reported.pass()
-      withExtendedLifetime(probe) {}
     }
     let lines = standardError(of: result).split(separator: "\n")
     #expect(

@@ -21,19 +21,18 @@ struct IncidentTests {
     }
   }
 
-  /// Subscribes that many, at places with their numbers.
+  /// Subscribes that many, at places with their numbers, which the hub keeps.
+  @discardableResult
   private func cast(_ count: Int) -> [Probe] {
     let probes = Probe.many(count)
     for (number, probe) in probes.enumerated() {
-      hub.subscribe(probe, to: Listener.self, fileID: "site", line: UInt(number))
+      hub.subscribe(
+        probe, to: Listener.self, hold: .strongly, fileID: "site", line: UInt(number))
     }
     return probes
   }
 
-  // MARK: Failed
-
-  @Test(
-    "a handler that throws: what, where, who, and what it threw; an incident keeps nobody alive")
+  @Test("a handler that throws: who, where, and what; an incident keeps nobody alive")
   func failed() throws {
     var probe: Probe? = Probe()
     weak let trace = probe
@@ -49,8 +48,7 @@ struct IncidentTests {
     incident.subscription.cancel()
     #expect(!subscription.isActive)
     probe = nil
-    #expect(trace == nil)
-    #expect(incident.protocol == "DelegationTests.Listener")
+    #expect(trace == nil && incident.protocol == "DelegationTests.Listener")
     #expect(incident.subscriber == "DelegationTests.Probe (quota)")
     #expect(incident.site == "Shop/Cart.swift:7")
     // One line, whatever the error's text.
@@ -60,9 +58,7 @@ struct IncidentTests {
         + "Shop/Cart.swift:7, failed in notify: Refusal(reason: \"two\\nlines\")")
   }
 
-  @Test(
-    "a failure of a notification is told in the post's task-locals, though its subscriber leaves meanwhile"
-  )
+  @Test("a failure is told in the post's task-locals, though its subscriber leaves meanwhile")
   func failedNotification() {
     var mortal: Probe? = Probe("mortal")
     let (leaves, gate) = (Probe("leaves"), Gate())
@@ -86,11 +82,9 @@ struct IncidentTests {
     #expect(incidents.history.map(\.duration) == [nil, nil, nil, nil])
   }
 
-  @Test(
-    "what a voter throws is told in the caller's task-locals if `absent:` swallows it, and otherwise goes to the caller"
-  )
+  @Test("what a voter throws is told if `absent:` swallows it, else it goes to the caller")
   func voters() {
-    let probes = cast(2)
+    cast(2)
     let check: @Sendable (any Listener) throws -> Bool = { probe in
       if probe.name == "1" { throw Refusal() }
       return true
@@ -112,12 +106,11 @@ struct IncidentTests {
     #expect(outcomes == [true, true, true, true, true, true, true])
     #expect(told == ["failed vote site:1", "failed vote site:1", "failed ask site:1"])
     #expect(labels.history == ["asked", "asked", "asked"])
-    withExtendedLifetime(probes) {}
   }
 
   @Test("what a handler throws because it was cancelled is none")
   func cancelled() {
-    let probes = cast(2)
+    cast(2)
     let gates = [Gate(), Gate()]
     let decided = stage.start { hub in
       await hub[Listener.self].vote(absent: .abstains) { probe in
@@ -137,18 +130,12 @@ struct IncidentTests {
     given.cancel()
     stage.run()
     for gate in gates { stage.open(gate) }
-    #expect(given.result == false)
-    #expect(told == [])
-    withExtendedLifetime(probes) {}
+    #expect(given.result == false && told == [])
   }
 
-  // MARK: Late
-
-  @Test(
-    "each one that is late is told, though the first decides, in the caller's task-locals, with its time"
-  )
+  @Test("each late one is told, though the first decides, in the caller's task-locals")
   func late() {
-    let probes = cast(4)
+    cast(4)
     let gate = Gate()
     stage.clock.advance(by: .seconds(7))
     let vote = stage.start { hub in
@@ -172,7 +159,6 @@ struct IncidentTests {
     // They are cancelled; whatever they do now is no further incident.
     stage.open(gate)
     #expect(incidents.history.count == 3)
-    withExtendedLifetime(probes) {}
   }
 
   @Test("one is late in the other questions too, but not if it was removed, or has not begun")
@@ -181,20 +167,16 @@ struct IncidentTests {
     let (gate, stuck) = (Gate(), ManualExecutor())
     let handle: @Sendable (any Listener) async -> Void = { if $0.name == "1" { await gate.pass() } }
     let calls: [@Sendable (Delegates<any Listener>) async -> Void] = [
-      { all in
-        _ = await all.ask(combining: .all(), within: .seconds(1), absent: .abstains) {
-          await handle($0)
-        }
-      },
-      { all in _ = await all.collect(within: .seconds(1)) { await handle($0) } },
-      { all in
-        _ = await all.askInTurn(within: .seconds(1), absent: .abstains) {
+      { _ = await $0.ask(combining: .all(), within: .seconds(1), absent: .abstains, handle) },
+      { _ = await $0.collect(within: .seconds(1), handle) },
+      {
+        _ = await $0.askInTurn(within: .seconds(1), absent: .abstains) {
           await handle($0)
           return nil as Int?
         }
       },
-      { all in
-        _ = await all.pass(1, eachWithin: .seconds(1), absent: .abstains) {
+      {
+        _ = await $0.pass(1, eachWithin: .seconds(1), absent: .abstains) {
           await handle($0)
           return $1
         }
@@ -214,12 +196,19 @@ struct IncidentTests {
     #expect(last.result != nil)
     let waiting = Probe()
     hub.subscribe(waiting, to: Listener.self, on: stuck, fileID: "stuck", line: 1)
+    let other = stage.start { hub in
+      await hub[Listener.self].vote { _ in
+        await gate.pass()
+        return true
+      }
+    }
+    stuck.run()
     let vote = stage.start { hub in
       await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
     }
     stage.advance(by: .seconds(1))
-    #expect(vote.result == true)
-    // It is late, and has not been running.
+    #expect(vote.result == true && other.result == nil)
+    // It is late, and has not been running, but for another question.
     #expect(told.suffix(1) == ["late vote stuck:1"])
     #expect(incidents.history.last?.duration == nil)
     #expect(incidents.history.count == 5)
@@ -228,11 +217,7 @@ struct IncidentTests {
     withExtendedLifetime(waiting) {}
   }
 
-  // MARK: Dropped
-
-  @Test(
-    "a mailbox with a limit that overflows is told once until the subscriber has caught up, with how many"
-  )
+  @Test("a mailbox that overflows is told once until its subscriber has caught up")
   func dropped() {
     let probe = Probe()
     let gates = [Gate(), Gate()]
@@ -247,22 +232,19 @@ struct IncidentTests {
       }
       stage.open(gate)
     }
-    #expect(Set(told) == ["dropped notify site:1"])
-    #expect(told.count == 2)
-    #expect(
-      incidents.history.last?.description.contains("has a full mailbox: ") == true)
+    #expect(Set(told) == ["dropped notify site:1"] && told.count == 2)
+    // Since the last report.
+    #expect(incidents.history.map(\.dropped) == [1, 4])
+    #expect(incidents.history.last?.description.contains("has a full mailbox: ") == true)
     #expect(hub.statistics().counts.dropped == 8)
     // One without a limit is never told, nor one that is never full.
-    let (one, other) = (Probe(), Probe())
-    hub.subscribe(one, to: Bystander.self)
-    hub.subscribe(other, to: Bystander.self, mailbox: .dropOldest(limit: 10))
+    hub.subscribe(Probe(), to: Bystander.self, hold: .strongly)
+    hub.subscribe(
+      Probe(), to: Bystander.self, hold: .strongly, mailbox: .dropOldest(limit: 10))
     for _ in 0..<10 { hub[Bystander.self].notify { _ in } }
     stage.run()
     #expect(told.count == 2)
-    withExtendedLifetime((one, other)) {}
   }
-
-  // MARK: Unheard
 
   /// Something else to subscribe.
   private final class Other: Listener {
@@ -270,9 +252,7 @@ struct IncidentTests {
     let log = Recorder<Int>()
   }
 
-  @Test(
-    "a subscriber that nobody keeps is told at the first call, and once; one that was called is not, nor others of its line",
-    arguments: Reach.allCases)
+  @Test("a subscriber that nobody keeps is told at the first call", arguments: Reach.allCases)
   func unheard(reach: Reach) {
     func call() {
       #expect(stage.start { await reach($0) { _ in } }.result != nil)
@@ -305,9 +285,7 @@ struct IncidentTests {
     #expect(told.suffix(1) == ["unheard \(name ?? "") Door.swift:4"])
   }
 
-  @Test(
-    "nor one that has failed, was asked as a further protocol, was removed, or was never to be called"
-  )
+  @Test("not one that was called in any way, was removed, or was never to be called")
   func heard() {
     var mortals = Probe.many(5)
     hub.subscribe(mortals[0], to: Listener.self)

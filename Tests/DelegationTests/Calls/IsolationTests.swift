@@ -21,10 +21,8 @@ private func isBackstage(_ probe: any Listener) -> Bool { MarkedQueue.current ==
 
 @Suite("Closures and subscribers that belong to an actor", .inTurn)
 struct IsolationTests {
-  // MARK: Closures
-
   @Test(
-    "whom the main actor has removed is not called there afterwards, and does not count",
+    "whom the main actor has removed is not called there",
     arguments: CallForm.allCases.filter(\.isOnMainActor), Setting.allCases)
   @MainActor
   func removed(form: CallForm, setting: Setting) async throws {
@@ -51,81 +49,37 @@ struct IsolationTests {
     #expect(subscription.statistics.counts.handled == 0)
   }
 
-  @Test("a quorum counts who has really answered", arguments: [false, true])
-  @MainActor
-  func quorum(isApart: Bool) async {
-    let hub = DelegateHub()
-    let probes = Probe.many(3)
-    let subscriptions = probes.map { hub.subscribe($0, to: Listener.self) }
-    let rule = BooleanRule.unanimous(ofAtLeast: 3)
-    let vote = Task.detached {
-      isApart
-        ? await hub[Listener.self].vote(by: rule, absent: .counts(as: false)) { @MainActor _ in true
-        }
-        : await hub[Listener.self].vote(by: rule) { @MainActor _ in true }
-    }
-    while !subscriptions.contains(where: { $0.statistics.questions.answering > 0 }) {
-      Threads.pause()
-    }
-    subscriptions[2].cancel()
-    #expect(await !vote.value)
-    withExtendedLifetime(probes) {}
-  }
-
   @Test("what the deadline has decided does not begin on the actor any more")
   @MainActor
   func late() async {
-    let clock = ManualClock()
-    let hub = DelegateHub(.init(clock: clock, onIncident: { _ in }))
-    let probe = Probe()
-    let subscription = hub.subscribe(probe, to: Listener.self)
-    let results = Recorder<String>()
-    let all = hub[Listener.self]
-    let calls: [@Sendable () async -> String] = [
-      {
-        let isAgreed = await all.vote(within: .seconds(1), absent: .counts(as: false)) {
-          @MainActor in
-          $0.log.record(1)
-          return true
-        }
-        return "\(isAgreed)"
-      },
-      {
-        "\(await all.collect(within: .seconds(1)) { @MainActor in $0.log.record(2) }.count)"
-      },
-      {
-        let answer = await all.askInTurn(within: .seconds(1), absent: .counts(as: 7)) {
-          @MainActor in
-          $0.log.record(3)
-          return 1
-        }
-        return "\(answer ?? 0)"
-      },
-    ]
-    for (count, call) in calls.enumerated() {
-      let task = Task.detached {
-        let alarm = Task.detached {
-          await clock.waitForSleepers(1)
-          while subscription.statistics.questions.answering == 0 { await Task.yield() }
-          clock.advance(by: .seconds(1))
-        }
-        results.record(await call())
-        await alarm.value
+    let (stage, second) = (Stage { $0.onIncident = { _ in } }, Duration.seconds(1))
+    let probe = stage.cast(1)[0]
+    // The main actor is here.
+    let vote = stage.start {
+      await $0[Listener.self].vote(within: second, absent: .counts(as: false)) { @MainActor in
+        $0.log.record(1)
+        return true
       }
-      // The main actor is kept until the call has returned, at its deadline.
-      while results.count == count { Threads.pause() }
-      await task.value
-      await hub.drain()
     }
-    #expect(results.history == ["false", "1", "7"])
+    let replies = stage.start {
+      await $0[Listener.self].collect(within: second) { @MainActor in $0.log.record(2) }.count
+    }
+    let turn = stage.start {
+      await $0[Listener.self].askInTurn(within: second, absent: .counts(as: 7)) { @MainActor in
+        $0.log.record(3)
+        return 1
+      }
+    }
+    stage.advance(by: second)
+    #expect(vote.result == false && replies.result == 1 && turn.result == 7)
+    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true { await Task.yield() }
     #expect(probe.log.history == [])
   }
 
   @Test("closures and functions of any global actor run there, in every call")
   func otherActors() async throws {
     let hub = DelegateHub()
-    let probes = Probe.many(3)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    hub.cast(3)
     let all = hub[Listener.self]
     let places = Recorder<String>()
     all.notify { @Backstage _ in places.record(MarkedQueue.current) }
@@ -141,10 +95,7 @@ struct IsolationTests {
     #expect(await all.pass(1) { @Backstage in isBackstage($0) ? $1 + 1 : nil } == 4)
     #expect(
       await all.pass(1, absent: .abstains) { @Backstage in isBackstage($0) ? $1 + 1 : nil } == 4)
-    withExtendedLifetime(probes) {}
   }
-
-  // MARK: Callers
 
   /// An actor on a queue that knows itself.
   private actor Room {
@@ -168,37 +119,15 @@ struct IsolationTests {
     }
   }
 
-  @Test(
-    "closures that belong to no actor stay on their caller's, in forEach and in delayingDrain",
-    arguments: 0..<3)
+  @Test("closures that belong to no actor stay on their caller's", arguments: 0..<3)
   func callers(interceptors: Int) async {
     let other = DelegateHub()
     let hook = Hook { _, next in
       interceptors == 1 ? await next() : await other.delayingDrain { await next() }
     }
     let hub = DelegateHub(.init(interceptors: interceptors > 0 ? [hook] : []))
-    let probes = Probe.many(2)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    hub.cast(2)
     #expect(await Room().call(hub) == ["room", "room", "room", "room"])
-    withExtendedLifetime(probes) {}
-  }
-
-  // MARK: Subscribers
-
-  @MainActor
-  private final class Panel: Resident {
-    private(set) var guests: [Int] = []
-    nonisolated init() {}
-
-    func isWelcome(_ guest: Int) -> Bool {
-      MainActor.preconditionIsolated()
-      return guest != 13
-    }
-
-    func didArrive(_ guest: Int) {
-      MainActor.preconditionIsolated()
-      guests.append(guest)
-    }
   }
 
   private actor Reentrant: Resident {
@@ -237,33 +166,17 @@ struct IsolationTests {
   @Test("they are all served at once, each where it lives, in order", arguments: [false, true])
   func residents(isOnItsExecutor: Bool) async {
     let hub = DelegateHub()
-    let (panel, reentrant, loop) = (Panel(), Reentrant(), Loop())
-    let residents: [any Resident] = [panel, reentrant]
-    for resident in residents { hub.subscribe(resident, to: Resident.self) }
+    let (reentrant, loop) = (Reentrant(), Loop())
+    hub.subscribe(reentrant, to: Resident.self)
     hub.subscribe(loop, to: Resident.self, on: isOnItsExecutor ? loop.executor : nil)
     for guest in 0..<100 { hub[Resident.self].notify { await $0.didArrive(guest) } }
     #expect(await hub[Resident.self].vote { await $0.isWelcome(1) })
     #expect(await hub[Resident.self].vote { await $0.isWelcome(13) } == false)
     #expect(await hub[Resident.self].askInTurn { await $0.isWelcome(1) ? 1 : nil } == 1)
     await hub[Resident.self].notifyAndWait { await $0.didArrive(100) }
-    #expect(await panel.guests == Array(0...100))
     #expect(await reentrant.guests == Array(0...100))
     #expect(await loop.guests == Array(0...100))
     #expect(Set(await loop.places) == ["loop"])
     #expect(await hub.drain().isEmpty)
-  }
-
-  @Test("the main actor may subscribe, tell and ask, and goes on where it was")
-  @MainActor
-  func fromTheMainActor() async {
-    let hub = DelegateHub()
-    let panel = Panel()
-    hub.subscribe(panel, to: Resident.self)
-    hub[Resident.self].notify { await $0.didArrive(1) }
-    #expect(await hub[Resident.self].vote { await $0.isWelcome(1) })
-    MainActor.preconditionIsolated()
-    await hub[Resident.self].notifyAndWait { await $0.didArrive(2) }
-    MainActor.preconditionIsolated()
-    #expect(panel.guests == [1, 2])
   }
 }

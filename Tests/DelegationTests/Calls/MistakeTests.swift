@@ -61,9 +61,7 @@ struct MistakeTests {
     }
   }
 
-  @Test(
-    "a mistake stops the program with a message that says what and where",
-    arguments: Mistake.allCases)
+  @Test("a mistake stops the program, which says what and where", arguments: Mistake.allCases)
   @available(*, deprecated)
   func mistakes(mistake: Mistake) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -55,37 +55,6 @@ struct NotifyTests {
     #expect(probes.map(\.log.history) == [[1, 2, 3], [1, 2, 3]])
   }
 
-  // MARK: On the main actor
-
-  /// Lets all handlers come to the main actor that are on their way there.
-  @MainActor
-  private func settle(_ stage: Stage) async {
-    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true { await Task.yield() }
-  }
-
-  @Test("whoever has cancelled one on the main actor sees no handler of it begin there")
-  @MainActor
-  func cancelled() async {
-    let stage = Stage()
-    let windows = (0..<5).map { _ in Window() }
-    let subscriptions = windows.map { stage.hub.subscribe($0, to: Screen.self) }
-    stage.hub[Screen.self].notify { @MainActor in $0.lines.append("on its way") }
-    // The worker comes as far as it can: the main actor is busy with this test.
-    stage.run()
-    subscriptions[0].cancel()
-    await settle(stage)
-    #expect(windows.map(\.lines.count) == [0, 1, 1, 1, 1])
-    #expect(subscriptions[0].statistics.counts.cancelled == 1)
-    // A handler that cancels everybody is the last to begin there.
-    stage.hub[Screen.self].notify { @MainActor [hub = stage.hub] in
-      $0.lines.append("the last")
-      hub.unsubscribeAll(from: Screen.self)
-    }
-    stage.run()
-    await settle(stage)
-    #expect(windows.flatMap(\.lines).filter { $0 == "the last" }.count == 1)
-  }
-
   @Test("what waits behind one that waits for the main actor is discarded if the subscriber dies")
   @MainActor
   func dead() async {

@@ -11,64 +11,39 @@ struct QuestionCountTests {
     statistics.protocols.flatMap(\.subscribers).map(\.questions.description)
   }
 
-  @Test(
-    "those that were under way when the outcome was fixed are abandoned, and the rest not asked")
-  func early() {
-    let (suspended, probes) = (Gate(), stage.cast(4))
-    let vote = stage.start { hub in
-      await hub[Listener.self].vote { probe in
-        if probe.name < "2" { await suspended.pass() }
-        return probe.name < "2"
-      }
-    }
-    #expect(vote.result == false)
-    #expect(statistics.addressed == 0)
-    #expect(
-      each() == [asked(answering: 1), asked(answering: 1), asked(answered: 1), asked()])
-    #expect(statistics.protocols[0].subscribers.map(\.running) == [1, 1, 0, 0])
-    stage.open(suspended)
-    #expect(
-      each() == [asked(abandoned: 1), asked(abandoned: 1), asked(answered: 1), asked()])
-    #expect(stage.perform { await $0[Listener.self].vote { $0.name < "1" } } == false)
-    #expect(questions == asked(answered: 3, abandoned: 2))
-    withExtendedLifetime(probes) {}
-  }
-
   @Test("those whose caller was cancelled before they answered are abandoned", arguments: [1, 3])
   func cancelled(count: Int) {
-    let (gate, probes) = (Gate(), stage.cast(count))
-    let calls = [
-      stage.start { hub in
-        await hub[Listener.self].vote { _ in
+    let gate = Gate()
+    stage.cast(count)
+    let calls: [@Sendable (Delegates<any Listener>) async -> Bool] = [
+      {
+        await $0.vote { _ in
           await gate.pass()
           return true
         }
       },
-      stage.start { hub in
-        await hub[Listener.self].vote(absent: .abstains) { _ in
+      {
+        await $0.vote(absent: .abstains) { _ in
           await gate.pass()
           throw Refusal()
         }
       },
-      stage.start { hub in
-        await hub[Listener.self].askInTurn { _ in
+      {
+        await $0.askInTurn { _ in
           await gate.pass()
           return true
         } ?? false
       },
     ]
+    let acts = calls.map { call in stage.start { await call($0[Listener.self]) } }
     let all = 2 * count + 1
-    for call in calls { call.cancel() }
+    for act in acts { act.cancel() }
     #expect(questions == asked(answering: all))
     stage.open(gate)
-    #expect(calls.map(\.result) == [true, true, true])
-    #expect(questions == asked(abandoned: all))
-    withExtendedLifetime(probes) {}
+    #expect(acts.map(\.result) == [true, true, true] && questions == asked(abandoned: all))
   }
 
-  @Test(
-    "errors are counted wherever they go, and once; one that is late when it ends is late, and nothing else"
-  )
+  @Test("errors are counted once, wherever they go; what ends late is late, and nothing else")
   func failures() {
     let gate = Gate()
     let probes = Probe.many(3)
@@ -110,9 +85,8 @@ struct QuestionCountTests {
 
   @Test("those that are gone, do not conform, or whose executor stands still are not asked")
   func absent() {
-    let (own, stuck, probes, gone) = (
-      ManualExecutor(), Probe("stuck"), stage.cast(3), Probe("gone")
-    )
+    let (own, stuck, gone) = (ManualExecutor(), Probe("stuck"), Probe("gone"))
+    stage.cast(3)
     let subscription = stage.hub.subscribe(gone, to: Listener.self)
     stage.hub.subscribe(Probe("mortal"), to: Listener.self)
     let delegates = stage.hub[Listener.self].conforming(to: Unheard.self)
@@ -129,8 +103,7 @@ struct QuestionCountTests {
         },
       ]
     }
-    #expect(outcomes == [true, true, true, true, true, true])
-    #expect(questions == asked(answered: 3))
+    #expect(outcomes == [true, true, true, true, true, true] && questions == asked(answered: 3))
     let isAsked = Recorder<Bool>()
     stage.hub.subscribe(stuck, to: Bystander.self, on: own)
     for _ in 0..<2 {
@@ -145,8 +118,7 @@ struct QuestionCountTests {
     }
     own.run()
     stage.run()
-    #expect(isAsked.history.isEmpty)
-    #expect(questions == asked(answered: 3))
-    withExtendedLifetime((probes, gone, stuck)) {}
+    #expect(isAsked.history.isEmpty && questions == asked(answered: 3))
+    withExtendedLifetime((gone, stuck)) {}
   }
 }

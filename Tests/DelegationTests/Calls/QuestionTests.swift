@@ -3,14 +3,10 @@ import Testing
 
 @Suite("vote and ask", .inTurn)
 struct QuestionTests {
-  // MARK: Forms of the closure
-
-  @Test(
-    "one that awaits nothing is called in the caller's task, one after another, to the decision")
+  @Test("one that awaits nothing is called in the caller's task, in turn, to the decision")
   func inPlace() async {
     let hub = DelegateHub()
-    let probes = Probe.many(4)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    hub.cast(4)
     let (tasks, called) = (Recorder<Int?>(), Recorder<String>())
     tasks.record(withUnsafeCurrentTask { $0?.hashValue })
     let isAgreed = await hub[Listener.self].vote {
@@ -18,99 +14,58 @@ struct QuestionTests {
       tasks.record(withUnsafeCurrentTask { $0?.hashValue })
       return $0.name != "2"
     }
-    #expect(!isAgreed)
-    #expect(called.history == ["0", "1", "2"])
-    #expect(Set(tasks.history).count == 1)
-    withExtendedLifetime(probes) {}
-  }
-
-  @Test(
-    "one that awaits is called side by side, and its answers come in the order of the subscribers")
-  func sideBySide() {
-    let stage = Stage()
-    let gates = (0..<5).map { _ in Gate() }
-    let answered = Recorder<String>()
-    let probes = stage.cast(5)
-    let ask = stage.start { hub in
-      await hub[Listener.self].ask(combining: .all()) { probe in
-        await gates[Int(probe.name)!].pass()
-        answered.record(probe.name)
-        return probe.name
-      }
-    }
-    #expect(gates.map(\.arrived) == [1, 1, 1, 1, 1])
-    for gate in gates.reversed() {
-      #expect(ask.result == nil)
-      stage.open(gate)
-    }
-    #expect(answered.history == ["4", "3", "2", "1", "0"])
-    #expect(ask.result == ["0", "1", "2", "3", "4"])
-    withExtendedLifetime(probes) {}
+    #expect(!isAgreed && called.history == ["0", "1", "2"] && Set(tasks.history).count == 1)
   }
 
   @Test("what a closure throws keeps its type, in every form; one that throws nothing needs no try")
   func typedThrows() async {
-    let hub = DelegateHub()
-    let probe = Probe()
-    hub.subscribe(probe, to: Listener.self)
-    let caught = Recorder<String>()
-    func expect(_ place: String, _ body: () async throws(Refusal) -> Void) async {
+    let (hub, caught) = (DelegateHub(), Recorder<String>())
+    hub.cast(1)
+    func expect(_ place: String, _ body: (Refusal) async throws(Refusal) -> Void) async {
       do throws(Refusal) {
-        try await body()
+        try await body(Refusal(reason: place))
         Issue.record("it did not throw: \(place)")
       } catch {
         caught.record(error.reason)
       }
     }
     for all in [hub[Listener.self], hub[Listener.self].conforming(to: Listener.self)] {
-      await expect("vote") { () throws(Refusal) in
-        _ = try await all.vote { _ throws(Refusal) in throw Refusal(reason: "vote") }
+      await expect("vote") { no throws(Refusal) in
+        _ = try await all.vote { _ throws(Refusal) in throw no }
       }
-      await expect("awaiting vote") { () throws(Refusal) in
+      await expect("awaiting vote") { no throws(Refusal) in
         _ = try await all.vote { _ async throws(Refusal) in
           await Task.yield()
-          throw Refusal(reason: "awaiting vote")
+          throw no
         }
       }
-      await expect("main vote") { () throws(Refusal) in
-        _ = try await all.vote { @MainActor _ throws(Refusal) in throw Refusal(reason: "main vote")
-        }
+      await expect("main vote") { no throws(Refusal) in
+        _ = try await all.vote { @MainActor _ throws(Refusal) in throw no }
       }
-      await expect("ask") { () throws(Refusal) in
-        _ = try await all.ask(combining: .sum()) { _ throws(Refusal) -> Int in
-          throw Refusal(reason: "ask")
-        }
+      await expect("ask") { no throws(Refusal) in
+        _ = try await all.ask(combining: .sum()) { _ throws(Refusal) -> Int in throw no }
       }
-      await expect("awaiting ask") { () throws(Refusal) in
+      await expect("awaiting ask") { no throws(Refusal) in
         _ = try await all.ask(combining: .sum()) { _ async throws(Refusal) -> Int in
           await Task.yield()
-          throw Refusal(reason: "awaiting ask")
+          throw no
         }
       }
-      await expect("in turn") { () throws(Refusal) in
-        _ = try await all.askInTurn { _ async throws(Refusal) -> Int? in
-          throw Refusal(reason: "in turn")
-        }
+      await expect("in turn") { no throws(Refusal) in
+        _ = try await all.askInTurn { _ async throws(Refusal) -> Int? in throw no }
       }
-      await expect("pass") { () throws(Refusal) in
-        _ = try await all.pass(1) { _, _ async throws(Refusal) -> Int? in
-          throw Refusal(reason: "pass")
-        }
+      await expect("pass") { no throws(Refusal) in
+        _ = try await all.pass(1) { _, _ async throws(Refusal) -> Int? in throw no }
       }
     }
-    let places = [
-      "vote", "awaiting vote", "main vote", "ask", "awaiting ask", "in turn", "pass",
-    ]
+    let places = ["vote", "awaiting vote", "main vote", "ask", "awaiting ask", "in turn", "pass"]
     #expect(caught.history == places + places)
   }
-
-  // MARK: Rules and combiners
 
   @Test("each rule decides as it says", arguments: 0...3)
   func rules(yes: Int) async {
     let hub = DelegateHub()
-    let probes = Probe.many(3)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    hub.cast(3)
     let rules: [(rule: BooleanRule, isAgreed: Bool)] = [
       (.unanimous, yes == 3), (.anyone, yes > 0), (.nobody, yes == 0), (.majority, yes > 1),
       (.atLeast(2), yes >= 2), (.unanimous(ofAtLeast: 3), yes == 3),
@@ -131,7 +86,6 @@ struct QuestionTests {
       ]
       #expect(votes == Array(repeating: isAgreed, count: 4), "\(rule) of \(yes)")
     }
-    withExtendedLifetime(probes) {}
   }
 
   /// Notes what it hears.
@@ -152,13 +106,10 @@ struct QuestionTests {
     mutating func finish() -> [String] { heard + ["finished"] }
   }
 
-  @Test(
-    "combiners make one value of the answers; one of one's own hears how many there are and who is absent"
-  )
+  @Test("combiners make one value of the answers, and hear who is absent")
   func combiners() async {
     let hub = DelegateHub(.init(onIncident: { _ in }))
-    let probes = Probe.many(3)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
+    hub.cast(3)
     let all = hub[Listener.self]
     #expect(await all.ask(combining: .sum()) { Int($0.name)! } == 3)
     #expect(await all.ask(combining: .all()) { $0.name } == ["0", "1", "2"])
@@ -173,27 +124,21 @@ struct QuestionTests {
       await all.ask(combining: Noting()) { $0.name == "1" ? "stop" : $0.name } == [
         "asking 3", "0 from 0", "stop from 1",
       ])
-    let absent = await all.ask(combining: Noting(), absent: .abstains) { probe in
-      if probe.name == "1" { throw Refusal() }
-      return probe.name
+    for absence in [DelegateHub.Absence.abstains, .counts(as: "none")] {
+      let absent = await all.ask(combining: Noting(), absent: absence) { probe in
+        if probe.name == "1" { throw Refusal() }
+        return probe.name
+      }
+      // Asked apart, they may answer in any order.
+      #expect(absent.sorted() == ["0 from 0", "2 from 2", "asking 3", "finished", "none from 1"])
     }
-    // Asked apart, they may answer in any order.
-    #expect(absent.sorted() == ["0 from 0", "2 from 2", "asking 3", "finished", "none from 1"])
-    let counted = await all.ask(combining: Noting(), absent: .counts(as: "none")) { probe in
-      if probe.name == "1" { throw Refusal() }
-      return probe.name
-    }
-    #expect(counted.sorted() == absent.sorted())
-    withExtendedLifetime(probes) {}
   }
-
-  // MARK: Who is absent
 
   @Test("at the deadline who has not answered counts as absent says", arguments: [1, 3])
   func late(count: Int) {
     let stage = Stage { $0.onIncident = { _ in } }
     let gate = Gate()
-    let probes = stage.cast(count)
+    stage.cast(count)
     func vote(_ absence: DelegateHub.Absence<Bool>) -> Stage.Act<Bool> {
       stage.start { hub in
         await hub[Listener.self].vote(within: .seconds(1), absent: absence) { probe in
@@ -217,65 +162,5 @@ struct QuestionTests {
     #expect(ask.result == ["late", "1", "2"].prefix(count).map(\.self))
     stage.open(gate)
     #expect(stage.perform { await $0.drain().isEmpty } == true)
-    withExtendedLifetime(probes) {}
-  }
-
-  @Test(
-    "who is removed, dies or does not conform while its actor or executor is busy was not asked: neither late nor counted",
-    arguments: [false, true], ["removed", "dead", "not conforming"])
-  @MainActor
-  func goneBeforeItsTurn(isOnExecutor: Bool, fate: String) async {
-    let clock = ManualClock()
-    let incidents = Recorder<String>()
-    let hub = DelegateHub(
-      .init(
-        clock: clock,
-        onIncident: { if $0.kind == .late { incidents.record($0.description) } }))
-    let stuck = ManualExecutor()
-    var gone: Probe? = Probe("gone")
-    let subscription = hub.subscribe(
-      gone!, to: Bystander.self, on: isOnExecutor ? stuck : nil)
-    let others = Recorder<String>()
-    let call = Task.detached {
-      let delegates =
-        fate == "not conforming"
-        ? hub[Bystander.self].conforming(to: (any Bystander & Error).self) : nil
-      if let delegates {
-        return await [
-          delegates.vote(
-            by: .atLeast(1), within: .seconds(1), absent: .counts(as: true)
-          ) { @MainActor _ in true },
-          !delegates.collect(within: .seconds(1)) { @MainActor _ in 1 }.isEmpty,
-        ]
-      }
-      let all = hub[Bystander.self]
-      if isOnExecutor {
-        return await [
-          all.vote(by: .atLeast(1), within: .seconds(1), absent: .counts(as: true)) { _ in true }
-        ]
-      }
-      return await [
-        all.vote(by: .atLeast(1), within: .seconds(1), absent: .counts(as: true)) {
-          @MainActor in
-          others.record($0.name)
-          return true
-        }
-      ]
-    }
-    if fate != "not conforming" {
-      // The main actor is here, and the other executor stands still: the question is on its way.
-      while clock.sleepers == 0 { Threads.pause() }
-      if fate == "removed" { subscription.cancel() } else { gone = nil }
-      clock.advance(by: .seconds(1))
-    }
-    let results = await call.value
-    #expect(results.allSatisfy { !$0 })
-    // A worker that has come to it finds that it is gone; one that waits for the other executor is still there.
-    _ = isOnExecutor ? await hub.drain(within: .zero) : await hub.drain()
-    #expect(incidents.history == [])
-    #expect(others.history == [])
-    #expect(subscription.statistics.questions.description == asked())
-    stuck.run()
-    withExtendedLifetime(gone) {}
   }
 }

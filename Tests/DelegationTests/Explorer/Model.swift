@@ -122,7 +122,7 @@ struct Model {
   var lastReordering = 0
   /// The notifications that were posted, and those whose posters wait, in order.
   private var posted: [Int] = [], awaited: [Int] = []
-  /// How many of the latest are repeated for a new subscription.
+  /// How many of the latest are repeated for a new subscription, as many as it may hold.
   var replayCount = 0
   /// The subscriptions to events.
   var lines: [Line] = []
@@ -196,7 +196,7 @@ struct Model {
       episodes[index].options.priority = options.priority
       lastReordering = now
     } else {
-      let replayed = posted.suffix(replayCount)
+      let replayed = posted.suffix(min(replayCount, options.limit ?? replayCount))
       episodes.append(
         Episode(
           player: player, options: options, opened: now, place: now, addressed: Array(replayed),

@@ -39,7 +39,7 @@ struct Schedules {
   /// That many schedules of each script are tried.
   static let schedulesOfOneScript: UInt64 = 16
   /// How many schedules of each kind are tried in a usual run; see ``Effort``.
-  static let usualCount = 1_200
+  static let usualCount = 1_000
 
   /// Plays this kind's share of the schedules, up to the first that goes wrong.
   ///

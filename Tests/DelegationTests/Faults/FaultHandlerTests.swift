@@ -4,47 +4,50 @@ import Testing
 /// The rows of the documentation's table of faults that are about handlers and incidents, by their names there.
 @Suite("Faults: handlers that do not return as they should, and who hears of it", .inTurn)
 struct FaultHandlerTests {
-  let clock = ManualClock()
   let gate = Gate()
   let told = Recorder<String>()
 
   /// A hub that writes down its incidents, with three subscribers, at places with their numbers.
-  private func makeHub(on executor: (any TaskExecutor)? = nil, slowAfter: Duration? = nil)
-    -> DelegateHub
-  {
-    let hub = DelegateHub(
-      .init(
-        executor: executor, clock: clock,
-        onIncident: { [told] in told.record("\($0.kind) in \($0.call) at \($0.site)") },
-        slowAfter: slowAfter))
+  private func makeStage(slowAfter: Duration? = nil) -> Stage {
+    let stage = Stage { [told] in
+      $0.onIncident = { told.record("\($0.kind) in \($0.call) at \($0.site)") }
+      $0.slowAfter = slowAfter
+    }
     for probe in Probe.many(3) {
-      hub.subscribe(
+      stage.hub.subscribe(
         probe, to: Listener.self, hold: .strongly, fileID: "site", line: UInt(probe.name)!)
     }
-    return hub
+    return stage
   }
 
   @Test("A handler throws")
-  func handlerThrows() async {
-    let hub = makeHub()
+  func handlerThrows() {
+    let stage = makeStage()
     let handle: @Sendable (any Listener) throws(Refusal) -> Bool = { probe throws(Refusal) in
       probe.log.record(1)
       if probe.name == "1" { throw Refusal() }
       return true
     }
-    hub.listeners.notify { _ = try handle($0) }
-    await hub.listeners.notifyAndWait { $0.log.record(2) }
-    #expect(hub.listeners.subscribers.allSatisfy { $0.log.history == [1, 2] })
-    #expect(hub.counted == counts(handled: 5, failed: 1))
-    await #expect(throws: Refusal()) {
-      try await hub.listeners.vote { p throws(Refusal) in try handle(p) }
+    stage.listeners.notify { _ = try handle($0) }
+    stage.listeners.notify { $0.log.record(2) }
+    stage.run()
+    #expect(stage.listeners.subscribers.allSatisfy { $0.log.history == [1, 2] })
+    #expect(stage.counted == counts(handled: 5, failed: 1))
+    let error = stage.perform { hub in
+      do throws(Refusal) {
+        return "\(try await hub.listeners.vote { p throws(Refusal) in try handle(p) })"
+      } catch {
+        return "thrown \(error.reason)"
+      }
     }
-    #expect(throws: Refusal()) { try hub.listeners.forEach { _ = try handle($0) } }
-    #expect(await !hub.listeners.vote(absent: .counts(as: false)) { try handle($0) })
-    #expect(await hub.listeners.vote(absent: .abstains) { try handle($0) })
-    let replies = await hub.listeners.collect { try handle($0) }
-    #expect(replies.map { $0.error == nil } == [true, false, true])
-    await hub.drain()
+    #expect(error == "thrown ")
+    #expect(throws: Refusal()) { try stage.listeners.forEach { _ = try handle($0) } }
+    let votes = [DelegateHub.Absence.counts(as: false), .abstains].map { absence in
+      stage.perform { await $0.listeners.vote(absent: absence) { try handle($0) } }
+    }
+    #expect(votes == [false, true])
+    let replies = stage.perform { await $0.listeners.collect { try handle($0) } }
+    #expect(replies?.map { $0.error == nil } == [true, false, true])
     #expect(
       told.history == [
         "failed in notify at site:1", "failed in vote at site:1", "failed in vote at site:1",
@@ -52,55 +55,36 @@ struct FaultHandlerTests {
   }
 
   @Test("A handler hangs for ever")
-  func handlerHangs() async throws {
-    let hub = makeHub(slowAfter: .seconds(1))
-    let probes = hub.listeners.subscribers
-    hub.listeners.notify { [gate] in if $0.name == "1" { await gate.pass() } }
-    for number in 0..<100 { hub.listeners.notify { $0.log.record(number) } }
-    for place in [0, 2] { #expect(await probes[place].log.history(of: 100) == Array(0..<100)) }
-    await gate.arrivals()
-    let told = told
-    #expect(await passingTime { await told.history(of: 1) } == ["slow in notify at site:1"])
-    let answers = Task { [gate] in
+  func handlerHangs() throws {
+    let stage = makeStage(slowAfter: .seconds(1))
+    let probes = stage.listeners.subscribers
+    stage.listeners.notify { [gate] in if $0.name == "1" { await gate.pass() } }
+    for number in 0..<100 { stage.listeners.notify { $0.log.record(number) } }
+    stage.run()
+    stage.advance(by: .seconds(1))
+    for place in [0, 2] { #expect(probes[place].log.history == Array(0..<100)) }
+    #expect(told.history == ["slow in notify at site:1"])
+    let answers = stage.start { [gate] hub in
       await hub.listeners.ask(combining: .all(), within: .seconds(5), absent: .counts(as: "late")) {
-        probe in
-        if probe.name == "1" { await gate.pass() }
-        return probe.name
+        if $0.name == "1" { await gate.pass() }
+        return $0.name
       }
     }
-    await gate.arrivals(2)
-    // An answer after the deadline would be late.
-    while hub.statistics().questions.answered < 2 { await Task.yield() }
-    #expect(await passingTime { await answers.value } == ["0", "late", "2"])
-    #expect(told.history.contains("late in ask at site:1"))
-    let left = await passingTime { await hub.drain(within: .seconds(5)) }
-    let hung = try #require(left.subscribers.first)
+    let drain = stage.start { await $0.drain(within: .seconds(5)) }
+    stage.advance(by: .seconds(5))
+    #expect(answers.result == ["0", "late", "2"] && told.history.contains("late in ask at site:1"))
+    let hung = try #require(drain.result?.subscribers.first)
     #expect(hung.site == "site:1" && hung.running == 2 && hung.waiting == 100)
     hung.subscription.cancel()
-    gate.open()
-    await hub.drain()
-    #expect(probes[1].log.history == [] && hub.counted == counts(handled: 203, cancelled: 100))
-  }
-
-  /// Lets time pass until a call has returned.
-  private func passingTime<Result: Sendable>(_ call: @Sendable () async -> Result) async -> Result {
-    let time = Task { [clock] in
-      while !Task.isCancelled {
-        clock.advance(by: .seconds(5))
-        await Task.yield()
-      }
-    }
-    let result = await call()
-    time.cancel()
-    // It may be about to let more time pass, which is not to be that of the next call.
-    await time.value
-    return result
+    stage.open(gate)
+    #expect(probes[1].log.history == [] && stage.counted == counts(handled: 203, cancelled: 100))
   }
 
   @Test("A handler blocks its thread")
   func handlerBlocks() async {
-    let (hub, blockade) = (makeHub(on: ThreadPool(threads: 3)), Blockade())
-    let probes = hub.listeners.subscribers
+    let (clock, blockade) = (ManualClock(), Blockade())
+    let hub = DelegateHub(clock, on: ThreadPool(threads: 3))
+    let probes = hub.cast(3)
     hub.listeners.notify { if $0.name == "1" { blockade.enter() } }
     await blockade.entry()
     for number in 0..<10 { hub.listeners.notify { $0.log.record(number) } }
@@ -123,39 +107,34 @@ struct FaultHandlerTests {
   }
 
   @Test("A handler is cancelled while it runs")
-  func handlerIsCancelled() async {
-    let (hub, begun) = (makeHub(), Gate())
-    let probe = hub.listeners.subscribers[1]
-    hub.listeners.notify { [gate] probe in
+  func handlerIsCancelled() {
+    let stage = makeStage()
+    let probe = stage.listeners.subscribers[1]
+    stage.listeners.notify { [gate] probe in
       guard probe.name == "1" else { return }
       await gate.pass()
       probe.log.record(Task.isCancelled ? -1 : 1)
     }
-    hub.listeners.notify { if $0.name == "1" { $0.log.record(2) } }
-    await gate.arrivals()
+    stage.listeners.notify { if $0.name == "1" { $0.log.record(2) } }
     // A decided vote cancels it, and does not wait for it.
-    let outcome = await hub.listeners.vote { [gate] probe in
-      guard probe.name == "1" else {
-        await begun.arrivals()
-        return false
+    let vote = stage.start { [gate] hub in
+      await hub.listeners.vote { probe in
+        guard probe.name == "1" else { return probe.name == "0" }
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          probe.log.record(3)
+        }
+        return true
       }
-      await withTaskCancellationHandler {
-        begun.arrive()
-        await gate.pass()
-      } onCancel: {
-        probe.log.record(3)
-      }
-      return true
     }
-    #expect(!outcome)
-    #expect(await probe.log.history(of: 1) == [3])
+    #expect(vote.result == false && probe.log.history == [3])
     // Its subscription's end lets it run on, and discards what waits behind it.
-    hub.unsubscribe(probe)
-    async let ended = hub.unsubscribeAndWait(probe)
-    gate.open()
-    #expect(await ended.isEmpty)
-    await hub.drain()
-    #expect(probe.log.history == [3, 1] && hub.counted == counts(handled: 5, cancelled: 1))
+    let ended = stage.start { await $0.unsubscribeAndWait(probe) }
+    #expect(ended.result == nil)
+    stage.open(gate)
+    #expect(ended.result?.isEmpty == true)
+    #expect(probe.log.history == [3, 1] && stage.counted == counts(handled: 5, cancelled: 1))
   }
 
   @Test("The closure of onIncident blocks")
@@ -201,22 +180,20 @@ struct FaultHandlerTests {
   }
 
   @Test("A subscriber is late")
-  func subscriberIsLate() async {
-    let hub = makeHub()
-    async let outcome = hub.listeners.vote(within: .seconds(1), absent: .counts(as: false)) {
-      [gate] probe in
-      if probe.name != "1" { await gate.pass() }
-      return true
+  func subscriberIsLate() {
+    let stage = makeStage()
+    let vote = stage.start { [gate] hub in
+      await hub.listeners.vote(within: .seconds(1), absent: .counts(as: false)) { probe in
+        if probe.name != "1" { await gate.pass() }
+        return true
+      }
     }
-    await gate.arrivals(2)
-    await clock.waitForSleepers(1)
-    clock.advance(by: .seconds(1))
-    #expect(await !outcome)
-    #expect(await told.history(of: 2) == ["late in vote at site:0", "late in vote at site:2"])
-    #expect(hub.statistics().questions.answering == 2)
-    gate.open()
-    await hub.drain()
-    #expect(hub.statistics().protocols[0].subscribers.map(\.questions.late) == [1, 0, 1])
-    #expect(told.count == 2)
+    stage.advance(by: .seconds(1))
+    #expect(vote.result == false && stage.hub.statistics().questions.answering == 2)
+    #expect(told.history == ["late in vote at site:0", "late in vote at site:2"])
+    stage.open(gate)
+    #expect(
+      stage.hub.statistics().protocols[0].subscribers.map(\.questions.late) == [1, 0, 1])
+    #expect(stage.isDrained && told.count == 2)
   }
 }

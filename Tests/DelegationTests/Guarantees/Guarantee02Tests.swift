@@ -5,8 +5,7 @@ import Testing
 struct Guarantee02Tests {
   let stage = Stage()
 
-  @Test(
-    "a removed subscriber hears nothing of what waited, and what has started goes on, uncancelled")
+  @Test("a removed one hears nothing of what waited; what has started goes on, uncancelled")
   func waitingAndStarted() {
     for removal in Removal.allCases {
       let (stage, gate, probe) = (Stage(), Gate(), Probe("it"))
@@ -83,21 +82,6 @@ struct Guarantee02Tests {
     }
   }
 
-  @Test(
-    "an id ends the subscriptions that were made with it, and no others; the object finds them, too"
-  )
-  func identified() {
-    let (hub, probes) = (DelegateHub(), Probe.many(2))
-    let number = hub.subscribe(probes[0], to: Listener.self, id: 7)
-    let text = hub.subscribe(probes[1], to: Listener.self, id: "7")
-    for (id, expected) in [(8, [true, true]), (7, [false, true])] {
-      hub.unsubscribe(id: id)
-      #expect([number.isActive, text.isActive] == expected)
-    }
-    hub.unsubscribe(probes[1])
-    #expect(!text.isActive)
-  }
-
   @Test("an object may unsubscribe itself in its deinit")
   func inDeinit() {
     final class Leaver: Listener, Bystander {
@@ -125,14 +109,14 @@ struct Guarantee02Tests {
     arguments: CallForm.allCases.filter(\.isOnMainActor))
   @MainActor
   func onTheMainActor(form: CallForm) async {
-    for round in rounds(20) {
+    for round in rounds(8) {
       let (hub, log) = (DelegateHub(), Recorder<Int>())
       hub.cast(1 + round % 2)
       let cancelled = Guarded(false)
       let call = Task.detached {
         await form(hub.listeners) { _ in if cancelled.withLock({ $0 }) { log.record(round) } }
       }
-      Threads.pause(round * 20)
+      Threads.pause(round * 40)
       hub.listeners.registry.unsubscribeAll()
       cancelled.withLock { $0 = true }
       _ = await call.value

@@ -7,45 +7,40 @@ struct Guarantee03Tests {
   /// For threads that are blocked: what they take is not taken from other tests.
   private static let pool = ThreadPool(threads: 32)
 
-  @Test("every call may be made from everywhere", arguments: Place.allCases)
+  @Test("every call may be made from everywhere", arguments: Place.all)
   func everyCall(place: Place) async {
-    for call in Call.allCases {
+    for call in Call.all {
       let (scene, made) = (Scene(place), Gate())
-      scene.trigger.set {
-        guard call.isAwaited else {
-          call.make(in: scene)
-          return made.arrive()
-        }
-        Task {
-          await call.make(in: scene)
-          made.arrive()
-        }
-      } asynchronously: {
+      let make: @Sendable () async -> Void = {
         await call.make(in: scene)
         made.arrive()
       }
-      await scene.play()
-      scene.end()
+      scene.trigger.set(
+        {
+          guard let now = call.now else { return _ = Task { await make() } }
+          now(scene)
+          made.arrive()
+        }, awaited: make)
+      await place.play(scene)
+      scene.gate.open()
       await made.arrivals()
       await expectService(by: scene.hub)
       #expect(await scene.hub.drain().isEmpty, "\(call)")
     }
   }
 
-  @Test(
-    "what runs anywhere may take its time: the hub serves everybody else meanwhile",
-    arguments: Place.allCases)
+  @Test("what runs anywhere may take its time: the hub serves all others", arguments: Place.all)
   func blocked(place: Place) async {
     let (scene, blockade) = (Scene(place, on: Self.pool), Blockade())
-    scene.trigger.set(synchronously: blockade.enter, asynchronously: { blockade.enter() })
+    scene.trigger.set(blockade.enter, awaited: { blockade.enter() })
     let other = Task(executorPreference: Self.pool) {
       await blockade.entry()
       await expectService(by: scene.hub)
-      for call in Call.allCases where !call.waitsForOthers { await call.make(in: scene) }
+      for call in Call.all where !call.waitsForOthers { await call.make(in: scene) }
       return blockade.end()
     }
-    await Task(executorPreference: Self.pool) { await scene.play() }.value
-    scene.end()
+    await Task(executorPreference: Self.pool) { await place.play(scene) }.value
+    scene.gate.open()
     #expect(await other.value, "somebody waited for \(place)")
     #expect(await scene.hub.drain().isEmpty)
   }
@@ -116,32 +111,48 @@ struct Guarantee03Tests {
     await occupant.value
   }
 
-  @Test(
-    "handlers that wait for each other, each for all of the others' calls, all go on",
-    arguments: [1, 3])
-  func waitingForEachOther(subscribers: Int) async {
-    for _ in rounds(10) {
-      let (hubs, gate) = ([DelegateHub(), DelegateHub()], Gate())
-      let done = Recorder<Void>()
-      for hub in hubs { hub.cast(subscribers) }
-      let subscriptions = hubs.flatMap {
-        $0.statistics().protocols[0].subscribers.map(\.subscription)
-      }
-      for (hub, other) in zip(hubs, hubs.reversed()) {
-        hub.listeners.notify { probe in
+  /// What handlers wait for that wait at the same time.
+  enum Wait: CaseIterable {
+    case drains, notifyAndWait, cancelsNext, drainsNextHub, mixed
+  }
+
+  /// How many wait, subscribed to how many hubs.
+  private static let sizes = [(2, 1), (2, 2), (3, 3), (10, 1), (10, 2), (10, 10)]
+
+  @Test("handlers that wait for all or for each other all go on", arguments: Wait.allCases)
+  func waitingForEachOther(wait: Wait) async {
+    for (count, hubCount) in rounds(3).flatMap({ _ in Self.sizes }) {
+      for isVote in [false, true] {
+        let (gate, done) = (Gate(), Recorder<Void>())
+        let hubs = (0..<hubCount).map { _ in DelegateHub() }
+        let tokens = Probe.many(count).enumerated().map { number, probe in
+          hubs[number % hubCount].subscribe(probe, to: Listener.self, hold: .strongly)
+        }
+        let handle: @Sendable (any Listener) async -> Bool = { probe in
           await gate.pass()
-          switch Int(probe.name)! {
-          case 0: await other.drain()
-          case 1: await other.listeners.notifyAndWait { _ in }
-          default: await subscriptions[hub === hubs[0] ? 3 : 0].cancelAndWait()
+          let number = Int(probe.name)!
+          let (own, next) = (hubs[number % hubCount], hubs[(number + 1) % hubCount])
+          switch (wait, number % 3) {
+          case (.drains, _), (.mixed, 0): await own.drain()
+          case (.notifyAndWait, _), (.mixed, 1): await next.listeners.notifyAndWait { _ in }
+          case (.cancelsNext, _), (.mixed, _): await tokens[(number + 1) % count].cancelAndWait()
+          case (.drainsNextHub, _): await next.drain()
           }
           done.record(())
+          return true
         }
+        let calls = hubs.map { hub in
+          Task {
+            if isVote { return await hub.listeners.vote(handle) }
+            return await hub.listeners.notifyAndWait { _ = await handle($0) }.left.isEmpty
+          }
+        }
+        await gate.arrivals(count)
+        gate.open()
+        for call in calls { #expect(await call.value) }
+        for hub in hubs { #expect(await hub.drain().isEmpty) }
+        #expect(done.count == count)
       }
-      await gate.arrivals(2 * subscribers)
-      gate.open()
-      for hub in hubs { #expect(await hub.drain().isEmpty) }
-      #expect(done.count == 2 * subscribers)
     }
   }
 }

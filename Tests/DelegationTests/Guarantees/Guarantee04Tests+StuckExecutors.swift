@@ -3,8 +3,7 @@ import Testing
 
 /// Subscribers that die or end while their own executor is busy, suspended or gone.
 extension Guarantee04Tests {
-  @Test(
-    "no call and no drain waits for the executor of a dead subscriber", arguments: Reach.allCases)
+  @Test("no call or drain waits for a dead subscriber's executor", arguments: Reach.allCases)
   func dead(reach: Reach) {
     // Alone, a voter is asked in the caller's task; beside others, in one of its own.
     for others in 0...2 {
@@ -66,46 +65,6 @@ extension Guarantee04Tests {
     #expect(stage.isDrained)
     #expect(subscription.statistics.counts == counts(handled: 1, expired: 2))
     stuck.run()
-  }
-
-  @Test(
-    "the limit: a question that was sent to an executor waits for it, though the subscriber is gone",
-    arguments: [Reach.vote, .collect, .askInTurn, .pass], [true, false])
-  func goneMeanwhile(reach: Reach, isCancelled: Bool) {
-    let (stuck, called) = (ManualExecutor(), Recorder<String>())
-    var probe: Probe? = Probe()
-    let subscription = stage.hub.subscribe(probe!, to: Listener.self, priority: 1, on: stuck)
-    stage.hub.cast(1)
-    let call = stage.start { await reach.call($0) { called.record($0.name) } }
-    if isCancelled { subscription.cancel() }
-    probe = nil
-    stage.run()
-    #expect(call.result == nil)
-    stuck.run()
-    stage.run()
-    #expect(call.result != nil && called.history == ["0"])
-  }
-
-  @Test(
-    "the limit: a subscription cannot be moved away from an executor that does not run; a new one is served"
-  )
-  func moved() {
-    let (stuck, probe) = (ManualExecutor(), Probe())
-    let first = stage.hub.subscribe(probe, to: Listener.self, on: stuck)
-    func post(_ number: Int) -> [Int]? {
-      stage.listeners.notify { $0.log.record(number) }
-      return stage.perform { await $0.drain(within: .zero) }?.subscribers.map(\.waiting)
-    }
-    #expect(post(1) == [1])
-    stage.hub.subscribe(probe, to: Listener.self, on: stage.executor)
-    #expect(post(2) == [2])
-    first.cancel()
-    stage.hub.subscribe(probe, to: Listener.self)
-    _ = post(3)
-    #expect(stage.isDrained && stage.perform { await $0.listeners.vote { _ in true } } == true)
-    stuck.run()
-    stage.run()
-    #expect(stage.isDrained && probe.log.history == [3])
   }
 
   /// How the subscriber goes whose executor stands still.

@@ -70,24 +70,6 @@ struct Guarantee04Tests {
     await hub.drain()
   }
 
-  @Test("a voter that loses its owner while it is asked answers, and is then released")
-  func dyingVoter() {
-    let gate = Gate()
-    var probe: Probe? = Probe("mortal")
-    let obituary = Obituary(of: probe!)
-    stage.hub.subscribe(probe!, to: Listener.self)
-    let names = stage.start { hub in
-      await hub.listeners.ask(combining: .all()) { probe in
-        await gate.pass()
-        return probe.name
-      }
-    }
-    probe = nil
-    #expect(!obituary.isDead)
-    stage.open(gate)
-    #expect(names.result == ["mortal"] && obituary.isDead)
-  }
-
   @Test("a subscriber that holds its hub makes no cycle")
   func noCycle() async {
     final class Owner: Listener {
@@ -140,9 +122,7 @@ struct Guarantee04Tests {
     for obituary in obituaries { await obituary.death() }
   }
 
-  @Test(
-    "one that subscribes in its deinit has a subscription that has ended, takes no place, and is not kept"
-  )
+  @Test("one that subscribes in its deinit has an ended subscription, takes no place, is not kept")
   func dying() {
     final class Late: Listener {
       let name = "late"
@@ -170,7 +150,7 @@ struct Guarantee04Tests {
   func deathDuringSearch() async {
     let (hub, deaths) = (DelegateHub(), Count())
     var made = 0
-    for _ in races(60) {
+    for _ in races(15) {
       // Enough for two searches. In these too some may die, and no lock of the hub may be held then.
       let mortals = (0..<1200).map { _ in
         Probe {

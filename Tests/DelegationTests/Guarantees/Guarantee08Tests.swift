@@ -46,17 +46,6 @@ struct Guarantee08Tests {
     }
   }
 
-  @Test("actors are asked side by side, each on itself")
-  func actors() async {
-    let (hub, gate) = (DelegateHub(), Gate())
-    let voters = (0..<50).map { Voter($0, gate) }
-    for voter in voters { hub.subscribe(voter, to: Answering.self) }
-    async let answers = hub[Answering.self].ask(combining: .all()) { await $0.answer() }
-    await gate.arrivals(50)
-    gate.open()
-    #expect(await answers == Array(0..<50))
-  }
-
   @Test("a vote within a vote is asked side by side, too, and a hundred deep")
   func nested() async {
     let (hub, gate) = (DelegateHub(), Gate())
@@ -77,25 +66,5 @@ struct Guarantee08Tests {
       } ?? 0
     }
     #expect(await count(from: 0) == 100)
-  }
-}
-
-private protocol Answering: Actor {
-  func answer() async -> Int
-}
-
-private actor Voter: Answering {
-  let number: Int
-  let gate: Gate
-
-  init(_ number: Int, _ gate: Gate) {
-    self.number = number
-    self.gate = gate
-  }
-
-  func answer() async -> Int {
-    await gate.pass()
-    preconditionIsolated()
-    return number
   }
 }

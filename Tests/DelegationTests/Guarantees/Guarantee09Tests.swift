@@ -1,4 +1,5 @@
 import Delegation
+import Dispatch
 import Testing
 
 @Suite("Guarantee 9: early", .inTurn)
@@ -65,6 +66,7 @@ struct Guarantee09Tests {
         ended.record(())
       }
       #expect(outcome == decision.outcome(of: "\(place)") && ended.count == 0)
+      if gate.arrived > 0 { #expect(await !hub.drain(within: .zero).isEmpty) }
       gate.open()
       #expect(await hub.drain().isEmpty)
       #expect(ended.count <= others)
@@ -110,10 +112,17 @@ struct Guarantee09Tests {
     } else {
       #expect(outcome == decision.outcome(of: "3") && asked.history == ["0", "1", "2"])
     }
+    // Of a quorum that cannot be met nobody is asked.
+    asked.clear()
+    let isQuorate = stage.perform { hub in
+      await hub.listeners.vote(by: .unanimous(ofAtLeast: 11)) {
+        asked.record($0.name); return true
+      }
+    }
+    #expect(isQuorate == false && asked.history == [])
   }
 
-  @Test(
-    "a cancellation handler that blocks does not hold up the decision, were there but one thread")
+  @Test("a cancellation handler that blocks does not hold up the decision, on one thread")
   func blockingCancellationHandler() async {
     let pool = ThreadPool(threads: 1)
     let (hub, gate, blockade) = (DelegateHub(on: pool), Gate(), Blockade())
@@ -139,44 +148,27 @@ struct Guarantee09Tests {
     #expect(await hub.drain().isEmpty)
   }
 
-  @Test("drain waits for those that were left running")
-  func drained() {
-    let (stage, gate) = (Stage(), Gate())
-    stage.hub.cast(3)
-    let vote = stage.start { hub in
-      await hub.listeners.vote { probe in
-        if probe.name != "2" { await gate.pass() }
-        return probe.name != "2"
+  @Test("nor does one of the voter in the caller's place, which suspends after the decision")
+  func blockingInCallersPlace() async {
+    let (hub, queue) = (DelegateHub(), DispatchQueue(label: "refusal"))
+    let (gate, blockade, probes) = (Gate(), Blockade(), Probe.many(2))
+    hub.subscribe(probes[0], to: Listener.self, on: DispatchQueueExecutor(queue))
+    hub.subscribe(probes[1], to: Listener.self)
+    let isPassed = await hub.listeners.vote { probe in
+      if probe.name == "0" { return false }
+      // The refusal was sent to the queue before, and it decides within its job there.
+      queue.sync {}
+      await withTaskCancellationHandler {
+        await gate.pass()
+      } onCancel: {
+        blockade.enter()
       }
+      return true
     }
-    let drain = stage.start { await $0.drain().isEmpty }
-    #expect(vote.result == false && drain.result == nil)
-    stage.open(gate)
-    #expect(drain.result == true)
-  }
-
-  @Test("a combiner that decides before it has heard anybody lets nobody be asked")
-  func decidedByCount() {
-    struct Threshold: Combiner {
-      mutating func begin(asking count: Int) -> Int? { count > 2 ? count : nil }
-      mutating func receive(_ response: Int, from position: Int) -> Int? { nil }
-      mutating func finish() -> Int { 0 }
-    }
-    let (stage, probes) = (Stage(), Probe.many(3))
-    func ask() -> Int? {
-      stage.perform { hub in
-        await hub.listeners.ask(combining: Threshold()) { probe in
-          probe.log.record(1)
-          return 1
-        }
-      }
-    }
-    #expect(ask() == 0)
-    for probe in probes { stage.hub.subscribe(probe, to: Listener.self) }
-    #expect(ask() == 3)
-    stage.hub.unsubscribe(probes[0])
-    #expect(ask() == 0)
-    #expect(probes.map(\.log.history) == [[], [1], [1]])
+    #expect(!isPassed && blockade.end(), "the vote waited for the cancellation handler")
+    gate.open()
+    #expect(await hub.drain().isEmpty)
+    withExtendedLifetime(probes) {}
   }
 
   /// Decides when it has heard five, and keeps a history of its calls.

@@ -3,9 +3,7 @@ import Testing
 
 /// Deadlines where threads are blocked, and executors stand still.
 extension Guarantee10Tests {
-  @Test(
-    "the deadline holds against one that blocks its thread while the pool has another",
-    arguments: Question.allCases)
+  @Test("it holds against one that blocks a thread of two", arguments: Question.allCases)
   func blocked(question: Question) async {
     // The caller runs where the handlers run, and is not blocked in their place.
     let (clock, pool) = (ManualClock(), ThreadPool(threads: 2))
@@ -28,8 +26,7 @@ extension Guarantee10Tests {
   }
 
   @Test(
-    "those who have not begun at the deadline are never called, and keep nothing that the question captured",
-    arguments: Question.allCases)
+    "who has not begun by then is never called, and keeps nothing", arguments: Question.allCases)
   func notBegun(question: Question) {
     let (stuck, lifetimes, called) = (ManualExecutor(), Lifetimes(), Recorder<String>())
     let there = Probe("1")

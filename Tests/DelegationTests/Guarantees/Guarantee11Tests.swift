@@ -7,47 +7,6 @@ struct Guarantee11Tests {
     case by(String)
   }
 
-  @Test("what a handler throws is rethrown with its own type, by every question, and by forEach")
-  func typed() async {
-    let (hub, caught) = (DelegateHub(), Recorder<Veto>())
-    hub.cast(3)
-    let all = hub.listeners
-    @Sendable func check(_ probe: any Listener) throws(Veto) -> Bool {
-      if probe.name == "1" { throw Veto.by(probe.name) }
-      return true
-    }
-    // The compiler knows the type.
-    do { _ = try await all.vote { p async throws(Veto) in try check(p) } } catch {
-      caught.record(error)
-    }
-    do { _ = try await all.vote { p throws(Veto) in try check(p) } } catch { caught.record(error) }
-    do {
-      _ = try await all.ask(combining: .all()) { p async throws(Veto) in try check(p) }
-    } catch { caught.record(error) }
-    do {
-      _ = try await all.askInTurn { p async throws(Veto) in try check(p) ? nil : 1 }
-    } catch { caught.record(error) }
-    do {
-      _ = try await all.pass(1) { p, v async throws(Veto) in try check(p) ? v : nil }
-    } catch { caught.record(error) }
-    do { try all.forEach { p throws(Veto) in _ = try check(p) } } catch { caught.record(error) }
-    #expect(caught.history == Array(repeating: .by("1"), count: 6))
-    await #expect(throws: Veto.by("1")) {
-      try await all.forEach {
-        await Task.yield()
-        _ = try check($0)
-      }
-    }
-    // A question that throws nothing needs no `try`, and one that throws anything rethrows that.
-    let (isPassed, names): (Bool, [String]) = await (
-      all.vote { _ in true }, all.ask(combining: .all()) { $0.name }
-    )
-    #expect(isPassed && names == ["0", "1", "2"])
-    await #expect(throws: Veto.by("1")) { try await all.vote { try check($0) as Bool } }
-    let errors = await all.collect { try check($0) }.map { $0.error as? Veto }
-    #expect(errors == [nil, .by("1"), nil])
-  }
-
   @Test("the first error, first in time, returns while the others hang, and cancels them")
   func firstError() async {
     let (hub, gate, cancelled) = (DelegateHub(), Gate(), Recorder<String>())
@@ -95,8 +54,7 @@ struct Guarantee11Tests {
     #expect(asked.history == ["0", "1", "2"])
   }
 
-  @Test(
-    "errors that reach no caller are reported: who, subscribed where, in which call, and the error")
+  @Test("errors that reach no caller are reported: who, subscribed where, in which call, and what")
   func reported() async {
     let reports = Recorder<DelegateHub.Incident>()
     let hub = DelegateHub(.init(onIncident: { reports.record($0) }))

@@ -7,9 +7,7 @@ struct Guarantee12Tests {
   /// For what blocks: it is taken from no other test.
   private static let pool = ThreadPool(threads: 16)
 
-  @Test(
-    "cancelling the caller cancels the handlers of its question, whose answers count, and no others'",
-    arguments: Reach.asking)
+  @Test("it reaches the handlers of the caller's question, and no others'", arguments: Reach.asking)
   func suspended(reach: Reach) async {
     let (hub, gate) = (DelegateHub(), Gate())
     let (cancelled, seen) = (Recorder<String>(), Recorder<Bool>())
@@ -43,9 +41,7 @@ struct Guarantee12Tests {
     #expect(await other.value == Array(repeating: false, count: 5))
   }
 
-  @Test(
-    "a caller that is cancelled beforehand has its question asked, in cancelled handlers",
-    arguments: Reach.asking)
+  @Test("one cancelled beforehand is answered by cancelled handlers", arguments: Reach.asking)
   func beforehand(reach: Reach) async {
     let (hub, gate, seen) = (DelegateHub(), Gate(), Recorder<Bool>())
     hub.cast(10)
@@ -65,9 +61,7 @@ struct Guarantee12Tests {
     #expect(await hub.listeners.vote(by: .nobody) { _ in Task.isCancelled })
   }
 
-  @Test(
-    "one asked after the cancellation sees it, too, though nobody has come to cancel its task",
-    arguments: [false, true])
+  @Test("one that is asked after the cancellation sees it, too", arguments: [false, true])
   func askedLater(hasDeadline: Bool) {
     let (stage, seen) = (Stage(), Recorder<Bool>())
     stage.hub.cast(5)
@@ -93,9 +87,7 @@ struct Guarantee12Tests {
     stage.advance(by: .seconds(3600))
   }
 
-  @Test(
-    "a handler that never suspends sees that its caller was cancelled, though it keeps its only thread busy",
-    arguments: [1, 4])
+  @Test("a handler that never suspends sees it, on the only thread as well", arguments: [1, 4])
   func spinning(count: Int) async {
     for isAlone in [false, true] {
       let hub = DelegateHub(on: isAlone ? ThreadPool(threads: 1) : Self.pool)
@@ -119,34 +111,7 @@ struct Guarantee12Tests {
     }
   }
 
-  @Test("cancellation reaches the handlers of a question that a handler awaits")
-  func nested() async {
-    let (hub, gate, cancelled) = (DelegateHub(), Gate(), Recorder<String>())
-    hub.cast(1)
-    let inner = Probe("inner")
-    hub.subscribe(inner, to: Bystander.self)
-    let caller = Task {
-      await hub.listeners.vote { _ in
-        await hub.bystanders.vote { inner in
-          await withTaskCancellationHandler {
-            await gate.pass()
-          } onCancel: {
-            cancelled.record(inner.name)
-          }
-          return Task.isCancelled
-        }
-      }
-    }
-    await gate.arrivals()
-    caller.cancel()
-    #expect(await cancelled.history(of: 1) == ["inner"])
-    gate.open()
-    #expect(await caller.value)
-  }
-
-  @Test(
-    "to cancel the caller of deeply nested questions takes little of the canceller's stack",
-    arguments: [false, true])
+  @Test("to cancel deeply nested questions takes little stack", arguments: [false, true])
   func deeplyNested(isInTurn: Bool) async {
     // In a process of its own: a stack that is used up ends the process.
     await #expect(processExitsWith: .success) { [isInTurn] in
@@ -227,28 +192,5 @@ struct Guarantee12Tests {
     gate.open()
     #expect(await vote.value == (cause != .decision))
     await hub.drain()
-  }
-
-  @Test(
-    "a notification is nobody's work: a cancelled notifyAndWait returns, and its notification goes on"
-  )
-  func notification() async {
-    let (hub, gate, probe) = (DelegateHub(), Gate(), Probe())
-    hub.subscribe(probe, to: Listener.self)
-    let poster = Task {
-      let outcome = await hub.listeners.notifyAndWait { probe in
-        await gate.pass()
-        probe.log.record(Task.isCancelled ? -1 : 1)
-      }
-      hub.listeners.notify { $0.log.record(Task.isCancelled ? -2 : 2) }
-      return outcome
-    }
-    await gate.arrivals()
-    poster.cancel()
-    let outcome = await poster.value
-    #expect(outcome.addressed == 1 && outcome.handled == 0 && !outcome.isHandled)
-    #expect(outcome.left.subscribers.map(\.running) == [1])
-    gate.open()
-    #expect(await probe.log.history(of: 2) == [1, 2])
   }
 }

@@ -3,25 +3,7 @@ import Testing
 
 /// Another object with the same `id:`.
 extension Guarantee13Tests {
-  @Test(
-    "the newest of those with equal ids is subscribed, in the older one's place, with what waited")
-  func takesOver() {
-    let (probes, newer) = (Probe.many(3), Probe("newer"))
-    let tokens = probes.map { stage.hub.subscribe($0, to: Listener.self, id: $0.name) }
-    stage.listeners.notify { $0.log.record(1) }
-    let replacing = stage.hub.subscribe(newer, to: Listener.self, id: "1")
-    stage.listeners.notify { $0.log.record(2) }
-    #expect(tokens.map(\.isActive) == [true, false, true] && replacing != tokens[1])
-    #expect(stage.hub.subscribe(newer, to: Listener.self, id: "1") == replacing)
-    stage.run()
-    #expect(stage.listeners.subscribers.map(\.name) == ["0", "newer", "2"])
-    #expect((probes + [newer]).map(\.log.history) == [[1, 2], [], [1, 2], [1, 2]])
-    #expect(stage.counted == counts(handled: 6))
-  }
-
-  @Test(
-    "one that is subscribed and takes an id keeps its mailbox: what waited for the other is cancelled"
-  )
+  @Test("one that is subscribed and takes an id keeps its mailbox: the other's is cancelled")
   func displacing() {
     let probes = Probe.many(2)
     let displaced = stage.hub.subscribe(probes[0], to: Listener.self, id: "a")
@@ -33,26 +15,6 @@ extension Guarantee13Tests {
     stage.run()
     #expect(!displaced.isActive && probes.map(\.log.history) == [[], [2, 3]])
     #expect(stage.counted == counts(handled: 2, cancelled: 2))
-  }
-
-  @Test(
-    "a take-over amid the handling loses nothing, and tells nothing twice, whatever the limit",
-    arguments: [nil, 1000])
-  func amidTheHandling(limit: Int?) async {
-    for round in rounds(50) {
-      let (hub, probes) = (DelegateHub(), Probe.many(3))
-      let policy = limit.map { DelegateHub.MailboxPolicy.dropOldest(limit: $0) }
-      hub.subscribe(probes[0], to: Listener.self, id: "a", mailbox: policy)
-      for number in 0..<200 { hub.listeners.notify { $0.log.record(number) } }
-      for (former, heir) in zip(probes, probes.dropFirst()) {
-        if former === probes[0] { _ = await former.log.history(of: 1 + round % 50) }
-        hub.subscribe(heir, to: Listener.self, id: "a", mailbox: policy)
-      }
-      await hub.drain()
-      #expect(probes.flatMap(\.log.history).sorted() == Array(0..<200))
-      #expect(probes.allSatisfy { $0.log.history == $0.log.history.sorted() })
-      #expect(hub.counted == counts(handled: 200))
-    }
   }
 
   /// Does something whenever it is given a job.
@@ -72,9 +34,7 @@ extension Guarantee13Tests {
     }
   }
 
-  @Test(
-    "a notification that an object is about to handle is not lost if it is replaced then",
-    arguments: [false, true])
+  @Test("what one is about to handle is not lost if it is replaced", arguments: [false, true])
   func aboutToHandle(awaits: Bool) async {
     // The job in whose `enqueue` it is replaced.
     for number in 1...6 {

@@ -5,9 +5,7 @@ import Testing
 struct Guarantee13Tests {
   let stage = Stage()
 
-  @Test(
-    "to subscribe again is the same subscription: its place, what waits, and one call for each notification"
-  )
+  @Test("to subscribe again is the same subscription: its place, what waits, one call for each")
   func again() async {
     let probes = Probe.many(4)
     let subscriptions = probes.map { stage.hub.subscribe($0, to: Listener.self) }
@@ -34,9 +32,7 @@ struct Guarantee13Tests {
     #expect(new != subscriptions[0] && new.isActive && order() == "1230")
   }
 
-  @Test(
-    "subscribed by many at once, again and again, amid a storm, it is one, called once for each notification"
-  )
+  @Test("subscribed by many at once, again and again, amid a storm, it is one, called once each")
   func storm() async {
     for _ in rounds(20) {
       let (hub, probe, tokens) = (DelegateHub(), Probe(), Recorder<DelegateHub.Subscription>())
@@ -109,9 +105,7 @@ struct Guarantee13Tests {
     throw Refusal(reason: "no such address")
   }
 
-  @Test(
-    "one at a dead one's address is not taken for it: not subscribed, not told, not found by its id"
-  )
+  @Test("one at a dead one's address is not subscribed, not told, and not found by its id")
   func address() throws {
     for id in [nil, 1] {
       let (stage, neighbour) = (Stage(), Probe("neighbour"))

@@ -30,8 +30,7 @@ extension Guarantee14Tests {
   }
 
   @Test(
-    "it does not wait for the handler that calls it, nor for those that await its question, in whichever hub",
-    arguments: Way.allCases)
+    "it does not wait for who calls it, nor for who awaits its question", arguments: Way.allCases)
   func own(way: Way) {
     for hubs in 1...2 {
       for isVote in [false, true] {
@@ -86,76 +85,12 @@ extension Guarantee14Tests {
     }
   }
 
-  @Test(
-    "handlers and voters that drain at the same time do not wait for each other",
-    arguments: Way.allCases)
-  func atOnce(way: Way) {
-    let (gate, executor) = (Gate(), stage.executor)
-    let probes = stage.hub.cast(4)
-    stage.hub.subscribe(probes[0], to: Bystander.self)
-    let handle: @Sendable (any Listener) async -> Bool = { [hub = stage.hub] _ in
-      await gate.pass()
-      await way(on: executor) { await hub.drain() }
-      return true
-    }
-    stage.listeners.notify { if await handle($0) { $0.log.record(1) } }
-    stage.hub.bystanders.notify { probe in
-      await gate.pass()
-      await way(on: executor) { [hub = self.stage.hub] in await hub.drain() }
-      probe.log.record(2)
-    }
-    let vote = stage.start { await $0.listeners.vote(handle) }
-    #expect(gate.arrived == 4 + 1 + 4)
-    stage.open(gate)
-    #expect(vote.result == true && stage.isDrained)
-    #expect(probes.flatMap(\.log.history).sorted() == [1, 1, 1, 1, 2])
-  }
-
   /// What handlers wait for that wait at the same time.
   enum Wait: CaseIterable {
     case drains, notifyAndWait, cancelsNext, drainsNextHub, mixed
   }
 
-  @Test(
-    "ten handlers that wait at the same time, for all or for each other, all go on",
-    arguments: Wait.allCases)
-  func many(wait: Wait) async {
-    for isVote in [false, true] {
-      let (gate, done) = (Gate(), Recorder<Void>())
-      let hubs = (0..<(wait == .drainsNextHub ? 10 : 1)).map { _ in DelegateHub() }
-      let tokens = Probe.many(10).enumerated().map { number, probe in
-        hubs[number % hubs.count].subscribe(probe, to: Listener.self, hold: .strongly)
-      }
-      let handle: @Sendable (any Listener) async -> Bool = { probe in
-        await gate.pass()
-        let number = Int(probe.name)!
-        switch (wait, number % 3) {
-        case (.drains, _), (.mixed, 0): await hubs[0].drain()
-        case (.notifyAndWait, _), (.mixed, 1): await hubs[0].listeners.notifyAndWait { _ in }
-        case (.cancelsNext, _), (.mixed, _): await tokens[(number + 1) % 10].cancelAndWait()
-        case (.drainsNextHub, _): await hubs[(number + 1) % 10].drain()
-        }
-        done.record(())
-        return true
-      }
-      let calls = hubs.map { hub in
-        Task {
-          if isVote { return await hub.listeners.vote(handle) }
-          hub.listeners.notify { _ = await handle($0) }
-          return true
-        }
-      }
-      await gate.arrivals(10)
-      gate.open()
-      for call in calls { #expect(await call.value) }
-      for hub in hubs { #expect(await hub.drain().isEmpty) }
-      #expect(done.count == 10)
-    }
-  }
-
-  @Test(
-    "from outside it waits for a handler that drains; a task left behind by one that has returned waits for all"
-  )
+  @Test("from outside it waits for a handler that drains; a task left behind waits for all")
   func leftBehind() {
     let (leaving, handling, events) = (Gate(), Gate(), Recorder<String>())
     let (hub, executor) = (stage.hub, stage.executor)
@@ -212,9 +147,7 @@ extension Guarantee14Tests {
     #expect(events.history == ["asked", "drained"])
   }
 
-  @Test(
-    "from a voter it waits for those who are asked beside it",
-    arguments: Guarantee08Tests.sideBySide)
+  @Test("from a voter it waits for those beside it", arguments: Guarantee08Tests.sideBySide)
   func besideAVoter(reach: Reach) async {
     for count in [2, 3, 5] {
       for _ in rounds(10) {

@@ -5,9 +5,7 @@ import Testing
 struct Guarantee14Tests {
   let stage = Stage()
 
-  @Test(
-    "it returns when no notification waits and no handler runs, and not before",
-    arguments: Reach.allCases)
+  @Test("it returns when nothing waits and no handler runs", arguments: Reach.allCases)
   func waits(reach: Reach) {
     let (gates, handled) = ([Gate(), Gate()], Recorder<String>())
     #expect(stage.isDrained)
@@ -29,9 +27,7 @@ struct Guarantee14Tests {
     #expect(stage.isDrained)
   }
 
-  @Test(
-    "between two turns of a question in turn the hub is not at rest",
-    arguments: [Reach.askInTurn, .pass])
+  @Test("between two turns the hub is not at rest", arguments: [Reach.askInTurn, .pass])
   func betweenTurns(reach: Reach) {
     let (stage, elsewhere) = (Stage(), ManualExecutor())
     let answered = Recorder<String>()
@@ -55,8 +51,7 @@ struct Guarantee14Tests {
   }
 
   @Test(
-    "it waits for one that was removed or died, for closures that delay it, for onIncident; not for another hub"
-  )
+    "it waits for who was removed or died, for what delays it, for onIncident; for no other hub")
   func more() {
     let (gate, told) = (Gate(), Recorder<String>())
     let stage = Stage { $0.onIncident = { told.record($0.reason) } }
@@ -81,27 +76,18 @@ struct Guarantee14Tests {
     #expect(drain.result == true && told.history == ["at last"])
   }
 
-  @Test(
-    "what handlers post in turn is waited for, over protocols, votes and generations, by many at once"
-  )
+  @Test("what handlers post in turn is waited for, over protocols and votes, by many at once")
   func generations() async {
     for _ in rounds(20) {
       let hub = DelegateHub()
-      let listeners = hub.cast(3)
-      for probe in listeners { hub.subscribe(probe, to: Bystander.self) }
+      let probe = hub.cast(1)[0]
+      hub.subscribe(probe, to: Bystander.self)
       @Sendable func post(_ generation: Int) {
-        guard generation < 5 else { return }
         hub.listeners.notify { probe in
           probe.log.record(generation)
-          guard probe.name == "0" else { return }
           await Task.yield()
-          _ = await hub.bystanders.vote { bystander in
-            if bystander.name == "2" {
-              hub.bystanders.notify { bystander in
-                bystander.log.record(10 + generation)
-                if bystander.name == "1" { post(generation + 1) }
-              }
-            }
+          _ = await hub.bystanders.vote { _ in
+            if generation < 5 { hub.bystanders.notify { _ in post(generation + 1) } }
             return true
           }
         }
@@ -110,43 +96,11 @@ struct Guarantee14Tests {
       await withTaskGroup { group in
         for _ in 0..<6 {
           group.addTask {
-            #expect(await hub.drain().isEmpty)
-            #expect(
-              listeners.allSatisfy { $0.log.history.sorted() == Array(0..<5) + Array(10..<15) })
+            #expect(await hub.drain().isEmpty && probe.log.history == Array(0...5))
           }
         }
       }
     }
-  }
-
-  @Test("at its deadline, and if its caller is cancelled, it returns what is left, and who")
-  func leftovers() throws {
-    let (gate, probes) = (Gate(), Probe.many(3))
-    for probe in probes {
-      stage.hub.subscribe(probe, to: Listener.self, id: "id \(probe.name)", fileID: "site")
-    }
-    stage.listeners.notify { if $0.name == "1" { await gate.pass() } }
-    for number in 0..<2 { stage.listeners.notify { $0.log.record(number) } }
-    stage.run()
-    let drains = [nil, Duration.seconds(5), .seconds(9), .zero, .seconds(-1)].map { time in
-      stage.start { await $0.drain(within: time) }
-    }
-    #expect(
-      stage.alarms == 2 && drains.map { $0.result == nil } == [true, true, true, false, false])
-    stage.advance(by: .seconds(5))
-    drains[0].cancel()
-    stage.run()
-    #expect(drains.map { $0.result == nil } == [false, false, true, false, false])
-    for drain in drains where drain.result != nil {
-      let left = try #require(drain.result)
-      let hung = try #require(left.subscribers.first)
-      #expect(left.subscribers.count == 1 && hung.running == 1 && hung.waiting == 2)
-      #expect(hung.subscriber.contains("Probe") && hung.subscriber.contains("id 1"))
-      #expect(hung.site.contains("site:") && left.description.contains("id 1"))
-    }
-    stage.open(gate)
-    #expect(drains[2].result?.description == "nothing left" && stage.alarms == 0)
-    #expect(probes.allSatisfy { $0.log.history == [0, 1] })
   }
 
   @Test("with no time, or cancelled, it returns on threads, too, at whatever moment")

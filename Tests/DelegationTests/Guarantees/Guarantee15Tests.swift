@@ -21,8 +21,7 @@ struct Guarantee15Tests {
   }
 
   @Test(
-    "handlers of a question see its caller's task-locals, of a notification those that are propagated; nobody another's"
-  )
+    "questions carry the caller's task-locals, notifications those propagated; nobody another's")
   func taskLocals() async {
     for reach in Reach.allCases {
       for isPropagating in [false, true] {
@@ -83,30 +82,6 @@ struct Guarantee15Tests {
     #expect(seen.history == [1, 2, 10, 100, 20, 200, 5, 5])
   }
 
-  @Test(
-    "an incident has the values that are propagated, as at its call, and an error is reported all the same"
-  )
-  func incidents() {
-    let seen = Recorder<String>()
-    let stage = Stage { configuration in
-      configuration.propagating = [.taskLocal(Ambient.$user)]
-      configuration.onIncident = {
-        seen.record("\($0.call) \($0.reason) \(Ambient.user) \(Ambient.request)")
-      }
-    }
-    stage.hub.cast(1)
-    Ambient.$user.withValue(7) {
-      Ambient.$request.withValue("r7") {
-        stage.listeners.notify { _ in throw Refusal(reason: "no") }
-        _ = stage.start {
-          await $0.listeners.vote(absent: .abstains) { _ in throw Refusal(reason: "never") }
-        }
-      }
-    }
-    stage.run()
-    #expect(seen.history.sorted() == ["notify no 7 none", "vote never 7 none"])
-  }
-
   /// Writes down with which task-locals and priority it is called.
   private struct Attentive: Combiner {
     let seen: Recorder<String>
@@ -149,9 +124,7 @@ struct Guarantee15Tests {
     #expect(await call.value == false)
   }
 
-  @Test(
-    "handlers of a question have the priority that the caller had when it asked",
-    arguments: Reach.asking)
+  @Test("handlers of a question have its caller's priority", arguments: Reach.asking)
   func priority(reach: Reach) async {
     for priority in [TaskPriority.high, .medium, .low] {
       let (hub, seen) = (makeHub(), Recorder<TaskPriority>())
@@ -162,31 +135,5 @@ struct Guarantee15Tests {
       #expect(await seen.history(of: 20) == Array(repeating: priority, count: 20))
       await hub.drain()
     }
-  }
-
-  @Test("workers of notifyAndWait have at least its caller's priority")
-  func notifyAndWait() async {
-    let (hub, seen) = (DelegateHub(), Recorder<TaskPriority>())
-    hub.cast(3)
-    for priority in [TaskPriority.high, .medium] {
-      await Task.detached(priority: priority) {
-        _ = await hub.listeners.notifyAndWait { _ in seen.record(Task.currentPriority) }
-      }.value
-      #expect(seen.clear().allSatisfy { $0 >= priority })
-      await hub.drain()
-    }
-  }
-
-  @Test("a voter's own changes are seen by nobody else")
-  func voterOfAVoter() async {
-    let hub = makeHub()
-    let users = await Ambient.$user.withValue(-1) {
-      await hub.listeners.ask(combining: .all()) { probe in
-        let before = Ambient.user
-        await Ambient.$user.withValue(Int(probe.name)!) { await Task.yield() }
-        return [before, Ambient.user]
-      }
-    }
-    #expect(users == Array(repeating: [-1, -1], count: 10))
   }
 }

@@ -6,8 +6,7 @@ struct Guarantee16Tests {
   /// More threads than cores: one that is interrupted anywhere stands still for long.
   private static let pool = ThreadPool(threads: 6)
 
-  @Test(
-    "each notification is counted once for each subscriber, by what became of it, at every moment")
+  @Test("each notification is counted once for each subscriber, by what became of it, always")
   func notifications() {
     let (gate, stuck) = (Gate(), ManualExecutor())
     let interceptor = Hook { call, next in
@@ -71,8 +70,7 @@ struct Guarantee16Tests {
     _ = mortal
   }
 
-  @Test(
-    "each question is counted once for each subscriber that it is put to, by how its handler ended")
+  @Test("each question is counted once for each whom it is put to, by how its handler ended")
   func questions() {
     let (stage, gate) = (Stage { $0.onIncident = { _ in } }, Gate())
     stage.hub.cast(4)
@@ -115,47 +113,11 @@ struct Guarantee16Tests {
     #expect(counts() == [16, 3, 2, 3, 0])
   }
 
-  @Test("an outcome has each subscriber once: handled, failed or missed, or yet to pass it")
-  func outcomes() {
-    let (stage, gate) = (Stage { $0.onIncident = { _ in } }, Gate())
-    #expect(
-      stage.perform { await $0.listeners.notifyAndWait { _ in }.isHandled } == false,
-      "nobody is there")
-    for name in ["0", "1", "2", "3"] {
-      stage.hub.subscribe(
-        Probe(name), to: Listener.self, id: name, hold: .strongly,
-        mailbox: name == "3" ? .latest : nil)
-    }
-    #expect(stage.perform { await $0.listeners.notifyAndWait { _ in }.isHandled } == true)
-    let handle: @Sendable (any Listener) async throws -> Void = { probe in
-      if probe.name == "1" { throw Refusal() }
-      if probe.name > "1" { await gate.pass() }
-    }
-    stage.listeners.notify(handle)
-    stage.run()
-    let calls = [Duration.seconds(1), nil].map { time in
-      stage.start { await $0.listeners.notifyAndWait(within: time, handle) }
-    }
-    stage.advance(by: .seconds(1))
-    let early = calls[0].result
-    #expect(early.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 1, 1, 1])
-    #expect(
-      early?.left.subscribers.map(\.subscriber).count == 1 && early?.isHandled == false,
-      "\(early as Any)")
-    stage.hub.unsubscribe(id: "2")
-    stage.open(gate)
-    #expect(
-      calls[1].result.map { [$0.addressed, $0.handled, $0.failed, $0.missed] } == [4, 2, 1, 1])
-    #expect(calls[1].result?.left.isEmpty == true && calls[1].result?.isHandled == false)
-  }
-
-  @Test(
-    "amid a storm, on real threads and on the default ones, all that was addressed is accounted for",
-    arguments: seeds(6))
+  @Test("amid a storm all that was addressed is accounted for", arguments: seeds(6))
   func storm(seed: UInt64) async {
     let executor: ThreadPool? = seed % 2 == 0 ? Self.pool : nil
     let storm = Storm(on: executor)
-    let times = rounds(900, atLeast: 500).count
+    let times = rounds(600, atLeast: 500).count
     await withTaskGroup { group in
       for task in 0..<4 {
         group.addTask(executorPreference: executor) {
@@ -174,7 +136,11 @@ struct Guarantee16Tests {
         == storm.tallied([.posted, .handled, .failed]))
     #expect(counts.waiting + counts.handling == 0)
     let questions = statistics.questions
-    #expect(questions.asked == storm.tallied([.asked])[0] && questions.answering == 0)
+    let begun = storm.tallied([.asked])[0]
+    // Some are late before they have begun, if their executor is busy.
+    let late = executor == nil ? 0 : questions.late
+    #expect(begun...(begun + late) ~= questions.asked, "\(begun) of \(questions)")
+    #expect(questions.answering == 0 && storm.askedOfAll == questions.asked)
     // A storm in which nothing of the kind happened would prove nothing.
     #expect(counts.expired > 0 && counts.dropped > 0 && counts.cancelled > 0)
   }
@@ -184,7 +150,7 @@ struct Guarantee16Tests {
     let (pool, hub) = (Self.pool, DelegateHub(.init(executor: Self.pool, onIncident: { _ in })))
     hub.subscribe(Probe(), to: Listener.self, hold: .strongly, mailbox: .dropOldest(limit: 2))
     let (end, problems) = (Gate(), Recorder<String>())
-    let posts = rounds(40_000)
+    let posts = rounds(10_000)
     await withTaskGroup { group in
       group.addTask(executorPreference: pool) {
         for number in posts {

@@ -1,5 +1,19 @@
 import Delegation
 
+/// Does something once: the first time that it is pulled.
+final class Trigger: Sendable {
+  private typealias Deed = (now: @Sendable () -> Void, awaited: @Sendable () async -> Void)
+  private let deed = Guarded<Deed?>(nil)
+
+  /// Says what is to be done, where it cannot be awaited and where it can.
+  func set(_ now: @escaping @Sendable () -> Void, awaited: @escaping @Sendable () async -> Void) {
+    deed.withLock { $0 = (now, awaited) }
+  }
+
+  func pull() { deed.take()?.now() }
+  func pull() async { await deed.take()?.awaited() }
+}
+
 /// A hub on which a trigger is pulled in a given place.
 final class Scene: Sendable {
   let hub: DelegateHub
@@ -11,78 +25,73 @@ final class Scene: Sendable {
   let neighbours: DelegateHub.Subscription
   /// Not subscribed.
   let newcomer = Probe("newcomer")
-
-  private let place: Place
+  let gate = Gate()
   private let subscription = Guarded<DelegateHub.Subscription?>(nil)
-  private let gate = Gate()
 
   init(_ place: Place, on executor: (any TaskExecutor)? = nil) {
-    self.place = place
     let trigger = Trigger()
     self.trigger = trigger
-    var configuration = DelegateHub.Configuration()
-    configuration.executor = executor
-    configuration.on(.failed) { _ in
-      if place == .onIncident { trigger.pull() }
-    }
-    hub = DelegateHub(configuration)
+    hub = DelegateHub(
+      .init(
+        executor: executor,
+        onIncident: { if place.isIncident, $0.kind == .failed { trigger.pull() } }))
     neighbours = hub.subscribe(neighbour, to: Listener.self)
   }
 
   /// The subscription of the one in whose surroundings it happens.
   var owns: DelegateHub.Subscription? { subscription.withLock { $0 } }
 
-  /// Lets go on what was held up.
-  func end() {
-    gate.open()
-  }
-
-  /// Brings it about that the trigger is pulled.
-  func play() async {
-    switch place {
-    case .synchronousHandler, .asynchronousHandler, .voter, .onIncident, .onCancel:
-      await playHandlers()
-    case .combinerBegins, .combinerReceives, .combinerMisses, .combinerFinishes, .combinerDies:
-      await playCombiner()
-    case .idIsHashed, .idIsCompared, .idIsDescribed:
-      await playID()
-    case .subscriberDies, .subscriberDiesAfterHandler, .subscriberDiesAfterVote,
-      .heldIsCancelled, .heldIsReplaced:
-      await playDeath()
-    case .captureIsHandled, .captureIsDiscarded, .captureIsUnheard, .captureHasAsked,
-      .responseDies, .lateResponseDies, .errorDies:
-      await playRelease()
-    }
-  }
-
-  private func subscribe(
+  @discardableResult
+  func subscribe(
     _ probe: Probe, id: (any Hashable & Sendable)? = nil, hold: DelegateHub.Hold = .weakly
-  ) {
+  ) -> Delegates<any Listener> {
     let subscription = hub.subscribe(probe, to: Listener.self, id: id, hold: hold)
     self.subscription.withLock { $0 = subscription }
+    return hub.listeners
   }
 
-  // MARK: Handlers
+  func makeMortal() -> Probe { Probe("mortal") { [trigger] in trigger.pull() } }
+  func makeNotice() -> DeathNotice { DeathNotice { [trigger] in trigger.pull() } }
 
-  private func playHandlers() async {
-    subscribe(own)
-    switch place {
-    case .synchronousHandler:
-      hub[Listener.self].notify() { [trigger] _ in trigger.pull() }
-    case .asynchronousHandler:
-      hub[Listener.self].notify() { [trigger] _ in await trigger.pull() }
-    case .voter:
-      _ = await hub[Listener.self].vote() { [trigger] _ in
-        await trigger.pull()
+  /// A handler that holds something.
+  func holding(_ notice: DeathNotice) -> @Sendable (Any) -> Void {
+    { _ in withExtendedLifetime(notice) {} }
+  }
+}
+
+/// Where users' code runs that a hub calls, or that runs because a hub releases something.
+struct Place: Sendable, CustomStringConvertible {
+  let description: String
+  var isIncident = false
+  /// Brings it about that the scene's trigger is pulled there.
+  let play: @Sendable (Scene) async -> Void
+
+  static let all = handlers + combiners + ids + deaths + releases
+
+  private init(_ description: String, _ play: @escaping @Sendable (Scene) async -> Void) {
+    (self.description, self.play) = (description, play)
+    isIncident = description == "onIncident"
+  }
+
+  private static let handlers = [
+    Place("synchronous handler") { scene in
+      scene.subscribe(scene.own).notify { [trigger = scene.trigger] _ in trigger.pull() }
+    },
+    Place("asynchronous handler") { scene in
+      scene.subscribe(scene.own).notify { [trigger = scene.trigger] _ in await trigger.pull() }
+    },
+    Place("voter") { scene in
+      _ = await scene.subscribe(scene.own).vote { _ in
+        await scene.trigger.pull()
         return true
       }
-    case .onIncident:
-      hub[Listener.self].notify() { _ in throw Failure(cargo: nil) }
-    default:
+    },
+    Place("onIncident") { scene in scene.subscribe(scene.own).notify { _ in throw Refusal() } },
+    Place("onCancel") { scene in
       // The vote does not wait for the cancellation of those it no longer needs.
       let cancelled = Gate()
-      _ = await hub[Listener.self].vote() { [trigger, gate] probe in
-        guard probe.name == "own" else {
+      _ = await scene.subscribe(scene.own).vote { [trigger = scene.trigger, gate = scene.gate] in
+        guard $0.name == "own" else {
           await gate.arrivals()
           return false
         }
@@ -95,127 +104,114 @@ final class Scene: Sendable {
         return true
       }
       await cancelled.arrivals()
-    }
-  }
-
-  // MARK: Combiners
+    },
+  ]
 
   private struct Pulling: Combiner {
-    let place: Place
+    enum Moment: CaseIterable { case begins, receives, misses, finishes, dies }
+    let moment: Moment
     let trigger: Trigger
     let hub: DelegateHub
     let cargo: DeathNotice?
 
+    func pull(_ now: Moment) { if now == moment { trigger.pull() } }
+
     mutating func begin(asking count: Int) -> Bool? {
-      if place == .combinerBegins { trigger.pull() }
+      pull(.begins)
       // Between the snapshot and the first call, so that all are missed.
-      if place == .combinerMisses { hub.unsubscribeAll(from: Listener.self) }
+      if moment == .misses { hub.unsubscribeAll(from: Listener.self) }
       return nil
     }
     mutating func receive(_ response: Bool, from position: Int) -> Bool? {
-      if place == .combinerReceives { trigger.pull() }
+      pull(.receives)
       return nil
     }
     mutating func receiveNothing(from position: Int) -> Bool? {
-      if place == .combinerMisses { trigger.pull() }
+      pull(.misses)
       return nil
     }
     mutating func finish() -> Bool {
-      if place == .combinerFinishes { trigger.pull() }
+      pull(.finishes)
       return true
     }
   }
 
-  private func playCombiner() async {
-    subscribe(own)
-    _ = await hub[Listener.self].ask(combining: makeCombiner()) { _ in true }
+  private static let combiners = Pulling.Moment.allCases.map { moment in
+    Place("combiner \(moment)") { scene in
+      _ = await scene.subscribe(scene.own).ask(
+        combining: Pulling(
+          moment: moment, trigger: scene.trigger, hub: scene.hub,
+          cargo: moment == .dies ? scene.makeNotice() : nil)
+      ) { _ in true }
+    }
   }
-
-  private func makeCombiner() -> some Combiner<Bool, Bool> {
-    Pulling(
-      place: place, trigger: trigger, hub: hub, cargo: place == .combinerDies ? makeNotice() : nil)
-  }
-
-  // MARK: Ids
 
   private struct Key: Hashable, Sendable, CustomStringConvertible {
-    let place: Place
+    enum Moment: CaseIterable { case hashed, compared, described }
+    let moment: Moment
     let trigger: Trigger
 
+    func pull(_ now: Moment) { if now == moment { trigger.pull() } }
+
     static func == (lhs: Key, rhs: Key) -> Bool {
-      if lhs.place == .idIsCompared { lhs.trigger.pull() }
+      lhs.pull(.compared)
       return true
     }
-    func hash(into hasher: inout Hasher) {
-      if place == .idIsHashed { trigger.pull() }
-    }
+    func hash(into hasher: inout Hasher) { pull(.hashed) }
     var description: String {
-      if place == .idIsDescribed { trigger.pull() }
+      pull(.described)
       return "key"
     }
   }
 
-  private func playID() async {
-    let key = Key(place: place, trigger: trigger)
-    subscribe(own, id: key)
-    switch place {
-    case .idIsCompared:
-      hub.unsubscribe(id: key)
-    case .idIsDescribed:
-      hub[Listener.self].notify() { [gate] _ in await gate.pass() }
-      await gate.arrivals(2)
-      _ = await hub.drain(within: .zero).description
-    default:
-      break
+  private static let ids = Key.Moment.allCases.map { moment in
+    Place("id \(moment)") { scene in
+      let key = Key(moment: moment, trigger: scene.trigger)
+      let all = scene.subscribe(scene.own, id: key)
+      switch moment {
+      case .hashed: break
+      case .compared: scene.hub.unsubscribe(id: key)
+      case .described:
+        all.notify { [gate = scene.gate] _ in await gate.pass() }
+        await scene.gate.arrivals(2)
+        _ = await scene.hub.drain(within: .zero).description
+      }
     }
   }
 
-  // MARK: Deaths
-
-  private func makeMortal() -> Probe {
-    Probe("mortal", onDeath: { [trigger] in trigger.pull() })
-  }
-
-  private func playDeath() async {
-    var mortal: Probe? = makeMortal()
-    let hold: DelegateHub.Hold =
-      [.heldIsCancelled, .heldIsReplaced].contains(place) ? .strongly : .weakly
-    if let mortal { subscribe(mortal, id: place == .heldIsReplaced ? 1 : nil, hold: hold) }
-    switch place {
-    case .subscriberDies:
+  private static let deaths = [
+    Place("subscriber dies") { $0.subscribe($0.makeMortal()) },
+    Place("subscriber dies after a handler") { scene in
+      var mortal: Probe? = scene.makeMortal()
+      scene.subscribe(mortal!).notify { [gate = scene.gate] _ in await gate.pass() }
+      await scene.gate.arrivals(2)
       mortal = nil
-    case .subscriberDiesAfterHandler:
-      hub[Listener.self].notify() { [gate] _ in await gate.pass() }
-      await gate.arrivals(2)
-      mortal = nil
-      gate.open()
-    case .subscriberDiesAfterVote:
-      async let vote = hub[Listener.self].vote() { [gate] _ in
+      scene.gate.open()
+    },
+    Place("subscriber dies after a vote") { scene in
+      var mortal: Probe? = scene.makeMortal()
+      let all = scene.subscribe(mortal!)
+      async let vote = all.vote { [gate = scene.gate] _ in
         await gate.pass()
         return true
       }
-      await gate.arrivals(2)
+      await scene.gate.arrivals(2)
       mortal = nil
-      gate.open()
+      scene.gate.open()
       _ = await vote
-    case .heldIsReplaced:
-      mortal = nil
-      subscribe(own, id: 1)
-    default:
-      mortal = nil
-      owns?.cancel()
-    }
-    _ = mortal
-  }
-
-  // MARK: Other releases
-
-  private struct Failure: Error {
-    let cargo: DeathNotice?
-  }
+    },
+    Place("held one is cancelled") { scene in
+      scene.subscribe(scene.makeMortal(), hold: .strongly)
+      scene.owns?.cancel()
+    },
+    Place("held one is replaced") { scene in
+      scene.subscribe(scene.makeMortal(), id: 1, hold: .strongly)
+      scene.subscribe(scene.own, id: 1)
+    },
+  ]
 
   /// Takes a response of any type, and decides when there are enough.
-  private struct Count<Response: Sendable>: Combiner {
+  private struct Enough<Response: Sendable>: Combiner {
     let enough: Int
     var received = 0
 
@@ -226,63 +222,54 @@ final class Scene: Sendable {
     mutating func finish() -> Int { received }
   }
 
-  private func makeNotice() -> DeathNotice {
-    DeathNotice { [trigger] in trigger.pull() }
+  private struct Failure: Error {
+    let cargo: DeathNotice
   }
 
-  private func playRelease() async {
-    subscribe(own)
-    switch place {
-    case .captureIsHandled:
-      notify(Listener.self, holding: makeNotice(), thenRecordingIn: Recorder())
-    case .captureIsUnheard:
-      notify(Bystander.self, holding: makeNotice(), thenRecordingIn: Recorder())
-    case .captureIsDiscarded:
-      hub[Listener.self].notify() { [gate] in if $0.name == "own" { await gate.pass() } }
-      await gate.arrivals()
-      let handled = Recorder<Void>()
-      notify(Listener.self, holding: makeNotice(), thenRecordingIn: handled)
-      _ = await handled.history(of: 1)
-      owns?.cancel()
-    case .captureHasAsked:
-      _ = await hub[Listener.self].vote(makeQuestion(holding: makeNotice()))
-    case .responseDies:
-      _ = await hub[Listener.self].ask(combining: Count<DeathNotice>(enough: 3)) {
-        [trigger] _ in DeathNotice { trigger.pull() }
+  private static let releases = [
+    Place("capture is handled") { scene in
+      scene.subscribe(scene.own).notify(scene.holding(scene.makeNotice()))
+    },
+    Place("capture is unheard") { $0.hub.bystanders.notify($0.holding($0.makeNotice())) },
+    Place("capture is discarded") { scene in
+      let (all, handled) = (scene.subscribe(scene.own), Gate())
+      all.notify { [gate = scene.gate] in if $0.name == "own" { await gate.pass() } }
+      await scene.gate.arrivals()
+      let hold = scene.holding(scene.makeNotice())
+      all.notify {
+        hold($0)
+        handled.arrive()
       }
-    case .lateResponseDies:
-      _ = await hub[Listener.self].ask(combining: Count<DeathNotice>(enough: 1)) {
-        [trigger, gate] probe in
-        guard probe.name == "own" else {
-          await gate.arrivals()
+      await handled.arrivals()
+      scene.owns?.cancel()
+    },
+    Place("capture has asked") { scene in
+      let hold = scene.holding(scene.makeNotice())
+      _ = await scene.subscribe(scene.own).vote { probe async in
+        hold(probe)
+        return true
+      }
+    },
+    Place("response dies") { scene in
+      _ = await scene.subscribe(scene.own).ask(combining: Enough<DeathNotice>(enough: 3)) {
+        _ async in scene.makeNotice()
+      }
+    },
+    Place("late response dies") { scene in
+      _ = await scene.subscribe(scene.own).ask(combining: Enough<DeathNotice>(enough: 1)) {
+        guard $0.name == "own" else {
+          await scene.gate.arrivals()
           return DeathNotice {}
         }
-        await gate.pass()
-        return DeathNotice { trigger.pull() }
+        await scene.gate.pass()
+        return scene.makeNotice()
       }
-      gate.open()
-    default:
-      hub[Listener.self].notify() { [trigger] _ in
+      scene.gate.open()
+    },
+    Place("error dies") { scene in
+      scene.subscribe(scene.own).notify { [trigger = scene.trigger] _ in
         throw Failure(cargo: DeathNotice { trigger.pull() })
       }
-    }
-  }
-
-  private func notify<P: Sendable>(
-    _ protocol: P.Type, holding notice: DeathNotice, thenRecordingIn handled: Recorder<Void>
-  ) {
-    hub[`protocol`].notify() { _ in
-      withExtendedLifetime(notice) {}
-      handled.record(())
-    }
-  }
-
-  private func makeQuestion(
-    holding notice: DeathNotice
-  ) -> @Sendable (any Listener) async -> Bool {
-    { _ in
-      withExtendedLifetime(notice) {}
-      return true
-    }
-  }
+    },
+  ]
 }

@@ -12,12 +12,20 @@ final class Storm: Sendable {
   private let tally = Guarded([Event: Int]())
   /// Subscribed from beginning to end, so that every posting counts.
   private let witness = Probe("witness")
+  /// That of the hub, and of some of the subscribers.
+  private let executor: (any TaskExecutor)?
   private let pool = Guarded<[Probe]>(Probe.many(30))
+  /// All that there have been.
+  private let tokens = Guarded(Set<DelegateHub.Subscription>())
+  /// What was counted of questions when somebody looked.
+  private let seen = Guarded<DelegateHub.Statistics.Questions?>(nil)
   private let subscriptions = Guarded<[DelegateHub.Subscription]>([])
 
   init(on executor: (any TaskExecutor)?) {
+    self.executor = executor
     hub = DelegateHub(.init(executor: executor, onIncident: { _ in }))
-    hub.subscribe(witness, to: Listener.self)
+    let token = hub.subscribe(witness, to: Listener.self)
+    tokens.withLock { _ = $0.insert(token) }
   }
 
   func tallied(_ events: [Event]) -> [Int] {
@@ -62,27 +70,30 @@ final class Storm: Sendable {
 
   /// Asks in one way or another, or waits for one that ends or for all.
   private func ask(_ dice: inout Dice) async {
-    let (all, refused) = (hub.listeners, "\(dice.roll(30))")
-    switch dice.roll(6) {
-    case 0:
-      _ = await all.vote { [self] probe in
-        count(.asked)
-        await Task.yield()
-        return probe.name != refused
+    let (all, refused, hangs) = (hub.listeners, "\(dice.roll(30))", dice.roll(3) == 0)
+    let soon = Duration.milliseconds(dice.roll(3))
+    let answer: @Sendable (any Listener) async throws -> Bool = { [self] probe in
+      count(.asked)
+      if hangs, probe.name == refused { try await Task.sleep(for: .seconds(600)) }
+      await Task.yield()
+      if !hangs, probe.name == refused { throw Refusal() }
+      return probe.name != "29"
+    }
+    switch dice.roll(9) {
+    case 0: _ = await all.vote { [self] in await says($0, not: refused) }
+    case 1: _ = await all.collect(within: soon, answer)
+    case 2: _ = await all.vote(within: soon, absent: .counts(as: false), answer)
+    case 3:
+      _ = await all.askInTurn(eachWithin: soon, absent: .abstains) {
+        try await !answer($0) ? 1 : nil
       }
-    case 1:
-      _ = await all.collect(within: .milliseconds(1)) { [self] probe in
-        count(.asked)
-        await Task.yield()
-        if probe.name == refused { throw Refusal() }
-      }
-    case 2:
-      _ = await all.askInTurn { [self] probe -> Int? in
-        count(.asked)
-        return probe.name == refused ? 1 : nil
-      }
-    case 3: all.forEach { _ in count(.asked) }
     case 4:
+      let caller = Task { try? await all.vote(answer) }
+      for _ in 0..<dice.roll(5) { await Task.yield() }
+      caller.cancel()
+      _ = await caller.value
+    case 5: if executor == nil { all.forEach { _ in count(.asked) } }
+    case 6:
       count(.posted)
       let outcome = await all.notifyAndWait { [self] _ in count(.handled) }
       if outcome.handled + outcome.missed != outcome.addressed { wrong.record("\(outcome)") }
@@ -93,6 +104,12 @@ final class Storm: Sendable {
       }
       await subscription?.cancelAndWait()
     }
+  }
+
+  private func says(_ probe: any Listener, not refused: String) async -> Bool {
+    count(.asked)
+    await Task.yield()
+    return probe.name != refused
   }
 
   private func pick(_ dice: inout Dice) -> Probe {
@@ -107,7 +124,9 @@ final class Storm: Sendable {
     let subscription = hub.subscribe(
       pick(&dice), to: Listener.self, priority: dice.roll(3),
       id: dice.roll(4) == 0 ? dice.roll(5) : nil,
-      hold: dice.roll(10) == 0 ? .strongly : .weakly, mailbox: policies[dice.roll(4)])
+      hold: dice.roll(10) == 0 ? .strongly : .weakly, mailbox: policies[dice.roll(4)],
+      on: dice.roll(4) == 0 ? executor : nil)
+    tokens.withLock { _ = $0.insert(subscription) }
     subscriptions.withLock { $0.append(subscription) }
   }
 
@@ -123,7 +142,8 @@ final class Storm: Sendable {
 
   /// Lets go of a probe, which may be its death.
   private func replace(_ dice: inout Dice) {
-    let (index, successor) = (dice.roll(30), Probe())
+    let index = dice.roll(30)
+    let successor = Probe("\(index)")
     let predecessor = pool.withLock { pool in
       defer { pool[index] = successor }
       return pool[index]
@@ -131,10 +151,24 @@ final class Storm: Sendable {
     withExtendedLifetime(predecessor) {}
   }
 
-  /// Looks whether every sum is right at this moment.
+  /// Looks whether every sum is right at this moment, and no count has become less.
   func check() {
-    for problem in hub.statistics().problems { wrong.record(problem) }
+    let former = seen.withLock { $0 }
+    let now = hub.statistics()
+    for problem in now.problems { wrong.record(problem) }
+    if let former {
+      let keys: [KeyPath<DelegateHub.Statistics.Questions, Int>] = [
+        \.answered, \.failed, \.late, \.abandoned,
+      ]
+      for key in keys where now.questions[keyPath: key] < former[keyPath: key] {
+        wrong.record("\(former), then \(now.questions)")
+      }
+    }
+    seen.withLock { $0 = now.questions }
   }
+
+  /// What the subscriptions have been asked.
+  var askedOfAll: Int { tokens.withLock { $0.reduce(0) { $0 + $1.statistics.questions.asked } } }
 }
 
 extension DelegateHub.Statistics {

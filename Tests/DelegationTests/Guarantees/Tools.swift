@@ -8,16 +8,6 @@ extension DelegateHub {
   nonisolated var listeners: Delegates<any Listener> { self[Listener.self] }
   nonisolated var bystanders: Delegates<any Bystander> { self[Bystander.self] }
 
-  /// Subscribes that many probes, named by their numbers, which the hub keeps.
-  @discardableResult
-  nonisolated func cast(_ count: Int, on executor: (any TaskExecutor)? = nil) -> [Probe] {
-    let probes = Probe.many(count)
-    for probe in probes {
-      subscribe(probe, to: Listener.self, hold: .strongly, on: executor)
-    }
-    return probes
-  }
-
   /// What has become of all notifications, of which none may be missing.
   nonisolated var counted: Statistics.Counts {
     let statistics = statistics()

@@ -18,9 +18,7 @@ struct CombinerTests {
     for quorum in 0...7 { check(.atLeast(quorum), votes) { $0.inOrder().count { $0 } >= quorum } }
   }
 
-  @Test(
-    "of yes and no that need a number of answers, which what absent: counts is not",
-    arguments: 0...5)
+  @Test("of yes and no that need a number of answers", arguments: 0...5)
   func quorums(quorum: Int) {
     let votes = { (_: Int) in [true, false] }
     check(.unanimous(ofAtLeast: quorum), votes, substituting: true) {
@@ -81,12 +79,10 @@ struct CombinerTests {
       }
       return lifetimes.alive
     }
-    #expect(alive == [0, 1, 1, 0])
-    #expect(count.finish() == 2)
+    #expect(alive == [0, 1, 1, 0] && count.finish() == 2)
   }
 
-  @Test(
-    "a quorum that cannot be met is false before anybody is asked; one below 0 stops the program")
+  @Test("a quorum that cannot be met is false at once; one below 0 stops the program")
   func badQuorums() async {
     for rule in [BooleanRule.atLeast(.max), .unanimous(ofAtLeast: .max), .nobody(ofAtLeast: 4)] {
       var rule = rule
@@ -103,11 +99,7 @@ struct CombinerTests {
     #expect(said(noAnswers, "(ofAtLeast: -2) asks for less than 0 answers. Pass how many"))
   }
 
-  // MARK: The tally
-
-  @Test(
-    "a tally of answers, absences, failures and a deadline calls its rule as it should, until that decides",
-    arguments: 0...3)
+  @Test("a tally calls its rule as it should, until that decides", arguments: 0...3)
   func tally(asking count: Int) {
     for order in Array(0..<count).permutations {
       for kinds in words(of: Kind.allCases, length: count) {
@@ -289,13 +281,7 @@ private struct Search<C: Combiner> where C.Outcome: Equatable {
   let model: ([Arrival<C.Response>]) -> C.Outcome
   var complaint: String?
 
-  /// Tries every way to go on, and checks the rule's decision against what they have in common.
-  ///
-  /// - Parameters:
-  ///   - tally: as it is after the arrivals.
-  ///   - decision: what it has decided by then; it is not called again after that.
-  ///   - arrivals: what has come so far.
-  /// - Returns: the outcome that is fixed by now.
+  /// Tries every way to go on after some arrivals, and checks the rule's decision against what these have in common.
   @discardableResult
   mutating func explore(
     _ tally: Tally<C, Never>, decision: C.Outcome?, after arrivals: [Arrival<C.Response>]

@@ -48,13 +48,13 @@ struct DeadlineQueueTests {
       #expect(isThere == [true, false])
     }
     // Those that are cancelled are forgotten when they are more than half.
-    #expect(alarms.pending == set.count && alarms.size <= max(65, 2 * set.count + 2))
+    #expect(alarms.actions.count == set.count && alarms.heap.count <= max(65, 2 * set.count + 2))
     for second in stride(from: 99, through: 999, by: 100) {
       let sleeper = alarms.sleepers.last?.number ?? 0
       for action in alarms.wake(sleeper, now: .seconds(second)).due { action() }
       #expect(done.history == set.map(\.at).filter { $0 <= second }.sorted())
     }
-    #expect(alarms.pending == 0 && alarms.size == 0)
+    #expect(alarms.actions.isEmpty && alarms.heap.isEmpty)
   }
 
   @Test(
@@ -91,7 +91,7 @@ struct DeadlineQueueTests {
     for cancel in cancel { cancel() }
     advance(by: .seconds(9))
     #expect(done.history == [2, 2])
-    #expect(clock.sleepers == 0 && queue.pending == 0)
+    #expect(clock.sleepers == 0 && queue.alarms.withLock { $0.actions.isEmpty })
   }
 
   @Test("of many deadlines that were cancelled nothing but one sleep is left")
@@ -102,7 +102,7 @@ struct DeadlineQueueTests {
       let tracked = lifetimes.make()
       deadline.schedule { withExtendedLifetime(tracked) {} }()
     }
-    #expect(lifetimes.alive == 0 && queue.pending == 0)
+    #expect(lifetimes.alive == 0 && queue.alarms.withLock { $0.actions.isEmpty })
     executor.run()
     #expect(clock.sleepers == 1)
     advance(by: .seconds(606))
@@ -175,7 +175,9 @@ private struct AlarmsWorld: SmallWorld {
       if let fault = wake() { return fault }
     case .passUnnoticed: now += 1
     }
-    if alarms.pending != list.count { return "\(alarms.pending) set, expected \(list.count)" }
+    if alarms.actions.count != list.count {
+      return "\(alarms.actions.count) set, expected \(list.count)"
+    }
     if Set(sleepers.map(\.at)).count < sleepers.count { return "two sleep until the same time" }
     guard let earliest = list.map(\.at).min() else { return nil }
     return sleepers.contains { $0.at <= earliest } ? nil : "none sleeps until \(earliest)"

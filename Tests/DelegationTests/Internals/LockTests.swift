@@ -9,9 +9,7 @@ struct LockTests {
     let number: Int
   }
 
-  @Test(
-    "of many threads one at a time has the state, also those that had to sleep",
-    arguments: [2, 4, 16])
+  @Test("one thread at a time has the state, also those that slept", arguments: [2, 4, 16])
   func excludes(threads: Int) {
     final class Shared: Sendable {
       let pair = Lock((first: 0, second: 0))
@@ -38,9 +36,7 @@ struct LockTests {
     #expect(disagreements.value == 0)
   }
 
-  @Test(
-    "what a closure returns or throws is what the caller gets; it runs once, and the lock is free again"
-  )
+  @Test("the caller gets what a closure returns or throws, and the lock is free again")
   func results() {
     let lock = Lock([1, 2])
     let popped: [Int?] = (0..<3).map { _ in lock.withLock { $0.popLast() } }

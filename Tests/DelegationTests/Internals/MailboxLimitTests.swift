@@ -29,47 +29,43 @@ struct MailboxLimitTests {
     }
   }
 
-  #if canImport(Dispatch)
-    /// An actor that lives on a dispatch queue.
-    private actor Tenant {
-      private let executor: DispatchQueueExecutor
-      private(set) var visits = 0
+  /// An actor that lives on a dispatch queue.
+  private actor Tenant {
+    private let executor: DispatchQueueExecutor
+    private(set) var visits = 0
 
-      init(on executor: DispatchQueueExecutor) { self.executor = executor }
+    init(on executor: DispatchQueueExecutor) { self.executor = executor }
 
-      nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-      func visit() -> String {
-        dispatchPrecondition(condition: .onQueue(executor.queue))
-        visits += 1
-        return MarkedQueue.current
-      }
+    func visit() -> String {
+      dispatchPrecondition(condition: .onQueue(executor.queue))
+      visits += 1
+      return MarkedQueue.current
     }
+  }
 
-    @Test(
-      "a dispatch queue runs tasks, handlers and an actor, which is isolated there and nowhere else"
-    )
-    func dispatchQueue() async {
-      let executor = DispatchQueueExecutor(MarkedQueue.make("home"))
-      let tenant = Tenant(on: executor)
-      let places = await withTaskGroup { group in
-        for number in 0..<100 {
-          group.addTask(executorPreference: number % 2 == 0 ? executor : nil) {
-            await tenant.visit()
-          }
-        }
-        return await group.reduce(into: Set()) { $0.insert($1) }
-      }
-      #expect(places == ["home"])
-      let visited = await withCheckedContinuation { continuation in
-        executor.queue.async {
-          continuation.resume(returning: tenant.assumeIsolated { $0.visit() + "\($0.visits)" })
+  @Test("a dispatch queue runs tasks and an actor, which is isolated there and nowhere else")
+  func dispatchQueue() async {
+    let executor = DispatchQueueExecutor(MarkedQueue.make("home"))
+    let tenant = Tenant(on: executor)
+    let places = await withTaskGroup { group in
+      for number in 0..<100 {
+        group.addTask(executorPreference: number % 2 == 0 ? executor : nil) {
+          await tenant.visit()
         }
       }
-      #expect(visited == "home101")
-      await #expect(processExitsWith: .failure) {
-        Tenant(on: DispatchQueueExecutor(DispatchQueue(label: "home"))).preconditionIsolated()
+      return await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(places == ["home"])
+    let visited = await withCheckedContinuation { continuation in
+      executor.queue.async {
+        continuation.resume(returning: tenant.assumeIsolated { $0.visit() + "\($0.visits)" })
       }
     }
-  #endif
+    #expect(visited == "home101")
+    await #expect(processExitsWith: .failure) {
+      Tenant(on: DispatchQueueExecutor(DispatchQueue(label: "home"))).preconditionIsolated()
+    }
+  }
 }

@@ -11,10 +11,10 @@ struct MemberListTests {
   }
 
   private func expectPut(
-    _ draft: inout MemberList.Draft, in list: inout MemberList,
+    _ copy: inout MemberList, in list: inout MemberList,
     _ expected: Bool = true
   ) {
-    let isPut = list.put(&draft)
+    let isPut = list.put(&copy)
     #expect(isPut == expected)
   }
 
@@ -22,16 +22,15 @@ struct MemberListTests {
   func rankedMeanwhile() {
     let members = (0..<3).map { Member($0) }
     var list = list(of: members)
-    var draft = list.draft
-    draft.merge()
+    var copy = list
+    #expect(copy.merge().map(\.serial) == [0, 1, 2])
     // Nothing was sorted.
     list.rank(members[2], 1)
-    expectPut(&draft, in: &list)
-    #expect(draft.nodes.map(\.serial) == [0, 1, 2])
-    draft = list.draft
-    draft.merge()
+    expectPut(&copy, in: &list)
+    copy = list
+    _ = copy.merge()
     list.rank(members[1], 2)
-    expectPut(&draft, in: &list, false)
+    expectPut(&copy, in: &list, false)
     #expect(list.merged().map(\.serial) == [1, 2, 0])
   }
 
@@ -41,16 +40,15 @@ struct MemberListTests {
     let members = (0..<3).map { Member($0) }
     var list = list(of: members)
     _ = list.merged()
-    var draft = list.draft
-    // It ends while the list is merged outside of the lock, and its heir is not in the draft.
+    var copy = list
+    // It ends while the list is merged outside of the lock, and its heir is not in the copy.
     members[1].end(isReplaced: true)
     let heir = Member(1)
     list.noteEnd()
     list.add(heir)
-    draft.merge()
-    expectPut(&draft, in: &list)
-    #expect(draft.nodes.map(\.serial) == [0, 1, 2])
-    #expect(draft.nodes[1] === members[1])
+    let nodes = copy.merge()
+    expectPut(&copy, in: &list)
+    #expect(nodes.map(\.serial) == [0, 1, 2] && nodes[1] === members[1])
     #expect(list.merged().map { $0 === heir } == [false, true, false])
   }
 
@@ -78,7 +76,7 @@ extension SubscriptionNode {
     self.init(
       reference: WeakReference(nobody, object: nobody), topic: Self.topic,
       mailbox: Mailbox(at: Notification(), number: 0), options: nil,
-      site: SubscribeSite(Nobody.self, at: .init(file: #fileID, line: #line)), priority: rank,
+      site: SubscribeSite(Nobody.self, at: (#fileID, #line)), priority: rank,
       serial: serial)
   }
 
@@ -88,22 +86,23 @@ extension SubscriptionNode {
 extension MemberList {
   /// Merges at once.
   fileprivate mutating func merged() -> [Member] {
-    var draft = draft
-    draft.merge()
-    let isPut = put(&draft)
+    var copy = self
+    let nodes = copy.merge()
+    let isPut = put(&copy)
     #expect(isPut)
-    return draft.nodes
+    return nodes
   }
 }
 
 /// A list and beside it an array, which is sorted each time that it is looked at.
 private struct ListRun {
   private struct Pending {
-    var draft: MemberList.Draft
+    var copy: MemberList
     /// The places that were taken when it was made, in order.
     var expected: [Member]
     let rankings: Int
-    var isMerged = false
+    /// What the merge has found.
+    var nodes: [Member]?
   }
 
   private var dice: Dice
@@ -128,7 +127,7 @@ private struct ListRun {
       case 4: rank()
       case 5, 6:
         if pending.count < 4 {
-          pending.append(Pending(draft: list.draft, expected: inOrder, rankings: rankings))
+          pending.append(Pending(copy: list, expected: inOrder, rankings: rankings))
         }
       case 7: merge()
       default: fault = put()
@@ -170,21 +169,22 @@ private struct ListRun {
   }
 
   private mutating func merge() {
-    guard let index = pending.indices.filter({ !pending[$0].isMerged }).randomElement(using: &dice)
+    guard
+      let index = pending.indices.filter({ pending[$0].nodes == nil }).randomElement(using: &dice)
     else { return }
-    pending[index].isMerged = true
-    pending[index].draft.merge()
+    pending[index].nodes = pending[index].copy.merge()
   }
 
   private mutating func put() -> String? {
-    guard let index = pending.indices.filter({ pending[$0].isMerged }).randomElement(using: &dice)
+    guard
+      let index = pending.indices.filter({ pending[$0].nodes != nil }).randomElement(using: &dice)
     else { return nil }
     var item = pending.remove(at: index)
-    guard list.put(&item.draft) else {
+    guard list.put(&item.copy) else {
       return item.rankings == rankings ? "refused, though no priority was changed" : nil
     }
     // Each place that has not been given up is there once, in the order of that moment.
-    let found = item.draft.nodes.map(\.serial).filter { !ended.contains($0) }
+    let found = (item.nodes ?? []).map(\.serial).filter { !ended.contains($0) }
     let expected = item.expected.map(\.serial).filter { !ended.contains($0) }
     return found == expected ? nil : "\(found), expected \(expected)"
   }

@@ -20,9 +20,7 @@ struct NotificationTests {
     }
   }
 
-  @Test(
-    "each that it was addressed to passes a receipt once, as it ends, and none of another protocol",
-    arguments: seeds(1))
+  @Test("each passes a receipt once, as it ends, and none of another protocol", arguments: seeds(1))
   func receipts(seed: UInt64) {
     for round in 0..<200 { play(seed: seed &* 1_000 &+ UInt64(round)) }
   }

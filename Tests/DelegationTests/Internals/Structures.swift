@@ -56,10 +56,10 @@ final class Board: Sendable {
   ) -> SubscriptionNode {
     topic.subscribe(
       SubscriptionRequest(
-        object: subscriber, type: Nobody.self,
+        object: subscriber,
         options: SubscriptionOptions(
           of: 0, id: id.map(Identity.init), policy: mailbox, executor: executor),
-        priority: priority, line: SubscribeSite.Line(file: #fileID, line: #line)),
+        priority: priority, line: (#fileID, #line)),
       reference: WeakReference(subscriber, object: subscriber))
   }
 

@@ -70,14 +70,11 @@ struct TalliedQuestionTests {
       })
     here.record(question)
     question.take(1, from: 0, of: nodes)
-    #expect(counted.history == [1, 2, 3, 4, 5, 6])
-    #expect(outcome(question) == 21)
+    #expect(counted.history == [1, 2, 3, 4, 5, 6] && outcome(question) == 21)
     here.clear()
   }
 
-  @Test(
-    "what is queued is counted before the worker stops, and after the decision nothing is counted or kept"
-  )
+  @Test("what is queued is counted before the worker stops, and nothing after the decision")
   func queued() {
     defer { board.clear() }
     let counted = Recorder<Int>()
@@ -85,18 +82,15 @@ struct TalliedQuestionTests {
     // Another worker counts.
     let isFree = question.isCounting.exchange(true, ordering: .relaxed)
     let isTaken = (0..<3).map { question.leave($0 + 1, from: $0, of: nodes) }
-    #expect(!isFree && isTaken == [false, false, false])
-    #expect(outcome(question) == nil)
+    #expect(!isFree && isTaken == [false, false, false] && outcome(question) == nil)
     _ = question.conclude(false, by: nil)
-    #expect(counted.history == [1, 2])
-    #expect(outcome(question) == 3)
+    #expect(counted.history == [1, 2] && outcome(question) == 3)
     #expect(question.state.withLock { $0.queue.isEmpty })
     #expect(nodes.prefix(4).map(\.questions.answered) == [1, 1, 0, 0])
     #expect(nodes.prefix(4).map(\.questions.abandoned) == [0, 0, 1, 0])
     question.take(4, from: 3, of: nodes)
     question.expire { _ in .response(100) }
-    #expect(counted.history == [1, 2])
-    #expect(nodes.map(\.runningCalls) == [0, 0, 0, 0, 0, 0])
+    #expect(counted.history == [1, 2] && nodes.map(\.runningCalls) == [0, 0, 0, 0, 0, 0])
     #expect(nodes[3].questions.abandoned == 1)
   }
 
@@ -154,8 +148,7 @@ struct TalliedQuestionTests {
         }
       }
     }
-    #expect(played.value > 0)
-    #expect(claimed.value == 4 * played.value)
+    #expect(played.value > 0 && claimed.value == 4 * played.value)
     #expect(questions.prefix(played.value).count { outcome($0) != 4 } == 0)
     #expect(nodes.map(\.runningCalls) == [0, 0, 0, 0, 0, 0])
   }
@@ -204,8 +197,7 @@ struct TalliedQuestionTests {
     while question.state.withLock({ $0.waiting == nil }) { await Task.yield() }
     question.take(5, from: claim?.position ?? 1, of: nodes, isCounted: true)
     #expect(await caller.value == [true, true, true])
-    #expect(Sums.takeDecision(of: question).get() == 5)
-    #expect(question.core.workers.value == 0)
+    #expect(Sums.takeDecision(of: question).get() == 5 && question.core.workers.value == 0)
   }
 
   @Test("those that still run are cancelled in a task of their own, and only if there are any")
@@ -227,15 +219,11 @@ struct TalliedQuestionTests {
     }
   }
 
-  // MARK: The work queue
-
   private struct Work: WorkSharing {
     var work: WorkQueue
   }
 
-  @Test(
-    "each position is claimed once and in order; a spare worker is requested while more than one is left",
-    arguments: 0...4)
+  @Test("each position is claimed once, in order; a spare worker is requested", arguments: 0...4)
   func workQueue(count: Int) {
     defer { board.clear() }
     let shared = Lock(Work(work: WorkQueue(Array(nodes.prefix(count)))))

@@ -4,17 +4,13 @@ import Testing
 
 @Suite("Waiting: counts, and those that wait for them to fall", .inTurn(.heavy))
 struct WaitingTests {
-  @Test(
-    "after every history of steps the waiters go on that may, and it is known whether one waits")
+  @Test("after every history of steps the waiters go on that may, and one knows who waits")
   func agreesWithModel() {
     let exploration = CountWorld().explore(upTo: CountWorld.length)
-    #expect(exploration.fault == nil)
-    #expect(exploration.histories > 9_000)
+    #expect(exploration.fault == nil && exploration.histories > 9_000)
   }
 
-  @Test(
-    "none waits for ever, however falls, excuses and those that come to wait meet",
-    arguments: [0, 1, 2])
+  @Test("none waits for ever, however falls and waits meet", arguments: [0, 1, 2])
   func race(excused: Int) {
     for round in races(2_000) {
       let (shared, now) = (SharedCount(2), Count())
@@ -58,8 +54,7 @@ struct WaitingTests {
         shared.count.fall()
       }
     }
-    #expect(waiter.outcome == true)
-    #expect(!shared.isAwaited)
+    #expect(waiter.outcome == true && !shared.isAwaited)
   }
 
   @Test("a waiter is resumed once, with the first outcome, which may come before it waits")
@@ -89,8 +84,7 @@ struct WaitingTests {
     for count in [UInt64(1) << 31, 1 << 32, 1 << 33] {
       // As after that many calls: the next one has a number that was had before in fewer bits.
       worker.word.store(count << 1, ordering: .relaxed)
-      #expect(worker.begin() == count + 1)
-      #expect(!first.isRunning)
+      #expect(worker.begin() == count + 1 && !first.isRunning)
       worker.end()
     }
   }

@@ -39,7 +39,7 @@ struct WeakReferenceTests {
 
   /// Puts a reference to a subscriber through everything.
   private func examine<P, Subscriber: AnyObject>(
-    _ type: P.Type, _ words: Int, _ make: (Lifetimes) -> Subscriber, rebuilds: Bool = true,
+    _ type: P.Type, _ words: Int, _ make: (Lifetimes) -> Subscriber, rebuilds: Bool? = nil,
     at location: SourceLocation = #_sourceLocation, _ isRight: (P) -> Bool
   ) {
     var object: Subscriber? = make(lifetimes)
@@ -52,9 +52,9 @@ struct WeakReferenceTests {
       let loaded = reference.load(as: P.self)
       if (loaded as? Subscriber).map(ObjectIdentifier.init) != identity { wrong += 1 }
     }
-    let isRebuilt = reference.rebuilds
+    let isRebuilt = reference.isRebuilt
     #expect(MemoryLayout<P>.size == words * MemoryLayout<Int>.size, sourceLocation: location)
-    #expect(wrong == 0 && isRebuilt == rebuilds, sourceLocation: location)
+    #expect(wrong == 0 && isRebuilt == (rebuilds ?? (words <= 2)), sourceLocation: location)
     #expect(lifetimes.alive == alive, sourceLocation: location)
     // What was loaded keeps the object alive by itself, however often it is copied.
     var loaded = (0..<10).compactMap { _ in reference.load(as: P.self) }
@@ -111,13 +111,6 @@ struct WeakReferenceTests {
         if round % 7 == 0 { kept.removeAll() }
       }
     }
-    // A word that was freed is likely to be given out again; one that leaks never is.
-    var addresses: Set<UInt> = []
-    for _ in 0..<1000 {
-      let reference = WeakReference(plain! as any Free, object: plain!)
-      addresses.insert(UInt(bitPattern: reference.rest))
-    }
-    #expect(addresses.count < 100)
     #expect(isKnownUniquelyReferenced(&plain))
     plain = nil
     #expect(lifetimes.alive == 0)

@@ -3,19 +3,17 @@ import DelegationTesting
 import Testing
 
 // sample: Audit
-/// What must not be lost: whoever does something says so here before it counts as done.
 protocol Audit: AnyObject, Sendable {
   func record(_ entry: String) async throws
 }
 
-/// A log that writes in the order of posting, and tries again until it has written.
 final class AuditLog: Audit {
   private let file: any AuditFile
 
   init(to file: any AuditFile) { self.file = file }
 
   func record(_ entry: String) async throws {
-    // In the handler: the next entry waits behind this one, so the order is kept, and the poster waits as well.
+    // The next entry waits behind this one, and so does the poster.
     for attempt in 1... {
       do {
         return try await file.append(entry)
@@ -28,25 +26,22 @@ final class AuditLog: Audit {
 
 struct Bank: Sendable {
   private let audits = Delegates<any Audit>()
-  /// What extensions get: they can subscribe an audit, and rotate it by its id.
   var registry: DelegateRegistry<any Audit> { audits.registry }
 
-  /// Books something once it is written; refuses if nobody has written it.
+  /// Refuses if nobody has written it.
   func book(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait { try await $0.record(entry) }
-    // Nobody there, one that has thrown, one that was removed: then it is not handled, and the outcome says why.
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
+  /// Up to 30 entries wait, then the caller does; what fails later is an incident.
   func note(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
-    // It may still wait. Whoever has failed or missed it by now has lost it, and so has everybody if nobody is there.
     let isLost = outcome.addressed == 0 || outcome.failed + outcome.missed > 0
     if isLost { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// At the end of the day: everything noted is written, then the audits are released.
+  /// Everything noted is written, then the audits are released.
   func close() async -> DelegateHub.Leftovers {
     audits.finish()
     return await audits.hub.drain(within: .seconds(5))
@@ -95,16 +90,15 @@ struct AuditSampleTests {
     func makeLog() -> AuditLog { AuditLog(to: TestFile(to: lines, failingAtEach: 7)) }
     bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
     let (producers, entries) = (8, Effort.count(60))
-    let isOver = Gate()
+    let (isOver, rotations) = (Gate(), Count())
     let rotating = Task {
-      var count = 0
       while isOver.arrived == 0 {
         bank.registry.subscribe(makeLog(), id: "audit", hold: .strongly)
-        count += 1
+        rotations.add(1)
         await Task.yield()
       }
-      return count
     }
+    while rotations.value == 0 { await Task.yield() }
     try await withThrowingTaskGroup { group in
       for producer in 0..<producers {
         group.addTask {
@@ -119,7 +113,7 @@ struct AuditSampleTests {
       try await group.waitForAll()
     }
     isOver.arrive()
-    #expect(await rotating.value > 0)
+    await rotating.value
     #expect(await bank.close().isEmpty)
     let written = lines.events
     #expect(written.count == producers * entries && Set(written).count == written.count)

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Samples of coming from something else", .inTurn)
 struct ComingFromSamples {
-  // MARK: A stream
-
   protocol StreamDelegate: AnyObject, Sendable {
     func stream(_ stream: Stream, didReceive message: String)
   }
@@ -33,58 +31,5 @@ struct ComingFromSamples {
     }
     await stream.delegates.hub.drain()
     #expect(await window.lines == ["hello", "bye"])
-  }
-
-  // MARK: One delegate property
-
-  protocol PlayerDelegate: AnyObject, Sendable {
-    func player(_ player: OnePlayer, didPlay song: String)
-    func player(_ player: OnePlayer, shouldPlay song: String) -> Bool
-  }
-
-  /// A class with one delegate, as there are many.
-  final class OnePlayer: @unchecked Sendable {
-    weak var delegate: (any PlayerDelegate)?
-
-    func play(_ song: String) {
-      guard delegate?.player(self, shouldPlay: song) != false else { return }
-      delegate?.player(self, didPlay: song)
-    }
-  }
-
-  protocol PlayerObserver: AnyObject, Sendable {
-    func player(_ player: OnePlayer, didPlay song: String)
-  }
-
-  // sample: One delegate for many
-  /// Is the player's one delegate, and tells all others.
-  final class Multicast: PlayerDelegate {
-    private let delegates = Delegates<any PlayerObserver>()
-    var observers: DelegateRegistry<any PlayerObserver> { delegates.registry }
-
-    func player(_ player: OnePlayer, didPlay song: String) {
-      delegates.notify { $0.player(player, didPlay: song) }
-    }
-    // The player needs the answer at once, so nobody else is asked.
-    func player(_ player: OnePlayer, shouldPlay song: String) -> Bool { song != "polka" }
-  }
-  // end of sample
-
-  private final class Songs: PlayerObserver {
-    let songs = Recorder<String>()
-    func player(_ player: OnePlayer, didPlay song: String) { songs.record(song) }
-  }
-
-  @Test("a class with one delegate has many by an object that tells them")
-  func oneDelegate() async {
-    let player = OnePlayer()
-    let multicast = Multicast()
-    let (first, second) = (Songs(), Songs())
-    player.delegate = multicast  // weak: keep the multicast yourself
-    multicast.observers.subscribe(first)
-    multicast.observers.subscribe(second)
-    for song in ["waltz", "polka", "tango"] { player.play(song) }
-    #expect(await first.songs.history(of: 2) == ["waltz", "tango"])
-    #expect(await second.songs.history(of: 2) == ["waltz", "tango"])
   }
 }

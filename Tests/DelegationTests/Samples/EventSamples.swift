@@ -42,11 +42,13 @@ public final class Room: Sendable {
 
   /// Lets a guest in.
   public func join(_ guest: String) { happenings.post(.joined(guest)) }
+  // end of sample
 
   /// For tests of its users: whether all observers have heard everything, within a time.
   public func settle(within duration: Duration) async -> Bool {
     await happenings.hub.drain(within: duration).isEmpty
   }
+  // sample: A library that hides its hub
 }
 // end of sample
 
@@ -74,16 +76,10 @@ struct EventSamples {
     #expect(seen.history == [.joined("Ann")])
   }
 
-  @MainActor
-  private final class RoomView: Sendable {
-    private(set) var events: [RoomEvent] = []
-    func show(_ event: RoomEvent) { events.append(event) }
-  }
-
   @Test("closures, objects and streams observe")
   @MainActor
   func observing() async {
-    let view = RoomView()
+    let view = Board()
     let shown = Recorder<RoomEvent>()
     let show = { @Sendable (event: RoomEvent) in shown.record(event) }
     let stored = Recorder<RoomEvent>()
@@ -101,8 +97,7 @@ struct EventSamples {
     events.post(.joined("Ann"))
     // end of sample
     await events.hub.drain()
-    #expect(stored.history == [.joined("Ann")])
-    #expect(view.events == [.joined("Ann")])
+    #expect(stored.history == [.joined("Ann")] && view.events == [.joined("Ann")])
     #expect(shown.history == [.joined("Ann")])
     events.finish()
     await loop.value

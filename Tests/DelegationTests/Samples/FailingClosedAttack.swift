@@ -81,16 +81,11 @@ struct FailingClosedAttack {
       try await answer(self) ? nil : "no"
     }
 
-    @discardableResult
     func subscribe(to hub: DelegateHub, on lane: ManualExecutor?) -> [DelegateHub.Subscription] {
-      [
-        hub.subscribe(self, to: ClosedSamples.PaymentGate.self, on: lane),
-        hub.subscribe(self, to: ClosedSamples.DoorGate.self, on: lane),
-        hub.subscribe(self, to: ClosedSamples.Gatekeeper.self, on: lane),
-        hub.subscribe(self, to: ClosedSamples.MessageFilter.self, on: lane),
-        hub.subscribe(self, to: ClosedSamples.Authenticator.self, on: lane),
-        hub.subscribe(self, to: OrderServiceProgram.OrderGate.self, on: lane),
-      ]
+      hub.subscribe(
+        self, toEachOf: ClosedSamples.PaymentGate.self, ClosedSamples.DoorGate.self,
+        ClosedSamples.Gatekeeper.self, ClosedSamples.MessageFilter.self,
+        ClosedSamples.Authenticator.self, OrderServiceProgram.OrderGate.self, on: lane)
     }
   }
 

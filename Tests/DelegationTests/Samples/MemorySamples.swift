@@ -17,7 +17,6 @@ struct MemorySamples {
     func didOpen(_ connection: Int) { Self.opened.record(connection) }
   }
 
-  // sample: Who keeps whom
   final class Server: Sendable {
     let hub = DelegateHub()
     private let audit = Audit()
@@ -31,7 +30,6 @@ struct MemorySamples {
       hub.subscribe(Audit(), to: ServerDelegate.self)
     }
   }
-  // end of sample
 
   @Test("who is kept by somebody is called")
   func keep() async {

@@ -2,13 +2,16 @@ import Delegation
 import Dispatch
 import Testing
 
+/// What samples log with.
+struct Logger: Sendable {
+  let lines = Recorder<String>()
+  func error(_ line: String) { lines.record(line) }
+  func warning(_ line: String) { lines.record(line) }
+}
+
 /// The samples of the documentation comments that need no protocol of their own.
 @Suite("Samples of the reference", .inTurn)
 struct ReferenceSamples {
-  private protocol Gatekeeper: AnyObject, Sendable {
-    func mayEnter(_ guest: String) async throws -> Bool
-  }
-
   private protocol Node: AnyObject, Sendable {
     var load: Int { get async }
     var name: String { get async }
@@ -26,27 +29,12 @@ struct ReferenceSamples {
     func didMeasure(_ value: Int) async
   }
 
-  private struct Logger: Sendable {
-    let lines = Recorder<String>()
-    func error(_ line: String) { lines.record(line) }
-    func warning(_ line: String) { lines.record(line) }
-  }
-
-  private actor Machine: Node, Gatekeeper, HealthCheck {
+  private actor Machine: Node, HealthCheck {
     let name: String
     let load: Int
-    private let gate: Gate?
 
-    init(_ name: String, load: Int = 0, gate: Gate? = nil) {
-      self.name = name
-      self.load = load
-      self.gate = gate
-    }
+    init(_ name: String, load: Int) { (self.name, self.load) = (name, load) }
 
-    func mayEnter(_ guest: String) async throws -> Bool {
-      await gate?.pass()
-      return true
-    }
     func probe() async throws -> String {
       if load > 9 { throw Refusal(reason: "overload") }
       return name
@@ -89,8 +77,7 @@ struct ReferenceSamples {
       await $0.name
     }
     // end of sample
-    #expect(sum == 3)
-    #expect(length == 9)
+    #expect(sum == 3 && length == 9)
   }
 
   @Test("failures and what is left are logged")
@@ -102,45 +89,25 @@ struct ReferenceSamples {
         logger.error("\(incident)")
       }))
     // end of sample
-    let machine = Machine("a", load: 10)
-    hub.subscribe(machine, to: HealthCheck.self)
-    hub[HealthCheck.self].notify { _ = try await $0.probe() }
-    // sample: drain
-    let left = await hub.drain(within: .seconds(5))
-    if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
-    // end of sample
-    #expect(logger.lines.history.count == 1)
-    #expect(
-      logger.lines.history.first?.hasSuffix("failed in notify: Refusal(reason: \"overload\")")
-        == true)
-  }
-
-  @Test("who is late is written down and stays: the vote is closed, and not open")
-  func theLate() async {
-    let (clock, gate, logger) = (ManualClock(), Gate(), Logger())
     // sample: Incident
     let configuration = DelegateHub.Configuration(onIncident: { incident in
       logger.warning("\(incident)")
     })
     // end of sample
-    var settings = configuration
-    settings.clock = clock
-    let hub = DelegateHub(settings)
-    let machines = [Machine("quick"), Machine("slow", gate: gate)]
-    let subscriptions = machines.map { hub.subscribe($0, to: Gatekeeper.self) }
-    for round in 1...2 {
-      async let answer = hub[Gatekeeper.self].vote(
-        within: .milliseconds(50), absent: .counts(as: false)
-      ) { try await $0.mayEnter("Alice") }
-      await gate.arrivals(round)
-      while hub.statistics().questions.answered < round { await Task.yield() }
-      clock.advance(by: .milliseconds(50))
-      #expect(await answer == false)
+    let (machine, other) = (Machine("a", load: 10), DelegateHub(configuration))
+    for hub in [hub, other] {
+      hub.subscribe(machine, to: HealthCheck.self)
+      hub[HealthCheck.self].notify { _ = try await $0.probe() }
     }
-    gate.open()
-    await hub.drain()
-    #expect(subscriptions.allSatisfy { $0.isActive })
+    // sample: drain
+    let left = await hub.drain(within: .seconds(5))
+    if !left.isEmpty { logger.warning("shutting down with work left: \(left)") }
+    // end of sample
+    await other.drain()
     #expect(logger.lines.history.count == 2)
+    for line in logger.lines.history {
+      #expect(line.hasSuffix("failed in notify: Refusal(reason: \"overload\")"))
+    }
   }
 
   @Test("handlers run on a queue, and a mailbox keeps the latest only")
@@ -172,7 +139,6 @@ struct ReferenceSamples {
     for value in 1...9 { hub[Telemetry.self].notify { await $0.didMeasure(value) } }
     dashboard.gate.open()
     await hub.drain()
-    #expect(cache.places.history == ["cache"])
-    #expect(dashboard.shown.history == [0, 9])
+    #expect(cache.places.history == ["cache"] && dashboard.shown.history == [0, 9])
   }
 }

@@ -39,8 +39,7 @@ struct SeatStormTests {
   }
 
   @Test(
-    "each notification is handled at each seat once and in order, and each question asks each seat once",
-    arguments: seeds(4))
+    "each seat handles each notification once, in order, and is asked once", arguments: seeds(4))
   func seats(seed: UInt64) async {
     var dice = Dice(seed: seed)
     let limit = seed % 2 == 0 ? 3 : nil

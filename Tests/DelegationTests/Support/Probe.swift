@@ -35,6 +35,16 @@ extension Probe {
   }
 }
 
+extension DelegateHub {
+  /// Subscribes that many probes, named by their numbers, which the hub keeps.
+  @discardableResult
+  nonisolated func cast(_ count: Int, on executor: (any TaskExecutor)? = nil) -> [Probe] {
+    let probes = Probe.many(count)
+    for probe in probes { subscribe(probe, to: Listener.self, hold: .strongly, on: executor) }
+    return probes
+  }
+}
+
 /// Does something when it dies.
 final class DeathNotice: Sendable {
   private let onDeath: @Sendable () -> Void

@@ -25,12 +25,9 @@ final class Stage: Sendable {
     executor.run()
   }
 
-  /// Subscribes that many probes, named by their numbers.
-  func cast(_ count: Int) -> [Probe] {
-    let probes = Probe.many(count)
-    for probe in probes { hub.subscribe(probe, to: Listener.self) }
-    return probes
-  }
+  /// Subscribes that many probes, named by their numbers, which the hub keeps.
+  @discardableResult
+  func cast(_ count: Int) -> [Probe] { hub.cast(count) }
 
   /// Starts a call and lets it go as far as it can.
   func start<Result: Sendable>(
@@ -52,7 +49,7 @@ final class Stage: Sendable {
   var accounts: DelegateHub.Statistics.Counts? { perform { await $0.accounts() } }
 
   /// How many deadlines are set and have not come.
-  var alarms: Int { hub.core.deadlines.pending }
+  var alarms: Int { hub.core.deadlines.alarms.withLock { $0.actions.count } }
 
   /// Lets everything go as far as it can.
   func run() { executor.run() }

@@ -21,9 +21,6 @@ extension DelegateHub {
     #expect(statistics.counts.addressed == statistics.addressed, "\(statistics)")
     return statistics.counts
   }
-
-  /// What has become of all questions, when all have come to an end.
-  nonisolated func questions() async -> Statistics.Questions { statistics().questions }
 }
 
 extension DelegateHub.Configuration {

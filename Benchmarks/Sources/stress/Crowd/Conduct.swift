@@ -1,4 +1,5 @@
 import Delegation
+import Synchronization
 
 /// What a subscriber is like.
 enum Temper: CaseIterable, Sendable {
@@ -10,21 +11,21 @@ enum Temper: CaseIterable, Sendable {
   case fickle
 }
 
+/// What was posted, and how handlers have ended.
+final class Account: Sendable {
+  let (posted, handled, failed) = (Counter(), Counter(), Counter())
+}
+
 /// What a subscriber does when it is called, be it an object or an actor.
 struct Conduct: Sendable {
   let world: World
   let temper: Temper
   /// Sees whether the hub keeps its promises to it.
   let watch: Watch
-  private let (posted, handled, failed): (Counter, Counter, Counter)
+  private let account: Account
 
-  init(
-    _ world: World, _ temper: Temper, _ posted: Counter, _ handled: Counter, _ failed: Counter
-  ) {
-    self.world = world
-    self.temper = temper
-    (self.posted, self.handled, self.failed) = (posted, handled, failed)
-    watch = Watch(world)
+  init(_ world: World, _ temper: Temper, _ account: Account) {
+    (self.world, self.temper, self.account, watch) = (world, temper, account, Watch(world))
   }
 
   /// Handles an event at once.
@@ -65,12 +66,12 @@ struct Conduct: Sendable {
 
   private func end(throwing: Bool) throws {
     watch.end(throwing: throwing)
-    (throwing ? failed : handled).add()
+    (throwing ? account.failed : account.handled).add()
     if throwing { throw Refusal() }
   }
 
   private func leave(_ dice: inout Dice) {
-    guard dice.hits(64), let subscription = watch.subscription else { return }
+    guard dice.hits(64), let subscription = watch.subscription.withLock(\.self) else { return }
     subscription.cancel()
     world.tally.count(.itself)
   }
@@ -79,19 +80,23 @@ struct Conduct: Sendable {
     Dice(seed: event.id ^ (UInt64(watch.number) &* 0xD6E8_FEB8_6659_FD93))
   }
 
-  /// Calls the hub from a synchronous handler, now and then.
+  /// Calls the hub from a handler, now and then.
   private func meddle(_ event: Event, _ dice: inout Dice) {
     // Handlers of what a handler has posted post nothing, or there would be no end.
-    guard event.producer != nil else { return }
+    guard event.note != nil else { return }
     let delegates = world.hub[(any Listener).self]
     switch dice.roll(96) {
     case 0:
-      posted.add()
-      let event = Event(id: dice.next(), producer: nil, sequence: 0)
-      delegates.notify { try $0.saw(event) }
+      account.posted.add()
+      let event = Event(id: dice.next(), note: nil)
+      if dice.hits(2) {
+        delegates.notify { try $0.saw(event) }
+      } else {
+        delegates.notify { try await $0.heard(event) }
+      }
     case 1:
       // Dies as it comes: the subscription ends, or becomes another's that is born at its address.
-      delegates.registry.subscribe(Member(Conduct(world, .prompt, posted, handled, failed)))
+      delegates.registry.subscribe(Member(Conduct(world, .prompt, account)))
       world.tally.count(.death)
     case 2: _ = delegates.isEmpty
     default: break
@@ -100,23 +105,19 @@ struct Conduct: Sendable {
 
   /// Calls the hub from an asynchronous handler, now and then.
   private nonisolated(nonsending) func meddleAtLeisure(_ event: Event, _ dice: inout Dice) async {
-    guard event.producer != nil else { return }
+    guard event.note != nil else { return }
     let delegates = world.hub[(any Listener).self]
-    let event = Event(id: dice.next(), producer: nil, sequence: 0)
     switch dice.roll(128) {
-    case 0, 1:
-      posted.add()
-      delegates.notify { try await $0.heard(event) }
-    case 2:
+    case 0:
       // Its own subscription comes last in what it waits for: that wait is excused.
-      posted.add()
+      account.posted.add()
+      let event = Event(id: dice.next(), note: nil)
       await delegates.notifyAndWait { try $0.saw(event) }
-    case 3:
+    case 1:
       let isThere = await delegates.vote(by: .anyone) { _ in true }
       world.violations.check(isThere, "a vote held in a handler came out wrong")
-    case 4:
-      _ = await world.hub.drain(within: .zero)
-    default: break
+    case 2: _ = await world.hub.drain(within: .zero)
+    default: meddle(event, &dice)
     }
   }
 }

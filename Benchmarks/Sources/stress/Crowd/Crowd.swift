@@ -1,5 +1,4 @@
 import Delegation
-import Dispatch
 import Foundation
 
 /// Who is told of events.
@@ -19,10 +18,8 @@ protocol Eager: AnyObject, Sendable {
 struct Event: Sendable {
   /// What handlers draw their behaviour from.
   let id: UInt64
-  /// The one who posted it; `nil` for a handler.
-  let producer: Int?
-  /// The producer's running number.
-  let sequence: Int
+  /// The one who posted it, and that one's running number; `nil` for a handler.
+  let note: Note?
 }
 
 /// Notifications in all forms, to subscribers of every kind that come, go, die, are replaced, and call the hub from their
@@ -32,11 +29,7 @@ final class Crowd: Part {
 
   let world: World
   let residents: [Resident]
-  /// Where some handlers run.
-  let queue = DispatchQueueExecutor(DispatchQueue(label: "crowd"))
-  let posted = Counter()
-  let handled = Counter()
-  let failed = Counter()
+  let account = Account()
   /// Notifications for those that conform to a further protocol.
   let narrow = Counter()
 
@@ -44,13 +37,11 @@ final class Crowd: Part {
 
   init(in world: World) {
     self.world = world
-    residents = Resident.settle(in: world, on: queue, posted, handled, failed)
+    residents = Resident.settle(in: world, account)
   }
 
   func run() async {
-    let threads = (0..<world.threads).map { index in
-      run(onThread: index)
-    }
+    let threads = (0..<world.threads).map { index in world.thread { self.act(onThread: index) } }
     await world.act(Self.name) { index, dice in
       var producer = Producer(index, in: self, dice)
       await producer.run()
@@ -60,36 +51,28 @@ final class Crowd: Part {
   }
 
   /// Posts, calls and subscribes from a thread of its own.
-  private func run(onThread index: Int) -> Task<Void, Never> {
-    let (isDone, end) = AsyncStream.makeStream(of: Void.self)
-    let thread = Thread {
-      var dice = self.world.dice("thread", index)
-      var sequence = 0
-      while self.world.limits.take() {
-        sequence += 1
+  private func act(onThread index: Int) {
+    var dice = world.dice("thread", index)
+    var sequence = 0
+    while world.limits.take() {
+      sequence += 1
+      switch dice.roll(8) {
+      case 0:
+        world.violations.check(
+          delegates.subscribers.count >= residents.count, "a list lacks a resident")
+      case 1:
+        Visit(to: self, &dice).subscription.cancel()
+        world.tally.count(.cancel)
+      default:
         let event = Event(
-          id: dice.next(), producer: self.world.tasks + index, sequence: sequence)
-        switch dice.roll(8) {
-        case 0:
-          self.world.violations.check(
-            self.delegates.subscribers.count >= self.residents.count, "a list lacks a resident")
-        case 1:
-          let visit = Visit(to: self, &dice)
-          visit.subscription.cancel()
-          self.world.tally.count(.cancel)
-        default:
-          self.world.tally.count(.notify)
-          self.posted.add()
-          self.delegates.notify { try $0.saw(event) }
-        }
-        // A thread cannot wait for the subscribers.
-        if sequence % 16 == 0 { Thread.sleep(forTimeInterval: 0.002) }
+          id: dice.next(), note: Note(poster: world.tasks + index, number: sequence))
+        world.tally.count(.notify)
+        account.posted.add()
+        delegates.notify { try $0.saw(event) }
       }
-      end.finish()
+      // A thread cannot wait for the subscribers.
+      if sequence % 16 == 0 { Thread.sleep(forTimeInterval: 0.002) }
     }
-    thread.stackSize = 1 << 20
-    thread.start()
-    return Task { for await _ in isDone {} }
   }
 
   func audit() async -> String {
@@ -97,9 +80,9 @@ final class Crowd: Part {
     await checkCalm(events: 100)
     guard let statistics = delegates.statistics else { return "nothing was posted" }
     let counts = statistics.counts
-    world.violations.check("crowd, posted", hub: statistics.posted, own: posted.value)
-    world.violations.check("crowd, handled", hub: counts.handled, own: handled.value)
-    world.violations.check("crowd, failed", hub: counts.failed, own: failed.value)
+    world.violations.check("crowd, posted", hub: statistics.posted, own: account.posted.value)
+    world.violations.check("crowd, handled", hub: counts.handled, own: account.handled.value)
+    world.violations.check("crowd, failed", hub: counts.failed, own: account.failed.value)
     for resident in residents {
       let (own, counts) = (
         resident.subscriber.conduct.watch, resident.subscription.statistics.counts
@@ -107,10 +90,10 @@ final class Crowd: Part {
       let ended = own.handled + counts.dropped + counts.passedOver
       world.violations.check(
         counts.failed == own.failed && counts.handled == own.handled - own.failed
-          && counts.addressed == ended && ended >= posted.value - narrow.value
-          && ended <= posted.value && (resident.isLimited || counts.dropped == 0),
+          && counts.addressed == ended && ended >= account.posted.value - narrow.value
+          && ended <= account.posted.value && (resident.isLimited || counts.dropped == 0),
         "resident \(own.number) has handled \(own.handled), \(own.failed) of them failing, of "
-          + "\(posted.value), \(narrow.value) for some; the hub says \(counts)")
+          + "\(account.posted.value), \(narrow.value) for some; the hub says \(counts)")
       world.hub.unsubscribe(resident.subscriber)
     }
     return "\(statistics.posted.short) posted, \(statistics.addressed.short) addressed = "
@@ -126,8 +109,8 @@ final class Crowd: Part {
     _ = await delegates.collect { _ in }
     world.violations.check("crowd, count", hub: delegates.count, own: residents.count)
     for sequence in 0..<events {
-      posted.add()
-      let event = Event(id: UInt64(sequence), producer: nil, sequence: 0)
+      account.posted.add()
+      let event = Event(id: UInt64(sequence), note: nil)
       let outcome = await delegates.notifyAndWait { try $0.saw(event) }
       world.violations.check(
         outcome.isHandled && outcome.handled == residents.count && outcome.left.isEmpty,
@@ -143,16 +126,13 @@ struct Resident: Sendable {
   let isLimited: Bool
 
   /// Settles them: of every temper that ends no subscription, as objects and actors, with limits, on a queue.
-  static func settle(
-    in world: World, on queue: DispatchQueueExecutor,
-    _ posted: Counter, _ handled: Counter, _ failed: Counter
-  ) -> [Resident] {
+  static func settle(in world: World, _ account: Account) -> [Resident] {
     func make(
       _ temper: Temper, _ mailbox: DelegateHub.MailboxPolicy? = nil, isActor: Bool = false,
       isEager: Bool = false, priority: Int? = nil, hold: DelegateHub.Hold = .weakly,
       on executor: (any TaskExecutor)? = nil
     ) -> Resident {
-      let conduct = Conduct(world, temper, posted, handled, failed)
+      let conduct = Conduct(world, temper, account)
       let subscriber: any Listener =
         if isActor { Official(conduct) } else if isEager { EagerMember(conduct) } else {
           Member(conduct)
@@ -166,8 +146,9 @@ struct Resident: Sendable {
     }
     return [
       make(.prompt), make(.prompt, isEager: true, priority: 10),
-      make(.prompt, isActor: true, hold: .strongly), make(.prompt, on: queue), make(.yielding),
-      make(.yielding, isEager: true, on: queue), make(.failing), make(.failing, isActor: true),
+      make(.prompt, isActor: true, hold: .strongly), make(.prompt, on: world.queue),
+      make(.yielding), make(.yielding, isEager: true, on: world.queue),
+      make(.failing), make(.failing, isActor: true),
       make(.meddling), make(.sleeping, .dropOldest(limit: 64)), make(.yielding, .latest),
       make(.sleeping, .latest, isEager: true, priority: -10),
     ]

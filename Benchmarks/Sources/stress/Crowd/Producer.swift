@@ -46,12 +46,12 @@ struct Producer: Sendable {
 
   private mutating func event() -> Event {
     sequence += 1
-    return Event(id: dice.next(), producer: index, sequence: sequence)
+    return Event(id: dice.next(), note: Note(poster: index, number: sequence))
   }
 
   private mutating func post(_ notify: (Event) -> Void) {
     guard crowd.world.limits.take() else { return }
-    crowd.posted.add()
+    crowd.account.posted.add()
     crowd.world.tally.count(.notify)
     sinceWaiting += 1
     notify(event())
@@ -62,7 +62,7 @@ struct Producer: Sendable {
     guard crowd.world.limits.take() else { return }
     sinceWaiting = 0
     let event = event()
-    crowd.posted.add()
+    crowd.account.posted.add()
     crowd.world.tally.count(window == 0 ? .notifyAndWait : .window)
     let outcome = await crowd.delegates.notifyAndWait(leaving: window) { try await $0.heard(event) }
     let ended = outcome.handled + outcome.failed + outcome.missed
@@ -73,7 +73,7 @@ struct Producer: Sendable {
     if window > 0 { return }
     for resident in crowd.residents where !resident.isLimited {
       crowd.world.violations.check(
-        resident.subscriber.conduct.watch.lastSequence(of: index) >= event.sequence,
+        resident.subscriber.conduct.watch.book.last(of: index) >= sequence,
         "notifyAndWait returned before somebody had handled it")
     }
   }

@@ -1,4 +1,5 @@
 import Delegation
+import Synchronization
 
 /// A visitor's stay.
 struct Visit: Sendable {
@@ -12,7 +13,7 @@ struct Visit: Sendable {
   init(to crowd: Crowd, id givenID: String? = nil, _ dice: inout Dice) {
     let world = crowd.world
     let temper = Temper.allCases.randomElement(using: &dice) ?? .prompt
-    let conduct = Conduct(world, temper, crowd.posted, crowd.handled, crowd.failed)
+    let conduct = Conduct(world, temper, crowd.account)
     subscriber =
       switch dice.roll(3) {
       case 0: Official(conduct)
@@ -27,8 +28,8 @@ struct Visit: Sendable {
     let isOnQueue = dice.hits(8)
     subscription = crowd.delegates.registry.subscribe(
       subscriber, priority: priority, id: id, hold: hold, mailbox: mailbox,
-      on: isOnQueue ? crowd.queue : nil)
-    conduct.watch.subscription = subscription
+      on: isOnQueue ? world.queue : nil)
+    conduct.watch.subscription.withLock { $0 = subscription }
     world.tally.count(.visitor)
     world.tally.count(hold == .strongly ? .strong : .weak)
     if subscriber is Official { world.tally.count(.actor) }

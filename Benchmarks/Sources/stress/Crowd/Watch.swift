@@ -7,33 +7,26 @@ final class Watch: Sendable {
 
   let number = Watch.lastNumber.add()
   private let world: World
+  private let life: Life
   private let isHandling = Atomic<Bool>(false)
   private let isBarred = Atomic<Bool>(false)
   private let ends = Counter()
   private let failures = Counter()
-  private let lastSequences: Mutex<[Int: Int]> = Mutex([:])
-  private let ticket = Mutex<DelegateHub.Subscription?>(nil)
+  /// What has come to it.
+  let book: Notebook
+  /// What it can cancel itself with.
+  let subscription = Mutex<DelegateHub.Subscription?>(nil)
 
   init(_ world: World) {
     self.world = world
-    world.alive.add()
+    life = Life(in: world)
+    book = Notebook("a subscriber", in: world, isGapless: false)
   }
-
-  deinit { world.alive.add(-1) }
 
   /// How many of its handlers have ended in whichever way.
   var handled: Int { ends.value }
   /// How many of them threw.
   var failed: Int { failures.value }
-
-  /// What it can cancel itself with.
-  var subscription: DelegateHub.Subscription? {
-    get { ticket.withLock { $0 } }
-    set { ticket.withLock { $0 = newValue } }
-  }
-
-  /// The last event of a producer that it has begun to handle.
-  func lastSequence(of producer: Int) -> Int { lastSequences.withLock { $0[producer] ?? -1 } }
 
   /// Notes that a handler begins.
   func begin(_ event: Event) {
@@ -41,13 +34,7 @@ final class Watch: Sendable {
     world.violations.check(!wasHandling, "a subscriber handled two notifications at a time")
     let isLate = isBarred.load(ordering: .acquiring)
     world.violations.check(!isLate, "a handler began after cancelAndWait had returned")
-    if let producer = event.producer {
-      let isInOrder = lastSequences.withLock { sequences in
-        let last = sequences.updateValue(event.sequence, forKey: producer)
-        return last ?? -1 < event.sequence
-      }
-      world.violations.check(isInOrder, "a producer's notifications came out of order")
-    }
+    if let note = event.note { book.enter(note) }
   }
 
   /// Notes that a handler ends.

@@ -2,8 +2,7 @@ import Delegation
 import Foundation
 import Synchronization
 
-/// Hubs that are released while others post and cancel: what was posted is delivered, loops get the rest, and nothing of
-/// the callers' stays behind or is released under a lock.
+/// Hubs that are released while others post and cancel: what was posted is delivered, and nothing of the callers' stays.
 final class Ends: Part {
   static let name = "ends"
 
@@ -20,33 +19,11 @@ final class Ends: Part {
   /// What a notification keeps: when it is released, it tells whether the handler ran.
   private final class Letter: Sendable {
     let isRead = Atomic<Bool>(false)
-    private let (world, lost): (World, Counter)
+    private let (life, lost): (Life, Counter)
 
-    init(_ world: World, _ lost: Counter) {
-      (self.world, self.lost) = (world, lost)
-      world.alive.add()
-    }
+    init(_ world: World, _ lost: Counter) { (life, self.lost) = (Life(in: world), lost) }
 
-    deinit {
-      if !isRead.load(ordering: .acquiring) { lost.add() }
-      world.alive.add(-1)
-    }
-  }
-
-  /// Looks at the hub when it is released, which would hang under the hub's lock.
-  private final class LookingID: Hashable, Sendable {
-    private let hub: DelegateHub
-    private let released: Counter
-
-    init(_ hub: DelegateHub, _ released: Counter) { (self.hub, self.released) = (hub, released) }
-
-    deinit {
-      _ = hub[(any Reader).self].count
-      released.add()
-    }
-
-    static func == (one: LookingID, other: LookingID) -> Bool { one === other }
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    deinit { if !isRead.load(ordering: .acquiring) { lost.add() } }
   }
 
   private let world: World
@@ -58,8 +35,6 @@ final class Ends: Part {
     await world.act(Self.name, max(1, world.tasks / 4)) { [self] _, dice in
       repeat {
         await releaseAmidPosts(&dice)
-        await releaseStream()
-        await replaceIDs()
         rounds.add()
         world.tally.count(.hubReleased)
         // This costs a thread or two each time; the others are to have their turns.
@@ -75,14 +50,11 @@ final class Ends: Part {
     let subscriptions = members.map { hub!.subscribe($0, to: (any Passer).self) }
     hub!.subscribe(witness, to: (any Reader).self)
     let owner = Mutex(hub.take())
-    let (isDone, end) = AsyncStream.makeStream(of: Void.self)
     let pause = Double(dice.roll(20)) / 1_000_000
-    let thread = Thread {
+    let thread = world.thread {
       Thread.sleep(forTimeInterval: pause)
       for subscription in subscriptions { subscription.cancel() }
-      end.finish()
     }
-    thread.start()
     var letters: [Trace] = []
     for _ in 0..<3 {
       let letter = Letter(world, lost)
@@ -92,7 +64,7 @@ final class Ends: Part {
       owner.withLock { $0 }?[(any Reader).self].notify { $0.read(letter) }
     }
     _ = owner.withLock { $0.take() }
-    for await _ in isDone {}
+    await thread.value
     // Nobody can drain a hub that is gone: the letters say when they have been read, or never will be.
     for _ in 0..<2000 where letters.contains(where: { $0.letter != nil }) {
       try? await Task.sleep(for: .microseconds(100))
@@ -102,39 +74,6 @@ final class Ends: Part {
 
   private struct Trace {
     weak var letter: Letter?
-  }
-
-  /// What was posted before is still given out, and then the loop ends.
-  private func releaseStream() async {
-    var events: Events<Int>? = Events<Int>()
-    let stream = events!.registry.stream()
-    for number in 0..<3 { events!.post(number) }
-    events = nil
-    var found: [Int] = []
-    for await number in stream { found.append(number) }
-    world.violations.check(
-      found == [0, 1, 2], "ends: a stream whose hub was released gave out \(found)")
-  }
-
-  /// Ids are released outside of the locks, however they are replaced and ended.
-  private func replaceIDs() async {
-    let (hub, released) = (DelegateHub(.init(onIncident: { _ in })), Counter())
-    let members = [Member(), Member()]
-    await withTaskGroup { group in
-      for index in 0..<4 {
-        group.addTask {
-          for number in 0..<3 {
-            let subscription = hub.subscribe(
-              members[index % 2], to: (any Reader).self, id: LookingID(hub, released),
-              hold: number == 1 ? .strongly : nil, mailbox: number == 2 ? .latest : nil)
-            if index == 0 { subscription.cancel() }
-          }
-        }
-      }
-    }
-    hub[(any Reader).self].registry.unsubscribeAll()
-    await hub.drain()
-    world.violations.check("ends, ids that were released", hub: released.value, own: 12)
   }
 
   func audit() async -> String {

@@ -1,5 +1,4 @@
 import Delegation
-import Dispatch
 import Synchronization
 
 /// Who is asked.
@@ -64,21 +63,21 @@ final class Inquiry: Sendable {
   }
 }
 
-/// Questions of every kind, whose outcomes have to follow from what was answered; the hub counts each handler once.
+/// Questions of every kind, whose outcomes have to follow from what was answered.
+///
+/// The hub counts each handler once. One place is taken over again and again: each question comes to it once.
 final class Panel: Part {
   static let name = "panel"
 
-  private class Member: Panelist, @unchecked Sendable {
+  private final class Member: Panelist {
     private static let last = Counter()
-    let number = Member.last.add()
-    private let world: World
+    let number: Int
+    private let life: Life
 
-    init(_ world: World) {
-      self.world = world
-      world.alive.add()
+    init(_ world: World, number: Int = Member.last.add()) {
+      self.number = number
+      life = Life(in: world)
     }
-
-    deinit { world.alive.add(-1) }
 
     func answer(_ inquiry: Inquiry) async throws -> Bool {
       try await inquiry.answerAtLeisure(of: number)
@@ -104,35 +103,43 @@ final class Panel: Part {
     nonisolated init() {}
   }
 
+  /// Whose place is taken over.
+  private static let sitter = -3
+
   private let world: World
   private let regulars: [any Panelist]
-  private let begun = Counter()
-  private let inquiries = Counter()
+  private let (begun, inquiries) = (Counter(), Counter())
 
   private var panel: Delegates<any Panelist> { world.hub[(any Panelist).self] }
 
   init(in world: World) {
     self.world = world
     regulars = [Member(world), Official(), Chair(), Member(world), Member(world)]
-    let queue = DispatchQueueExecutor(DispatchQueue(label: "panel"))
     for (index, regular) in regulars.enumerated() {
-      world.hub[(any Panelist).self].registry.subscribe(
+      panel.registry.subscribe(
         regular, priority: index - 2, hold: index == 3 ? .strongly : nil,
-        on: index == 4 ? queue : nil)
+        on: index == 4 ? world.queue : nil)
     }
+    takeSeat()
+  }
+
+  private func takeSeat() {
+    panel.registry.subscribe(Member(world, number: Self.sitter), id: "seat", hold: .strongly)
+    world.tally.count(.takeOver)
   }
 
   func run() async {
     await world.act(Self.name) { [self] index, dice in
       var visitor: Member? = Member(world)
       while world.limits.take() {
-        switch dice.roll(12) {
+        switch dice.roll(13) {
         case 0: visitor = Member(world)
         case 1: visitor = nil
         case 2:
           if let visitor { panel.registry.subscribe(visitor, priority: dice.roll(5) - 2) }
         case 3:
           if let visitor { await world.hub.unsubscribeAndWait(visitor) }
+        case 4: takeSeat()
         default: await ask(&dice)
         }
       }
@@ -143,24 +150,16 @@ final class Panel: Part {
   private func ask(_ dice: inout Dice) async {
     let kind = dice.roll(10)
     let inquiry = Inquiry(
-      dice.next(), mayRefuse: kind == 1 || kind > 5, maySleep: kind == 7 || kind == 8)
-    defer {
-      inquiries.add()
-      begun.add(inquiry.order.count)
-      check(!inquiry.asksTwice, "somebody was asked twice")
-    }
+      dice.next(), mayRefuse: [1, 3, 7, 8, 9].contains(kind), maySleep: [3, 8].contains(kind))
+    let duration = Duration.milliseconds(dice.roll(4))
     switch kind {
-    case 0: await vote(inquiry)
-    case 1: await voteOrFail(inquiry)
-    case 2: await voteAtOnce(inquiry)
-    case 3: await sum(inquiry)
-    case 4: await askInTurn(inquiry)
-    case 5: await pass(inquiry)
-    case 6: await collect(inquiry)
-    case 7: await collect(inquiry, within: .milliseconds(dice.roll(4)))
-    case 8: await voteInTime(inquiry, .milliseconds(dice.roll(4)))
-    default: await giveUp(inquiry, &dice)
+    case 0...3: await vote(kind, inquiry, within: duration)
+    case 4...6: await askAll(kind, inquiry)
+    default: await ask(kind, inquiry, within: duration)
     }
+    inquiries.add()
+    begun.add(inquiry.order.count)
+    check(!inquiry.asksTwice, "somebody was asked twice")
   }
 
   private func check(_ isTrue: Bool, _ violation: @autoclosure () -> String) {
@@ -170,75 +169,97 @@ final class Panel: Part {
   /// Those who are always there have all been asked, and nobody's answer is still to come.
   private func checkAll(_ inquiry: Inquiry, _ call: String) {
     let answers = inquiry.answers
-    check(regulars.allSatisfy { answers[$0.number] != nil }, "\(call) left somebody out")
+    check(
+      answers[Self.sitter] != nil && regulars.allSatisfy { answers[$0.number] != nil },
+      "\(call) left somebody out")
     check(answers.values.allSatisfy { $0 != .none }, "\(call) did not wait for somebody")
   }
 
-  private func vote(_ inquiry: Inquiry) async {
+  private func vote(_ kind: Int, _ inquiry: Inquiry, within duration: Duration) async {
     world.tally.count(.vote)
-    let isPassed = await panel.vote(by: .atLeast(3), absent: .abstains) {
+    switch kind {
+    case 0:
+      let isPassed = await panel.vote(by: .atLeast(3), absent: .abstains) {
+        try await $0.answer(inquiry)
+      }
+      check(isPassed == (inquiry.count(.yes) >= 3), "a vote by number came out wrong")
+    case 1:
+      do {
+        let isPassed = try await panel.vote { try await $0.answer(inquiry) }
+        if isPassed { checkAll(inquiry, "a unanimous vote") }
+        check(
+          isPassed
+            ? inquiry.count(.no) + inquiry.count(.refused) == 0 : inquiry.count(.no) > 0,
+          "a unanimous vote came out wrong")
+      } catch {
+        check(
+          error is Refusal && inquiry.count(.refused) > 0, "a vote threw what nobody has thrown")
+      }
+    case 2:
+      let isPassed = try? await panel.vote(by: .anyone) { try $0.nod(inquiry) }
+      check(isPassed == (inquiry.count(.yes) > 0), "a synchronous vote came out wrong")
+      if isPassed == false { checkAll(inquiry, "a synchronous vote that failed") }
+    default:
+      // The late count as a no: a yes is everybody's.
+      let isPassed = await panel.vote(within: duration, absent: .counts(as: false)) {
+        try await $0.answer(inquiry)
+      }
+      if isPassed {
+        checkAll(inquiry, "a vote with a deadline")
+        check(inquiry.count(.yes) == inquiry.order.count, "a vote with a deadline passed wrongly")
+      }
+    }
+  }
+
+  /// Asks all, or until one has answered.
+  private func askAll(_ kind: Int, _ inquiry: Inquiry) async {
+    switch kind {
+    case 4:
+      world.tally.count(.ask)
+      let sum = try? await panel.ask(combining: .sum()) { try await $0.answer(inquiry) ? 1 : 100 }
+      checkAll(inquiry, "a sum")
+      check(sum == inquiry.count(.yes) + 100 * inquiry.count(.no), "a sum is wrong")
+    case 5:
+      world.tally.count(.askInTurn)
+      let found = try? await panel.askInTurn { try await $0.answer(inquiry) ? nil : $0.number }
+      if let found = found.flatMap(\.self) {
+        check(
+          inquiry.order.last == found && inquiry.count(.no) == 1,
+          "askInTurn asked on after an answer")
+      } else {
+        checkAll(inquiry, "askInTurn")
+        check(inquiry.count(.no) == 0, "askInTurn missed an answer")
+      }
+    default:
+      world.tally.count(.pass)
+      let path = try? await panel.pass([Int]()) { panelist, path in
+        _ = try await panelist.answer(inquiry)
+        return path + [panelist.number]
+      }
+      checkAll(inquiry, "pass")
+      check(path == inquiry.order, "what was passed on is not what each has made of it")
+    }
+  }
+
+  /// Asks those of whom some may be late, or asks in a task that is cancelled meanwhile.
+  private func ask(_ kind: Int, _ inquiry: Inquiry, within duration: Duration) async {
+    if kind == 9 {
+      world.tally.count(.ask)
+      let task = Task { [panel] in
+        await panel.ask(combining: .sum(), absent: .abstains) {
+          try await $0.answer(inquiry) ? 1 : 0
+        }
+      }
+      for _ in 0..<Int(duration / .milliseconds(1)) { await Task.yield() }
+      task.cancel()
+      check(
+        await task.value <= inquiry.count(.yes), "a cancelled question counted what nobody said")
+      return
+    }
+    world.tally.count(.collect)
+    let replies = await panel.collect(within: kind == 7 ? nil : duration) {
       try await $0.answer(inquiry)
     }
-    check(isPassed == (inquiry.count(.yes) >= 3), "a vote by number came out wrong")
-  }
-
-  private func voteOrFail(_ inquiry: Inquiry) async {
-    world.tally.count(.vote)
-    do {
-      let isPassed = try await panel.vote { try await $0.answer(inquiry) }
-      if isPassed {
-        checkAll(inquiry, "a unanimous vote")
-        check(inquiry.count(.no) + inquiry.count(.refused) == 0, "a vote passed that was not to")
-      } else {
-        check(inquiry.count(.no) > 0, "a vote failed that nobody was against")
-      }
-    } catch {
-      check(
-        error is Refusal && inquiry.count(.refused) > 0, "a vote threw what nobody has thrown")
-    }
-  }
-
-  private func voteAtOnce(_ inquiry: Inquiry) async {
-    world.tally.count(.vote)
-    let isPassed = try? await panel.vote(by: .anyone) { try $0.nod(inquiry) }
-    check(isPassed == (inquiry.count(.yes) > 0), "a synchronous vote came out wrong")
-    if isPassed == false { checkAll(inquiry, "a synchronous vote that failed") }
-  }
-
-  private func sum(_ inquiry: Inquiry) async {
-    world.tally.count(.ask)
-    let sum = try? await panel.ask(combining: .sum()) { try await $0.answer(inquiry) ? 1 : 100 }
-    checkAll(inquiry, "a sum")
-    check(sum == inquiry.count(.yes) + 100 * inquiry.count(.no), "a sum is wrong")
-  }
-
-  private func askInTurn(_ inquiry: Inquiry) async {
-    world.tally.count(.askInTurn)
-    let found = try? await panel.askInTurn { try await $0.answer(inquiry) ? nil : $0.number }
-    if let found = found.flatMap(\.self) {
-      check(
-        inquiry.order.last == found && inquiry.count(.no) == 1, "askInTurn asked on after an answer"
-      )
-    } else {
-      checkAll(inquiry, "askInTurn")
-      check(inquiry.count(.no) == 0, "askInTurn missed an answer")
-    }
-  }
-
-  private func pass(_ inquiry: Inquiry) async {
-    world.tally.count(.pass)
-    let path = try? await panel.pass([Int]()) { panelist, path in
-      _ = try await panelist.answer(inquiry)
-      return path + [panelist.number]
-    }
-    checkAll(inquiry, "pass")
-    check(path == inquiry.order, "what was passed on is not what each has made of it")
-  }
-
-  private func collect(_ inquiry: Inquiry) async {
-    world.tally.count(.collect)
-    let replies = await panel.collect { try await $0.answer(inquiry) }
-    checkAll(inquiry, "collect")
     var answers: [Inquiry.Answer: Int] = [:]
     for reply in replies {
       switch reply.result {
@@ -246,42 +267,19 @@ final class Panel: Part {
       case .failure(let error): answers[error is Refusal ? .refused : .none, default: 0] += 1
       }
     }
-    let own = Dictionary(grouping: inquiry.answers.values, by: \.self).mapValues(\.count)
-    check(answers == own, "collect brought other replies than were given")
-  }
-
-  private func collect(_ inquiry: Inquiry, within duration: Duration) async {
-    world.tally.count(.collect)
-    let replies = await panel.collect(within: duration) { try await $0.answer(inquiry) }
-    let inTime = replies.count { if case .success = $0.result { true } else { false } }
-    check(
-      inTime <= inquiry.count(.yes) + inquiry.count(.no), "collect brought an answer nobody gave")
-    check(
-      duration == .zero || replies.count >= regulars.count,
-      "collect with a deadline left somebody out")
-  }
-
-  /// The late count as a no: a yes is everybody's.
-  private func voteInTime(_ inquiry: Inquiry, _ duration: Duration) async {
-    world.tally.count(.vote)
-    let isPassed = await panel.vote(within: duration, absent: .counts(as: false)) {
-      try await $0.answer(inquiry)
+    if kind == 7 {
+      checkAll(inquiry, "collect")
+      let own = Dictionary(grouping: inquiry.answers.values, by: \.self).mapValues(\.count)
+      check(answers == own, "collect brought other replies than were given")
+    } else {
+      check(
+        answers[.yes, default: 0] <= inquiry.count(.yes)
+          && answers[.no, default: 0] <= inquiry.count(.no),
+        "collect brought an answer nobody gave")
+      check(
+        duration == .zero || replies.count > regulars.count,
+        "collect with a deadline left somebody out")
     }
-    if isPassed {
-      checkAll(inquiry, "a vote with a deadline")
-      check(inquiry.count(.yes) == inquiry.order.count, "a vote with a deadline passed wrongly")
-    }
-  }
-
-  /// A caller that is cancelled amid its question.
-  private func giveUp(_ inquiry: Inquiry, _ dice: inout Dice) async {
-    world.tally.count(.ask)
-    let task = Task { [panel] in
-      await panel.ask(combining: .sum(), absent: .abstains) { try await $0.answer(inquiry) ? 1 : 0 }
-    }
-    for _ in 0..<dice.roll(4) { await Task.yield() }
-    task.cancel()
-    check(await task.value <= inquiry.count(.yes), "a cancelled question counted what nobody said")
   }
 
   func audit() async -> String {
@@ -291,6 +289,7 @@ final class Panel: Part {
       (begun.value...(begun.value + questions.late)).contains(questions.asked),
       "\(begun.value) handlers have begun, the hub says \(questions)")
     for regular in regulars { world.hub.unsubscribe(regular) }
+    panel.registry.unsubscribe(id: "seat")
     return "\(inquiries.value.short) questions, \(questions.asked.short) asked = "
       + "\(questions.answered.short) answered + \(questions.failed.short) failed + "
       + "\(questions.late.short) late + \(questions.abandoned.short) abandoned"

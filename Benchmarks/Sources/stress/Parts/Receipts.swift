@@ -17,15 +17,10 @@ final class Receipts: Part {
   private static let leaving = 5
 
   private final class Member: Clerk, Packer {
-    private let world: World
     let packed = Counter()
+    private let life: Life
 
-    init(_ world: World) {
-      self.world = world
-      world.alive.add()
-    }
-
-    deinit { world.alive.add(-1) }
+    init(_ world: World) { life = Life(in: world) }
 
     func file(_ number: Int) async throws {
       if number % 3 == 0 { await Task.yield() }

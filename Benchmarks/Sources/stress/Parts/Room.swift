@@ -2,8 +2,7 @@ import Delegation
 
 /// What somebody says in a room.
 struct Message: Sendable {
-  let talker: Int
-  let number: Int
+  let note: Note
   let isRude: Bool
 }
 
@@ -32,38 +31,32 @@ final class Room: Part {
   }
 
   private final class Mute: RoomRule {
-    private let (world, talker): (World, Int)
-    init(_ talker: Int, in world: World) {
-      (self.world, self.talker) = (world, talker)
-      world.alive.add()
-    }
-    deinit { world.alive.add(-1) }
-    func allows(_ message: Message) async -> Bool { message.talker != talker }
+    private let (life, talker): (Life, Int)
+    init(_ talker: Int, in world: World) { (life, self.talker) = (Life(in: world), talker) }
+    func allows(_ message: Message) async -> Bool { message.note.poster != talker }
   }
 
   /// Counts, and watches that each talker's messages are told in the order in which they were said.
-  private actor Witness: RoomObserver {
-    private(set) var (delivered, vetoed, outOfOrder) = (0, 0, 0)
-    private var last: [Int: Int] = [:]
-    func didDeliver(_ message: Message) {
-      delivered += 1
-      see(message)
+  private final class Witness: RoomObserver {
+    let (delivered, vetoed) = (Counter(), Counter())
+    private let book: Notebook
+
+    init(in world: World) { book = Notebook("a room", in: world, isGapless: true) }
+
+    func didDeliver(_ message: Message) async {
+      delivered.add()
+      book.enter(message.note)
     }
-    func didVeto(_ message: Message) {
-      vetoed += 1
-      see(message)
-    }
-    private func see(_ message: Message) {
-      let former = last.updateValue(message.number, forKey: message.talker) ?? 0
-      if former + 1 != message.number { outOfOrder += 1 }
+    func didVeto(_ message: Message) async {
+      vetoed.add()
+      book.enter(message.note)
     }
   }
 
   private let world: World
   private let moderator = Moderator()
-  private let witnesses = [Witness(), Witness(), Witness()]
-  private let (delivered, vetoed, mutings) = (Counter(), Counter(), Counter())
-  private let shown = Counter()
+  private let witnesses: [Witness]
+  private let (delivered, vetoed, mutings, shown) = (Counter(), Counter(), Counter(), Counter())
 
   private var rules: Delegates<any RoomRule> { world.hub[(any RoomRule).self] }
   private var observers: Delegates<any RoomObserver> { world.hub[(any RoomObserver).self] }
@@ -72,6 +65,7 @@ final class Room: Part {
 
   init(in world: World) {
     self.world = world
+    witnesses = (0..<3).map { _ in Witness(in: world) }
     topic = Events<Int>(of: world.hub, replaying: 4)
     rarely = Events<String>(of: world.hub)
     rules.registry.subscribe(moderator, priority: 1)
@@ -87,9 +81,8 @@ final class Room: Part {
         switch dice.roll(100) {
         case 0:
           // Who muted somebody else before lifts that.
-          if let mute { rules.registry.unsubscribe(mute) }
           let new = Mute(dice.roll(world.tasks), in: world)
-          rules.registry.subscribe(new)
+          rules.registry.subscribe(new, id: index)
           mute = new
           mutings.add()
         case 1...10:
@@ -99,7 +92,8 @@ final class Room: Part {
         case 12: await callAll(isWaiting: dice.hits(2))
         default:
           number += 1
-          await say(Message(talker: index, number: number, isRude: dice.hits(10)), mutes: mute)
+          let note = Note(poster: index, number: number)
+          await say(Message(note: note, isRude: dice.hits(10)), mutes: mute)
         }
       }
     }
@@ -115,18 +109,13 @@ final class Room: Part {
       world.violations.check(!isAllowed, "room: a message of a muted one was delivered")
     }
     (isAllowed ? delivered : vetoed).add()
-    // What a slow observer has yet to hear is bounded.
-    if message.number % 16 == 0 {
-      await observers.notifyAndWait(leaving: 2) { witness in
-        if isAllowed { await witness.didDeliver(message) } else { await witness.didVeto(message) }
-      }
-      world.tally.count(.window)
-    } else {
-      observers.notify { witness in
-        if isAllowed { await witness.didDeliver(message) } else { await witness.didVeto(message) }
-      }
-      world.tally.count(.notify)
+    let tell: @Sendable (any RoomObserver) async -> Void = { witness in
+      if isAllowed { await witness.didDeliver(message) } else { await witness.didVeto(message) }
     }
+    // What a slow observer has yet to hear is bounded.
+    let mustWait = message.note.number % 16 == 0
+    if mustWait { await observers.notifyAndWait(leaving: 2, tell) } else { observers.notify(tell) }
+    world.tally.count(mustWait ? .window : .notify)
   }
 
   /// Calls everybody in the caller's place: each is there once.
@@ -203,16 +192,6 @@ final class Room: Part {
       subscription.cancel()
       try? await Task.sleep(for: .milliseconds(1))
     }
-    let streams = (0..<3).map { _ in rarely.registry.stream() }
-    for word in ["a", "b", "c"] { rarely.post(word) }
-    rarely.finish()
-    rarely.post("too late")
-    for stream in streams {
-      var words = ""
-      for await word in stream { words += word }
-      world.violations.check(words == "abc", "room: finish of all gave out \(words)")
-    }
-    world.violations.check(rarely.isEmpty, "room: somebody has not finished")
     watcher.cancel()
     await watcher.value
   }
@@ -220,12 +199,11 @@ final class Room: Part {
   func audit() async -> String {
     let said = delivered.value + vetoed.value
     for witness in witnesses {
-      let (told, against) = (await witness.delivered, await witness.vetoed)
-      world.violations.check("room, delivered", hub: told, own: delivered.value)
-      world.violations.check("room, vetoed", hub: against, own: vetoed.value)
-      world.violations.check("room, out of order", hub: await witness.outOfOrder, own: 0)
-      world.hub.unsubscribe(witness)
+      world.violations.check("room, told", hub: witness.delivered.value, own: delivered.value)
+      world.violations.check("room, told of vetoes", hub: witness.vetoed.value, own: vetoed.value)
     }
+    observers.registry.unsubscribeAll()
+    world.tally.count(.unsubscribeAll)
     world.hub.unsubscribe(moderator)
     return
       "\(said.short) messages = \(delivered.value.short) delivered + \(vetoed.value.short) vetoed, "

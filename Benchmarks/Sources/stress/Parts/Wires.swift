@@ -1,40 +1,4 @@
 import Delegation
-import Synchronization
-
-/// An event of one poster, with its running number.
-struct Note: Sendable {
-  let poster: Int
-  let number: Int
-}
-
-/// Notes as they have come to one who takes them.
-///
-/// Each poster's numbers have to rise; without gaps, where nothing may be lost.
-final class Notebook: Sendable {
-  private let name: String
-  private let world: World
-  private let isGapless: Bool
-  private let state = Mutex<(last: [Int: Int], count: Int)>(([:], 0))
-
-  init(_ name: String, in world: World, isGapless: Bool) {
-    (self.name, self.world, self.isGapless) = (name, world, isGapless)
-  }
-
-  var count: Int { state.withLock { $0.count } }
-  /// How many different posters' notes have come.
-  func last(of poster: Int) -> Int { state.withLock { $0.last[poster] ?? 0 } }
-
-  func enter(_ note: Note) {
-    let former = state.withLock { state in
-      state.count += 1
-      return state.last.updateValue(note.number, forKey: note.poster)
-    }
-    guard let former else { return }
-    world.violations.check(
-      isGapless ? note.number == former + 1 : note.number > former,
-      "\(name): a poster's events came out of order, or one is missing")
-  }
-}
 
 /// Events: loops over streams, closures, `next`, `once` and `finish`, that take each event once, in order, and count what
 /// a limit has dropped.
@@ -103,7 +67,7 @@ final class Wires: Part {
       while world.limits.take() { await step(index, &dice) }
     }
     let streams = [all, few, latest, shared]
-    for stream in streams { stream.subscription.finish() }
+    notes.finish()
     for loop in loops { await loop.value }
     var taken = (0, 0)
     for loop in sharing {
@@ -227,8 +191,7 @@ final class Wires: Part {
   func audit() async -> String {
     let streams = [all, few, latest]
     let dropped = streams.reduce(0) { $0 + $1.subscription.statistics.counts.dropped }
-    notes.registry.unsubscribeAll()
-    world.tally.count(.unsubscribeAll)
+    world.violations.check(notes.isEmpty, "wires: somebody has not finished")
     return
       "\(total.short) events, each once in a stream and in a shared one; \(dropped.short) dropped by "
       + "limits; \(found.value.short) found, \(called.value.short) called once"

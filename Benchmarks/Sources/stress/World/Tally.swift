@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// A number that many tasks count up.
@@ -54,15 +55,8 @@ final class Tally: Sendable {
 }
 
 extension Int {
-  /// With three digits or so: 1234567 is 1.23M.
+  /// With two digits or so: 1234567 is 1.2M.
   var short: String {
-    let units: [(Double, String)] = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
-    guard
-      let (unit, name) = units.first(where: {
-        Double(self) >= 10 * $0.0 || Double(self) >= 1e6 && $0.0 == 1e6
-      })
-    else { return "\(self)" }
-    let number = Double(self) / unit
-    return (number < 10 ? "\(Double(Int(number * 10)) / 10)" : "\(Int(number))") + name
+    formatted(.number.notation(.compactName).locale(Locale(identifier: "en_US")))
   }
 }

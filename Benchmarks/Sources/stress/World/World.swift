@@ -1,4 +1,6 @@
 import Delegation
+import Dispatch
+import Foundation
 import Synchronization
 
 /// What all parts have in common.
@@ -21,6 +23,9 @@ final class World: Sendable {
   let leftOut = Counter()
   /// Subscribers that are in memory.
   let alive = Counter()
+
+  /// Where some handlers run.
+  let queue = DispatchQueueExecutor(DispatchQueue(label: "stress"))
 
   private let isOver = Atomic<Bool>(false)
 
@@ -62,6 +67,18 @@ final class World: Sendable {
     }
   }
 
+  /// Has a thread of its own do something; the task ends when it has.
+  func thread(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    let (isDone, end) = AsyncStream.makeStream(of: Void.self)
+    let thread = Thread {
+      body()
+      end.finish()
+    }
+    thread.stackSize = 1 << 20
+    thread.start()
+    return Task { for await _ in isDone {} }
+  }
+
   /// Whether handlers shall be plain and short, for a count to be taken.
   var isCalm: Bool { isOver.load(ordering: .acquiring) }
 
@@ -71,6 +88,18 @@ final class World: Sendable {
 
 /// What a handler throws.
 struct Refusal: Error {}
+
+/// Counts as a subscriber in memory while it is there.
+final class Life: Sendable {
+  private let world: World
+
+  init(in world: World) {
+    self.world = world
+    world.alive.add()
+  }
+
+  deinit { world.alive.add(-1) }
+}
 
 /// When the parts end.
 final class Limits: Sendable {

@@ -1,3 +1,6 @@
+import Delegation
+import DelegationDistributed
+import DelegationTesting
 import Foundation
 import PipeCluster
 
@@ -12,18 +15,34 @@ final class Cluster: Sendable {
   /// Runs a test, and waits until its processes have ended.
   static func run(_ body: (Cluster) async throws -> Void) async throws {
     let cluster = Cluster()
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body(cluster))
-    } catch {
-      result = .failure(error)
+    func end() async {
+      for peer in cluster.peers.withLock({ $0 }) {
+        peer.signal(SIGKILL)
+        await peer.end()
+      }
+      cluster.system.shutDown()
     }
-    for peer in cluster.peers.withLock({ $0 }) {
-      peer.signal(SIGKILL)
-      await peer.end()
+    do { try await body(cluster) } catch {
+      await end()
+      throw error
     }
-    cluster.system.shutDown()
-    try result.get()
+    await end()
+  }
+
+  /// Runs a test with a process that has one gatekeeper, and a hub that asks that one, after a porter here.
+  static func runWithOne(
+    _ change: (inout DelegateHub.Configuration) -> Void = { _ in },
+    _ body: (Cluster, PeerProcess, Stub, DelegateHub, Porter) async throws -> Void
+  ) async throws {
+    var configuration = DelegateHub.Configuration()
+    change(&configuration)
+    let (hub, porter) = (DelegateHub(configuration), Porter())
+    try await run { cluster in
+      let (peer, remote) = try await cluster.startOne()
+      hub.subscribe(porter, to: Gatekeeper.self)
+      hub.subscribe(remote, to: Gatekeeper.self)
+      try await body(cluster, peer, remote, hub, porter)
+    }
   }
 
   /// Starts a process with gatekeepers, and makes proxies of them.
@@ -114,18 +133,12 @@ final class PeerProcess: Sendable {
 
 /// A gatekeeper that is no distributed actor, and has an answer to everything.
 final class Porter: Gatekeeper {
-  private let guests = Locked<[String]>([])
-  private let numbers = Locked<[Int]>([])
-
-  var asked: [String] { guests.withLock { $0 } }
-  var entered: [Int] { numbers.withLock { $0 } }
+  let (asked, entered) = (Recorder<String>(), Recorder<Int>())
 
   func mayEnter(_ guest: String) async -> Bool {
-    guests.withLock { $0.append(guest) }
+    asked.record(guest)
     return guest != Guest.unwelcome
   }
 
-  func didEnter(_ number: Int) async {
-    numbers.withLock { $0.append(number) }
-  }
+  func didEnter(_ number: Int) async { entered.record(number) }
 }

@@ -48,7 +48,6 @@ struct OrderServiceProgram {
     nonisolated let hub: DelegateHub
     private let gates: Int
     private var isStopped = false
-    private(set) var accepted: [Order] = []
 
     init(hub: DelegateHub = DelegateHub(), gates: Int) { (self.hub, self.gates) = (hub, gates) }
 
@@ -59,7 +58,6 @@ struct OrderServiceProgram {
       return await hub.delayingDrain {
         let decision = await decide(order)
         if decision == .accepted {
-          accepted.append(order)
           hub[OrderObserver.self].notify { await $0.didAccept(order) }
         }
         return decision
@@ -79,90 +77,22 @@ struct OrderServiceProgram {
     }
   }
 
-  private final class Broken: OrderGate {
-    func objection(to order: Order) async throws -> String? { throw Refusal(reason: "no database") }
-  }
-
-  private final class Slow: OrderGate {
-    let gate = Gate()
-
-    func objection(to order: Order) async -> String? {
-      await gate.pass()
-      return nil
-    }
-  }
-
   private actor Audit: OrderObserver {
-    let gate = Gate()
     private(set) var numbers: [Int] = []
 
-    func didAccept(_ order: Order) async {
-      await gate.pass()
-      numbers.append(order.number)
-    }
-  }
-
-  private let executor = ManualExecutor()
-  private let clock = ManualClock()
-  private let incidents = Recorder<String>()
-  private let service: OrderService
-
-  init() {
-    let configuration = DelegateHub.Configuration(
-      executor: executor, clock: clock,
-      onIncident: { [incidents] in incidents.record("\($0.kind) in \($0.call)") })
-    service = OrderService(hub: DelegateHub(configuration), gates: 1)
-  }
-
-  private func place(_ number: Int, amount: Int = 1) throws -> Decision? {
-    try executor.drive { [service] in await service.place(Order(number: number, amount: amount)) }
+    func didAccept(_ order: Order) async { numbers.append(order.number) }
   }
 
   @Test("an objection comes with its reason, and without one an order is accepted")
   func objection() throws {
-    let limit = Limit()
-    service.hub.subscribe(limit, to: OrderGate.self)
-    #expect(try place(1, amount: 500) == .refused(because: "more than 100"))
-    #expect(try place(2, amount: 5) == .accepted)
-    withExtendedLifetime(limit) {}
-  }
-
-  @Test("an audit that stands still holds up no order, and a stop waits for it")
-  func slowAudit() async throws {
-    let (limit, audit) = (Limit(), Audit())
-    service.hub.subscribe(limit, to: OrderGate.self)
-    service.hub.subscribe(audit, to: OrderObserver.self)
-    for number in 1...20 { #expect(try place(number) == .accepted) }
-
-    let stop = executor.start { [service] in await service.stop(within: .seconds(10)) }
-    executor.run()
-    #expect(!stop.isOver)
-    audit.gate.open()
-    executor.run()
-    #expect(try #require(stop.value).isEmpty)
-    #expect(await audit.numbers == Array(1...20))
-    withExtendedLifetime(limit) {}
-  }
-
-  @Test("an order that is being decided when the service stops is neither lost nor cut short")
-  func stopUnderWay() async throws {
-    let (slow, audit) = (Slow(), Audit())
-    audit.gate.open()
-    service.hub.subscribe(slow, to: OrderGate.self)
-    service.hub.subscribe(audit, to: OrderObserver.self)
-    let order = executor.start { [service] in await service.place(Order(number: 1, amount: 1)) }
-    let stop = executor.start { [service] in await service.stop(within: .seconds(10)) }
-    executor.run()
-    #expect(!order.isOver)
-    #expect(!stop.isOver)
-    #expect(try place(2) == nil)
-
-    slow.gate.open()
-    executor.run()
-    #expect(order.value == .accepted)
-    #expect(try #require(stop.value).isEmpty)
-    #expect(await service.accepted.map(\.number) == [1])
-    #expect(await audit.numbers == [1])
+    let (executor, limit) = (ManualExecutor(), Limit())
+    let service = OrderService(hub: DelegateHub(on: executor, clock: ManualClock()), gates: 1)
+    service.hub.subscribe(limit, to: OrderGate.self, hold: .strongly)
+    let refusal = Decision.refused(because: "more than 100")
+    for (amount, expected) in [(500, refusal), (5, .accepted)] {
+      let order = Order(number: 1, amount: amount)
+      #expect(try executor.drive { await service.place(order) } == expected)
+    }
   }
 
   @Test("when the stop has returned, whoever watches has been told of each accepted order")
@@ -170,8 +100,7 @@ struct OrderServiceProgram {
     let exploration = try exploreSchedules(seeds: 0..<500) { executor in
       let service = OrderService(hub: DelegateHub(on: executor, clock: executor.clock), gates: 1)
       let (limit, audit) = (Limit(), Audit())
-      audit.gate.open()
-      service.hub.subscribe(limit, to: OrderGate.self)
+      service.hub.subscribe(limit, to: OrderGate.self, hold: .strongly)
       service.hub.subscribe(audit, to: OrderObserver.self)
       async let decision = service.place(Order(number: 1, amount: 1))
       async let left = service.stop(within: .seconds(10))
@@ -179,7 +108,6 @@ struct OrderServiceProgram {
       let told = await audit.numbers
       try #require(isAtRest)
       try #require(await decision == (told == [1] ? .accepted : nil))
-      withExtendedLifetime(limit) {}
     }
     #expect(exploration.distinctSchedules > 1)
   }
