@@ -51,7 +51,7 @@ final class Topic: Sendable {
   let isHeard = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
-  /// The owner's number, also once that is gone: a loop goes on after it.
+  /// The owner's number.
   let hubNumber: Int
   let state = Lock(TopicIndex())
 

@@ -34,9 +34,10 @@ struct Bank: Sendable {
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Up to 30 entries wait, then the caller does; what fails later is an incident.
+  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
   func note(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
+    // It may still wait. Whoever has failed or missed it by now has lost it, and so has everybody if nobody is there.
     let isLost = outcome.addressed == 0 || outcome.failed + outcome.missed > 0
     if isLost { throw NotWritten(entry: entry, outcome: outcome) }
   }
