@@ -28,6 +28,12 @@ enum WaitGoal: Sendable {
     }
   }
 
+  /// What those who wait for the same excuse.
+  private func kind(isOutside: Bool) -> Int {
+    if case .passing(_, _, true) = self { return isOutside ? 1 : 3 }
+    return isOutside ? 0 : 2
+  }
+
   /// The number of the hub whose handlers are waited for.
   private var hub: Int {
     switch self {
@@ -116,7 +122,9 @@ extension WaitGoal {
     let chain = HandlerContext.chain(of: contexts)
     // From outside, handlers that wait are waited for.
     let hubs = chain.isEmpty ? [] : Set(chain.map(\.worker.hub) + [hub])
-    let waiter = Waiter { hubs.isEmpty ? leftOut : countWaiting() }
+    let waiter = Waiter(kind: kind(isOutside: hubs.isEmpty)) {
+      hubs.isEmpty ? leftOut : countWaiting()
+    }
     Self.note((self, contexts), of: waiter, at: hubs)
     Self.lookAgain(for: chain)
     update { $0.add(waiter) }

@@ -97,7 +97,9 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
       counts: node.contents.withLock {
         let published = node.published(to: $0.mailbox) ?? node.published
         var account = $0.mailbox.account(published: published, inHands: $0.handling)
-        account.waiting = min($0.mailbox.limit, account.waiting)
+        let beyond = max(0, account.waiting - $0.mailbox.limit)
+        account.waiting -= beyond
+        account.dropped += beyond
         return account
       })
     if running == 0, waiting == 0 { return nil }

@@ -77,9 +77,15 @@ struct WaitList: Sendable {
     if isEmpty { limit = -1 }
   }
 
-  /// Counts again who is excused.
+  /// Counts again who is excused, once for all of a kind.
   mutating func recount() {
-    for index in waiters.indices { waiters[index].limit = waiters[index].waiter.countExcused() }
+    var counts: [Int: Int] = [:]
+    for index in waiters.indices {
+      let waiter = waiters[index].waiter
+      let count = waiter.kind.flatMap { counts[$0] } ?? waiter.countExcused()
+      if let kind = waiter.kind { counts[kind] = count }
+      waiters[index].limit = count
+    }
     setLimit()
   }
 
@@ -119,7 +125,11 @@ final class Waiter: Sendable {
   /// Counts the handlers that are excused now.
   let countExcused: @Sendable () -> Int
 
-  init(excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
+  /// All that wait for one count and are of one kind excuse the same.
+  let kind: Int?
+
+  init(kind: Int? = nil, excusing countExcused: @escaping @Sendable () -> Int = { 0 }) {
+    self.kind = kind
     self.countExcused = countExcused
   }
 
