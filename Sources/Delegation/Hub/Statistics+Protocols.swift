@@ -91,7 +91,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
 
   /// What a subscription has left, if anything.
   init?(leftOf node: SubscriptionNode) {
-    // At a deadline, so it applies no limit: that would be the work of a thread of the hub's, and run user code.
+    // At a deadline, so what is beyond a limit is counted as dropped, and stays: to release it would run user code.
     self.init(
       node,
       counts: node.contents.withLock {

@@ -58,7 +58,7 @@ extension DelegateHub {
       public internal(set) var answered = 0
       /// Their handlers threw, other than after their tasks were cancelled.
       public internal(set) var failed = 0
-      /// They had not been answered at the deadline, also those whose handlers are still running.
+      /// Their handlers ended after the deadline; one that still runs is ``answering``.
       public internal(set) var late = 0
       /// Their outcome was fixed before they were answered, or their caller was cancelled.
       ///

@@ -3,8 +3,7 @@
 
   /// Runs tasks, or an actor, on a dispatch queue.
   ///
-  /// To run a subscriber's handlers on a queue, subscribe it with `on: cacheQueue`. That is the same
-  /// as this:
+  /// To run a subscriber's handlers on a queue, subscribe it so:
   ///
   /// ```swift
   /// hub.subscribe(cache, to: StoreDelegate.self, on: DispatchQueueExecutor(cacheQueue))
