@@ -42,7 +42,7 @@ struct Bank: Sendable {
     if isLost { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Everything noted is written, then the audits are released.
+  /// Waits until everything noted is written; what is returned after five seconds is not.
   func close() async -> DelegateHub.Leftovers {
     audits.finish()
     return await audits.hub.drain(within: .seconds(5))
