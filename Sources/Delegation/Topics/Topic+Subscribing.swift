@@ -78,6 +78,8 @@ extension Topic {
     var mailbox = index.makeMailbox(request.options?.policy ?? .unbounded)
     let former = older?.isOpen == true ? older : nil
     if let former {
+      // Until a worker is requested for the new one; the former one's may leave from the next line on.
+      owner?.begin()
       index.terminate(former, as: .cancelled, isSucceeded: true)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
@@ -95,11 +97,8 @@ extension Topic {
       mailbox: mailbox, options: request.options, site: site, priority: request.priority ?? 0,
       serial: serial)
     let replayed = former == nil ? mailbox.joined - mailbox.position : 0
-    if former != nil || replayed > 0 {
-      // Until a worker is requested for it.
-      owner?.begin()
-      index.effects.append(.resume(node))
-    }
+    if former == nil, replayed > 0 { owner?.begin() }
+    if former != nil || replayed > 0 { index.effects.append(.resume(node)) }
     index.insert(node, with: request.options, replaying: replayed)
     if former != nil { index.heirs[serial] = node }
     if index.takeSweep() {
