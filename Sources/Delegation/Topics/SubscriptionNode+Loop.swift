@@ -97,8 +97,10 @@ extension SubscriptionNode {
   /// Must not be called under a lock.
   func endLoop(_ loop: StreamLoop) {
     loop.wakeAll(of: self)
-    var hand = contents.withLock { _ in
+    var hand = contents.withLock { contents in
+      let workers = contents.workers
       if let left = loop.left { loop.hands.append(left.number) }
+      defer { if contents.workers > workers { topic.owner?.begin() } }
       return loop.left.take()
     }
     if hand != nil { putDown(&hand) }

@@ -188,7 +188,8 @@ struct TopicIndex: Sendable {
   ///
   /// - Returns: whether there was any.
   mutating func terminateSome(ownedBy owner: ObjectIdentifier) -> Bool {
-    let some = owned[Int(bitPattern: owner)]?.values.prefix(64) ?? [:].values.prefix(0)
+    // An array: a slice would keep the dictionary's storage, and the first removal would copy that.
+    let some = Array(owned[Int(bitPattern: owner)]?.values.prefix(64) ?? [:].values.prefix(0))
     for node in some { terminate(node, as: .cancelled) }
     return !some.isEmpty
   }
