@@ -99,7 +99,8 @@ public struct Delegates<P>: Sendable {
   ///
   /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
   /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
-  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it. All of
+  /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it: if
+  /// nothing is posted, read ``isEmpty`` now and then. All of
   /// the protocol that was subscribed to count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.

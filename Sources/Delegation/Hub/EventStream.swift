@@ -83,7 +83,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - duration: how long to wait at most, by the hub's clock; `nil` for as long as it takes. With zero or less it does
-  ///     not wait, and looks at what waits.
+  ///     not wait, and looks at what waits. A poster's closure that suspends, and interceptors, are awaited beyond that.
   ///   - condition: whether it is the one; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
   public nonisolated(nonsending) func next(
@@ -117,7 +117,9 @@ extension DelegateRegistry {
   ///
   /// - Parameters:
   ///   - id: identifies the stream: another one with an equal id takes its place and what waits for it, without a gap and
-  ///     without a repetition. What the older stream's loop has in hand stays with that.
+  ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the older
+  ///     stream's loop has in hand stays with that; if one notification brings several events, those that it has not taken
+  ///     are lost.
   ///   - priority: higher is served first; 0 by default.
   ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a limit
   ///     drops is counted.
