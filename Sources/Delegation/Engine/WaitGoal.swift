@@ -118,7 +118,7 @@ extension WaitGoal {
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
     let (loops, bound) = HandlerContext.present
-    let contexts = loops + [bound]
+    let contexts = loops.isEmpty && bound == nil ? [] : loops + [bound]
     let chain = HandlerContext.chain(of: contexts)
     // From outside, handlers that wait are waited for.
     let hubs = chain.isEmpty ? [] : Set(chain.map(\.worker.hub) + [hub])
@@ -126,7 +126,7 @@ extension WaitGoal {
       hubs.isEmpty ? leftOut : countWaiting()
     }
     Self.note((self, contexts), of: waiter, at: hubs)
-    Self.lookAgain(for: chain)
+    if !chain.isEmpty { Self.lookAgain(for: chain) }
     update { $0.add(waiter) }
     let isReached = await body(waiter)
     if !isReached { update { $0.remove(waiter) } }

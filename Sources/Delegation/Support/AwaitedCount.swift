@@ -83,7 +83,7 @@ struct WaitList: Sendable {
     for index in waiters.indices {
       let waiter = waiters[index].waiter
       let count = waiter.kind.flatMap { counts[$0] } ?? waiter.countExcused()
-      if let kind = waiter.kind { counts[kind] = count }
+      if waiters.count > 1, let kind = waiter.kind { counts[kind] = count }
       waiters[index].limit = count
     }
     setLimit()
