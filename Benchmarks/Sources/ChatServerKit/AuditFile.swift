@@ -45,7 +45,8 @@ public final class AuditFile: AuditLog {
   public func write(_ line: String) throws {
     // A hub calls one handler at a time; the lock is for `counts`.
     try state.withLock { state in
-      let end = try? state.file.offset()
+      // Not the offset: before the first write that is 0, and what is there would be cut off.
+      let end = try? state.file.seekToEnd()
       do {
         try state.file.write(contentsOf: Data("\(line)\n".utf8))
         state.written += 1

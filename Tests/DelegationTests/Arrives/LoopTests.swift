@@ -203,6 +203,31 @@ struct LoopTests {
     let counts = stream.subscription.statistics.counts
     #expect(counts.cancelled == 6 && counts.addressed == 20_005)
   }
+
+  @Test("a stream that ends with events left of a notification leaves the work counted right")
+  func endsWithEventsLeft() async {
+    let events = Events<Int>()
+    let (inside, gate) = (Gate(), Gate())
+    let ended = events.registry.stream()
+    events.notify {
+      try await $0.receive(3)
+      try await $0.receive(4)
+    }
+    var iterator: EventStream<Int>.Iterator? = ended.makeAsyncIterator()
+    #expect(await iterator?.next() == 3)
+    ended.subscription.cancel()
+    iterator = nil
+    events.registry.observe { _ in
+      inside.arrive()
+      await gate.pass()
+    }
+    events.post(5)
+    await inside.arrivals()
+    let left = await Task.detached { await events.hub.drain(within: .zero) }.value
+    #expect(left.subscribers.count == 1)
+    gate.open()
+    #expect(await events.hub.drain().isEmpty)
+  }
 }
 
 /// An iterator that several tasks use, one after another.
