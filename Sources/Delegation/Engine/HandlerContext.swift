@@ -20,8 +20,11 @@ struct HandlerContext: Sendable {
   /// The loops of which the current task has an event in hand, and the handler that it runs in: none of them goes on
   /// before the task does.
   static var present: (loops: [HandlerContext], bound: HandlerContext?) {
-    (loops, binding.wrappedValue?.running)
+    (loops, bound)
   }
+
+  /// The handler that the current task runs in.
+  static var bound: HandlerContext? { binding.wrappedValue?.running }
 
   /// Whether the handler of a notification that has waited since it began may go on: not if its subscription has
   /// ended.
@@ -84,7 +87,7 @@ extension HandlerContext {
 
   /// The number of the current task.
   static var currentTask: UInt64? {
-    withUnsafeCurrentTask { $0.map { number(of: unsafeBitCast($0, to: UnownedJob.self)) } }
+    withUnsafeCurrentTask { $0.map { jobTaskID(unsafeBitCast($0, to: UnownedJob.self)) } }
   }
 
   /// Notes that a task has an event of a loop in hand, or has none any more.
@@ -106,11 +109,11 @@ extension HandlerContext {
   }
 }
 
-/// The number of a task, which no other task ever has: its address is another one's once it has ended.
+/// The runtime's number for the task that a job is a part of, or zero; descriptions of jobs show it.
 ///
-/// The runtime's own, which descriptions of jobs show as well; a task is a job.
+/// No other task ever has it: an address is another one's once the task has ended. A task is a job itself.
 @_silgen_name("swift_task_getJobTaskId")
-private func number(of task: UnownedJob) -> UInt64
+package func jobTaskID(_ job: UnownedJob) -> UInt64
 
 extension HandlerContext {
   @usableFromInline

@@ -249,7 +249,7 @@ final class StreamTurn<Event: Sendable> {
     let current = HandlerContext.currentTask
     if task == current, outer?.isRunning ?? true { return }
     leaveTask()
-    (task, outer) = (current, HandlerContext.present.bound)
+    (task, outer) = (current, HandlerContext.bound)
     note(isInHand: true)
   }
 

@@ -189,7 +189,7 @@ struct TopicIndex: Sendable {
   /// - Returns: whether there was any.
   mutating func terminateSome(ownedBy owner: ObjectIdentifier) -> Bool {
     // An array: a slice would keep the dictionary's storage, and the first removal would copy that.
-    let some = Array(owned[Int(bitPattern: owner)]?.values.prefix(64) ?? [:].values.prefix(0))
+    let some = Array((owned[Int(bitPattern: owner)] ?? [:]).values.prefix(64))
     for node in some { terminate(node, as: .cancelled) }
     return !some.isEmpty
   }

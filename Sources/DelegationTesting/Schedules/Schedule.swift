@@ -131,10 +131,6 @@ struct Schedule {
   }
 }
 
-/// The runtime's number for the task that a job is a part of, or zero.
-@_silgen_name("swift_task_getJobTaskId")
-private func jobTaskID(_ job: UnownedJob) -> UInt64
-
 /// The runtime's flags of a job; the lowest eight bits are its kind.
 @_silgen_name("swift_task_getJobFlags")
 private func jobFlags(_ job: UnownedJob) -> UInt
