@@ -117,7 +117,7 @@ private struct MailboxWorld: SmallWorld {
     case .close(let termination): fault = close(termination)
     case .finish:
       isFinished = true
-      mailbox.end = published
+      mailbox.finish(at: published)
     case .takeOver: fault = takeOver()
     case .advanceOld:
       let step = old?.mailbox.advance(after: .handled, published: nil)
