@@ -32,6 +32,8 @@ extension DelegateHub {
     /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each one a
     /// task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep.
     /// With such a clock each call with a deadline takes time and memory in proportion to those under way.
+    ///
+    /// By any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
 
     /// Called with each incident that no caller is told of: a handler that throws, is late or slow, a mailbox

@@ -15,7 +15,8 @@ extension DelegateHub {
   /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
   /// it. It does wait for the handler in a `Task.detached`, and in a `Task` that a synchronous handler of a
   /// notification, or of a question that is asked in a loop, has started. A handler may ask a voter that waits for it,
-  /// as by `drain`: later drains in that handler and in its other voters do not wait for that voter.
+  /// as by `drain`: later drains in that handler and in its other voters do not wait for that voter. In a `Task` of a
+  /// voter that nobody awaits, it may not wait for voters of that question that are asked later.
   ///
   /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
   /// reference is released after a drain may die a moment later.

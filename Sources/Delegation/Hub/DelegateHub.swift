@@ -39,7 +39,10 @@ public actor DelegateHub {
 
   /// Makes a hub without subscribers.
   ///
+  /// **Errors.** A ``Configuration/slowAfter`` of zero or less stops the program with a message.
+  ///
   /// - Parameter configuration: the hub's settings.
+  /// - Complexity: O(1).
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)
