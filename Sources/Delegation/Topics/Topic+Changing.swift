@@ -31,9 +31,7 @@ extension Topic {
       let result = section(&index)
       defer { index.effects = [] }
       isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
-      if !index.shortages.isEmpty {
-        index.shortages = index.shortages.filter { $0 > index.population }
-      }
+      index.forgetShortages()
       let hasChanged = wasEmpty != (index.population == 0)
       // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
       let rest = index.population == 0 ? index.members.removeAll() : []

@@ -110,7 +110,7 @@ extension Topic {
 
   /// Reports that a rule needs more answers than there are subscribers, unless that was done since there were as many.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
-    guard state.withLock({ $0.shortages.insert(needed).inserted }) else { return }
+    guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
     let request = SubscriptionRequest(
       object: nobody, options: nil, priority: nil, line: (#fileID, #line))
