@@ -93,9 +93,9 @@ enum WaitGoal: Sendable {
 /// How `drain`, `notifyAndWait` and `cancelAndWait` wait.
 extension WaitGoal {
   /// Waits until the goal is reached, even if the caller's task is cancelled.
-  nonisolated(nonsending) func wait() async {
-    _ = await wait { await $0.wait() }
-  }
+  ///
+  /// - Returns: whether nothing was excused.
+  nonisolated(nonsending) func wait() async -> Bool { await wait { await $0.wait() } }
 
   /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///

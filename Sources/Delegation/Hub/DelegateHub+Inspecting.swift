@@ -11,7 +11,7 @@ extension DelegateHub {
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued behind it,
-  /// nor for handlers that wait for it in turn; it returns them as left. The same holds for a closure in
+  /// nor for handlers that wait themselves; it returns them as left. The same holds for a closure in
   /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
   /// it. It does wait for the handler in a `Task.detached`, and in a `Task` that a synchronous handler of a
   /// notification, or of a question that is asked in a loop, has started. A handler may ask a voter that waits for it,

@@ -39,8 +39,8 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler of the object, it does not wait for that handler, nor
-  /// for handlers that wait for it in turn.
+  /// **Re-entrancy.** Called from a handler, it does not wait for that handler, nor for handlers that wait themselves: it
+  /// returns those of them that run on the object.
   ///
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be freed
   /// when it returns. With one it then returns at once with what is left.
@@ -130,9 +130,9 @@ extension DelegateHub.Subscription {
   ///
   /// **Isolation.** Works from everywhere, from every handler too.
   ///
-  /// **Re-entrancy.** Called from a handler of this subscription, it does not wait for that handler, nor for
-  /// handlers that wait for it in turn. A `Task` that the handler has started counts as the handler, which
-  /// might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
+  /// **Re-entrancy.** Called from a handler, it does not wait for that handler, nor for handlers that wait themselves, in
+  /// this call, `drain` or `notifyAndWait`: if one of those is the subscription's, it is returned. A `Task` that the
+  /// handler has started counts as the handler, which might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
   /// handler of a notification, or of a question that is asked in a loop, has started. A handler may ask a voter that
   /// waits for it, as by `drain`: later waits in that handler and in its other voters do not wait for that voter.
   ///
@@ -167,11 +167,9 @@ extension DelegateHub.Leftovers {
     let deadline = duration.flatMap { nodes.first?.topic.deadlines.deadline(after: $0) }
     var left: [SubscriptionNode] = []
     for node in nodes {
-      if duration == nil {
-        await WaitGoal.end(of: node).wait()
-      } else if await !WaitGoal.end(of: node).wait(until: deadline) {
-        left.append(node)
-      }
+      let goal = WaitGoal.end(of: node)
+      let hasEnded = duration == nil ? await goal.wait() : await goal.wait(until: deadline)
+      if !hasEnded { left.append(node) }
     }
     self.init(subscribers: left.compactMap { Subscriber(leftOf: $0) })
   }

@@ -61,7 +61,7 @@ extension Delegates {
   /// caller had when it called, if that is higher than the default, unless a worker was under way already.
   ///
   /// **Re-entrancy.** Called from a handler of a notification, it does not wait for that subscriber, which handles
-  /// nothing else until the handler returns, nor for subscribers whose handlers wait for it in turn; these are `left`.
+  /// nothing else until the handler returns, nor for subscribers whose handlers wait themselves; these are `left`.
   /// A `Task` that a handler has started counts as the handler, which might await it.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the notification goes on,

@@ -120,14 +120,12 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
   init(_ topic: Topic, listing isListing: Bool = true) {
     let overview = topic.overview()
     let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
-    // Read last, so that it includes all that has been accounted for.
-    let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
-    // Notifications that were posted after the accounts were taken are waiting.
+    // What is neither done nor in hand waits; one that was posted later may have been handled by now.
     counts.waiting = 0
-    counts.waiting = addressed - counts.addressed
+    counts.waiting = max(0, overview.addressed - counts.addressed)
     self.init(
-      name: topic.name, posted: posted, addressed: addressed, counts: counts,
+      name: topic.name, posted: overview.posted, addressed: counts.addressed, counts: counts,
       questions: all.reduce(into: overview.questions) { $0 += $1.questions },
       subscribers: isListing ? all.filter { $0.subscription.node.isOpen || $0.running > 0 } : [])
   }

@@ -56,7 +56,9 @@ extension SubscriptionNode {
     let (word, waiter, isOver) = contents.withLock { contents -> (UInt64, Waiter?, Bool) in
       loop.hands.append(hand.number)
       let published = published(to: contents.mailbox)
-      if hasMore, published != nil { loop.left = hand }
+      if hasMore {
+        if published == nil { loop.lost = hand.number } else { loop.left = hand }
+      }
       let isPending = contents.mailbox.handOver(published: published)
       if isPending { contents.mailbox.flags.insert(.queued) }
       let isOver = published == nil || contents.mailbox.isOver
@@ -74,20 +76,18 @@ extension SubscriptionNode {
     _ hand: inout StreamLoop.Hand?, then body: (inout Contents, Int?) -> Result
   ) -> Result {
     let former = hand.take()
-    let (result, word, isOver, left) = touch {
-      contents, published -> (Result, UInt64?, Bool, Int) in
+    let (result, fate, word, isOver, left) = touch {
+      contents, published -> (Result, Notification.Fate?, UInt64, Bool, Int) in
       let workers = contents.workers
-      let isHandled = former.map { contents.putDown($0) } ?? false
+      let fate = former.flatMap { contents.putDown($0) }
       let result = body(&contents, published)
       let left = workers - contents.workers
       if left < 0 { topic.owner?.begin() }
-      let word = isHandled ? state.load(ordering: .sequentiallyConsistent) : nil
-      return (result, word, contents.isOver, left)
+      let word = fate == nil ? 0 : state.load(ordering: .sequentiallyConsistent)
+      return (result, fate, word, contents.isOver, left)
     }
-    if word != nil || isOver { finishUpdate(isOver ? .over : .done, word ?? 0) }
-    if let former, let word {
-      former.receipt?.pass(as: former.fate, isAbandoned: word & Bits.abandoned != 0)
-    }
+    if fate != nil || isOver { finishUpdate(isOver ? .over : .done, word) }
+    if let fate { former?.receipt?.pass(as: fate, isAbandoned: word & Bits.abandoned != 0) }
     if left > 0 { topic.owner?.end() }
     return result
   }
@@ -99,7 +99,10 @@ extension SubscriptionNode {
     loop.wakeAll(of: self)
     var hand = contents.withLock { contents in
       let workers = contents.workers
-      if let left = loop.left { loop.hands.append(left.number) }
+      if let left = loop.left {
+        loop.hands.append(left.number)
+        loop.lost = left.number
+      }
       defer { if contents.workers > workers { topic.owner?.begin() } }
       return loop.left.take()
     }
@@ -142,14 +145,16 @@ extension SubscriptionNode.Contents {
     return max(hands + taking, mailbox.flags.contains(.queued) ? 1 : 0)
   }
 
-  /// - Returns: whether it has been handled: all of its events have been put down.
-  fileprivate mutating func putDown(_ hand: StreamLoop.Hand) -> Bool {
-    if let loop = options?.loop {
+  /// - Returns: what has become of it, once all of its events have been put down.
+  fileprivate mutating func putDown(_ hand: StreamLoop.Hand) -> Notification.Fate? {
+    let loop = options?.loop
+    if let loop {
       if let index = loop.hands.firstIndex(of: hand.number) { loop.hands.remove(at: index) }
-      if loop.hands.contains(hand.number) || loop.left?.number == hand.number { return false }
+      if loop.hands.contains(hand.number) || loop.left?.number == hand.number { return nil }
     }
-    mailbox.count(hand.fate)
-    return true
+    let fate = hand.fate == .handled && hand.number == loop?.lost ? .expired : hand.fate
+    mailbox.count(fate)
+    return fate
   }
 }
 

@@ -218,7 +218,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
   func finish() {
-    typealias Rest = (account: (counts: Account, questions: QuestionAccount), SubscriptionOptions?)
+    typealias Rest = (account: (Account, QuestionAccount), options: SubscriptionOptions?)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded, contents.hands == 0 else { return nil }
       var questions = questions(&contents)
@@ -226,7 +226,10 @@ final class SubscriptionNode: Sendable {
       questions.answering = 0
       return ((contents.mailbox.account(published: 0), questions), contents.options.take())
     }
-    if let rest { topic.state.withLock { $0.finish(self, with: rest.account) } }
+    guard let rest else { return }
+    // After a take-over this may come before the termination is finished, which finds no loop then.
+    rest.options?.loop?.wakeAll(of: self)
+    topic.state.withLock { $0.finish(self, with: rest.account) }
   }
 
   /// Applies the options that it has now.

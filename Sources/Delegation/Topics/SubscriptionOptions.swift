@@ -171,6 +171,8 @@ final class StreamLoop: @unchecked Sendable {
   var hands: [Int] = []
   /// The one that has brought events which nobody has taken yet.
   var left: Hand?
+  /// The number of one whose further events nobody will take, as the loop has ended.
+  var lost: Int?
 
   var count: Int { max(hands.count, left == nil ? 0 : 1) }
 

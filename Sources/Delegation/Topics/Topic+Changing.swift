@@ -141,15 +141,14 @@ extension Topic {
     // Taken and released within the section, as is the notification itself: both refer to all that is posted
     // after them, and what is done after the section may take long.
     var spare: Notification? = Notification()
-    var former: [Notification.Content] = []
+    var former: Notification.Content?
     let isDeliveryDue = state.withLock { index in
       let isHeard = index.population > 0
       guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
-      index.post(content, to: number, followedBy: placeholder)
+      former = index.post(content, to: number, followedBy: placeholder)
       // Then those are told that take no lock.
       if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
       published.wrappingAdd(1, ordering: .releasing)
-      if index.isKeeping { former = index.moveKept() }
       guard isHeard, !index.isDeliveryDue else { return false }
       index.isDeliveryDue = true
       owner.begin()

@@ -12,9 +12,9 @@ struct TopicIndex: Sendable {
 
   /// The empty end of the chain.
   private var placeholder = Notification()
-  /// The first of the notifications that a new subscription gets, how many they are, and how many they may be; `nil`
-  /// unless somebody wants it so.
-  private var kept: (first: Notification, count: Int, limit: Int)?
+  /// The notifications that a new subscription gets, of which the number `first` is the one at index 0, as a ring of so
+  /// many as they may be; `nil` unless somebody wants it so.
+  private var kept: (ring: [Notification], first: Int, limit: Int)?
   /// Subscriptions by the subscriber's address.
   ///
   /// The subscriber of an entry may have died unnoticed.
@@ -67,10 +67,12 @@ struct TopicIndex: Sendable {
   ///
   /// The caller keeps the content until after the lock: nobody else may keep it that long.
   ///
+  /// - Returns: what is not kept any more, if anything, for the caller to release after the lock.
   mutating func post(
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
-  ) {
+  ) -> Notification.Content? {
     placeholder.fill(with: content, followedBy: next)
+    let former = keepPosted()
     if let receipt = content.receipt {
       let place = (topic, posted, receipts.total)
       receipt.open(at: place, addressees: population)
@@ -79,6 +81,7 @@ struct TopicIndex: Sendable {
     placeholder = next
     posted += 1
     addressed += population
+    return former
   }
 
   /// Counts a question that a stream passes over, as a notification that was addressed to it.
@@ -96,18 +99,18 @@ struct TopicIndex: Sendable {
   /// Forgets the numbers that are met.
   mutating func forgetShortages() { shortages &= .max << (population + 1) }
 
-  /// Counts the notification that was posted as kept.
-  ///
-  /// - Returns: what is not kept any more, if anything, for the caller to release after the lock.
-  mutating func moveKept() -> [Notification.Content] {
-    guard var range = kept.take() else { return [] }
-    defer { kept = range }
-    if range.count < range.limit {
-      range.count += 1
-      return []
+  /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
+  @inline(__always)
+  private mutating func keepPosted() -> Notification.Content? {
+    guard var kept = kept.take() else { return nil }
+    defer { self.kept = kept }
+    guard kept.ring.count == kept.limit else {
+      kept.ring.append(placeholder)
+      return nil
     }
-    defer { if let next = range.first.next { range.first = next } }
-    return [range.first.content].compactMap(\.self)
+    let index = (posted - kept.first) % kept.limit
+    defer { kept.ring[index] = placeholder }
+    return kept.ring[index].content
   }
 
   /// Whether notifications are kept for new subscriptions.
@@ -115,22 +118,26 @@ struct TopicIndex: Sendable {
 
   /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
   mutating func keep(_ limit: Int) {
-    let (first, count, former) = kept ?? (placeholder, 0, 0)
-    kept = (first, count, max(limit, former))
+    let (ring, first, former) = kept ?? ([], posted, 0)
+    if limit <= former { return }
+    let oldest = ring.isEmpty ? 0 : (posted - first) % ring.count
+    kept = (Array(ring[oldest...] + ring[..<oldest]), posted - ring.count, limit)
   }
 
   /// Keeps none any more.
   ///
   /// - Returns: what is to be released after the lock.
-  mutating func keepNone() -> Notification? { kept.take()?.first }
+  mutating func keepNone() -> [Notification] { kept.take()?.ring ?? [] }
 
   // MARK: Subscriptions
 
   /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
-    var (first, count) = (kept?.first ?? placeholder, kept?.count ?? 0)
-    while count > policy.limit ?? .max, let next = first.next { (first, count) = (next, count - 1) }
-    var mailbox = Mailbox(at: first, number: posted - count, policy: policy)
+    guard let (ring, first, limit) = kept, !ring.isEmpty else {
+      return Mailbox(at: placeholder, number: posted, policy: policy)
+    }
+    let number = posted - min(ring.count, policy.limit ?? .max)
+    var mailbox = Mailbox(at: ring[(number - first) % limit], number: number, policy: policy)
     mailbox.joined = posted
     return mailbox
   }
@@ -250,14 +257,12 @@ struct TopicIndex: Sendable {
   }
 
   /// Adds the account of an ended one of which nothing runs any more to the sums, once.
-  mutating func finish(
-    _ node: SubscriptionNode, with account: (counts: Account, questions: QuestionAccount)
-  ) {
+  mutating func finish(_ node: SubscriptionNode, with account: (Account, QuestionAccount)) {
     let address = node.endedAddress
     guard let all = ended[address], all.contains(where: { $0 === node }) else { return }
     ended[address] = all.count == 1 ? nil : all.filter { $0 !== node }
-    counts += account.counts
-    questions += account.questions
+    counts += account.0
+    questions += account.1
   }
 
   /// Those that have ended and are not accounted for.

@@ -145,11 +145,14 @@ struct LoopTests {
     post(4...5)
     stage.run()
     #expect(waiting.map(\.result) == [4, 5] && counts() == [2, 0, 0])
-    // With the subscription ends what is left.
-    post(6...7)
+    // With the subscription ends what is left, which nobody has handled.
+    let poster = stage.start { _ in
+      await events.notifyAndWait { for number in 6...7 { try await $0.receive(number) } }
+    }
     #expect(stage.perform { _ in await stream.next() } == 6)
     stream.subscription.cancel()
-    #expect(counts() == [3, 0, 0] && stage.perform { await $0.drain().isEmpty } == true)
+    #expect(counts() == [2, 0, 0] && stream.subscription.statistics.counts.cancelled == 1)
+    #expect(stage.perform { await $0.drain().isEmpty } == true && poster.result?.missed == 1)
     #expect(stage.perform { _ in await stream.next() } == .some(nil))
   }
 

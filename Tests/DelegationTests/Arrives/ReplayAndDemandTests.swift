@@ -50,11 +50,24 @@ struct ReplayAndDemandTests {
   func greatest(sizes: [Int]) async {
     let hub = DelegateHub()
     let all = sizes.map { Events<Int>(of: hub, replaying: $0) }
-    for number in 1...5 { all[0].post(number) }
-    let heard = Recorder<Int>()
-    all[0].registry.observe { heard.record($0) }
-    await hub.drain()
-    #expect(heard.events == Array((1...5).suffix(max(0, sizes.max() ?? 0))))
+    let most = max(0, sizes.max() ?? 0)
+    for last in 1...5 {
+      all[0].post(last)
+      for limit in 1...5 {
+        let heard = Recorder<Int>()
+        let token = all[0].registry.observe(mailbox: .dropOldest(limit: limit)) { heard.record($0) }
+        await hub.drain()
+        #expect(heard.events == Array((1...last).suffix(min(most, limit))))
+        token.cancel()
+      }
+    }
+    // What is kept stays if more is asked for.
+    let more = Events<Int>(of: hub, replaying: 4)
+    for number in 6...7 { more.post(number) }
+    let replayed = more.registry.stream()
+    more.finish()
+    let kept = await replayed.reduce(into: []) { $0.append($1) }
+    #expect(kept == Array((1...7).suffix(min(4, most + 2))))
   }
 
   @Test("who takes over an id gets what waits, not the replay")

@@ -41,8 +41,9 @@ extension Guarantee02Tests {
       }
       let wait: @Sendable (any Listener) async -> Bool = { _ in
         await Task.yield()
-        await subscription.cancelAndWait()
-        events.record("waited")
+        // Its own handler is left, and no other one.
+        let left = await subscription.cancelAndWait()
+        events.record("waited: \(left.subscribers.map(\.running))")
         return true
       }
       let other = isVote ? stage.start { await $0.listeners.vote(wait) } : nil
@@ -51,8 +52,27 @@ extension Guarantee02Tests {
       #expect(events.history == [])
       stage.open(gate)
       #expect(vote.result == true && other?.result ?? true)
-      #expect(events.history == ["answered", "waited"])
+      #expect(events.history == ["answered", "waited: [1]"])
     }
+  }
+
+  @Test("in a handler it does not wait for one that waits itself, and says that it is left")
+  func chain() {
+    let (gate, events, probes) = (Gate(), Recorder<String>(), ["a", "b", "c"].map { Probe($0) })
+    var former: DelegateHub.Subscription?
+    for probe in probes {
+      let token = stage.hub.subscribe(probe, to: Listener.self, id: 1)
+      stage.listeners.notify { [former] _ in
+        guard let former else { return await gate.pass() }
+        let left = await former.cancelAndWait()
+        events.record("\(probe.name): \(left.subscribers.map(\.running))")
+      }
+      stage.run()
+      former = token
+    }
+    #expect(events.history == ["c: [1]"])
+    stage.open(gate)
+    #expect(events.history == ["c: [1]", "b: []"])
   }
 
   @Test("nor for one that awaits the vote in which it is called", arguments: [1, 2])
