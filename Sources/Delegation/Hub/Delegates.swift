@@ -198,7 +198,7 @@ extension Delegates where P: Sendable {
     }
   }
 
-  /// What to give away: it can subscribe and unsubscribe, and nothing else.
+  /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
   ///
   /// - Complexity: O(1).
   public var registry: DelegateRegistry<P> {
