@@ -113,14 +113,12 @@ public struct BooleanRule: Combiner {
 
   @usableFromInline
   static func refuse(_ number: Int, quorum: Int) -> Never {
-    if number < 0 {
-      fatalError(
-        "The quorum of .atLeast(\(number)) is below 0. Pass how many subscribers must say \"yes\": "
-          + "0 (always true) or more.")
-    }
     fatalError(
-      "A vote with (ofAtLeast: \(quorum)) asks for less than 0 answers. Pass how many subscribers must "
-        + "have answered for a \"yes\": 0 (the plain rule) or more.")
+      number < 0
+        ? "The quorum of .atLeast(\(number)) is below 0. Pass how many subscribers must say \"yes\": "
+          + "0 (always true) or more."
+        : "A vote with (ofAtLeast: \(quorum)) asks for less than 0 answers. Pass how many subscribers "
+          + "must have answered for a \"yes\": 0 (the plain rule) or more.")
   }
 }
 

@@ -41,12 +41,6 @@ extension DelegateHub {
     public var description: String {
       substitute.map { "counts as \($0)" } ?? "abstains"
     }
-
-    /// The answer that is counted.
-    @inlinable
-    func answer<Failure: Error>() -> Answer<Response, Failure> {
-      substitute.map(Answer.substitute) ?? .absence
-    }
   }
 }
 
@@ -138,10 +132,8 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     let late = outstanding
     // The handlers of late subscribers are still running.
     defer { outstanding = late }
-    let absentees = isOutstanding.map { isOutstanding in
-      isOutstanding.indices.filter { isOutstanding[$0] }.map { ($0, absence($0)) }
-    }
-    for (position, answer) in absentees ?? [] {
+    let positions = (isOutstanding ?? []).enumerated().filter { $0.element }
+    for (position, answer) in positions.map({ ($0.offset, absence($0.offset)) }) {
       if let decision = count(answer, from: position) { return decision }
     }
     return finish()

@@ -5,8 +5,15 @@
 /// that does, even if it is inlined, a task looks for its executor.
 @usableFromInline
 protocol Asking<Response, Failure>: Sendable {
+  associatedtype P
   associatedtype Response: Sendable
   associatedtype Failure: Error
+
+  /// Who is asked.
+  var recipients: Recipients<P> { get }
+  var call: CallKind { get }
+  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
+  var late: Answer<Response, Failure>.Late? { get }
 
   /// Asks one subscriber.
   ///
@@ -15,17 +22,13 @@ protocol Asking<Response, Failure>: Sendable {
   ///   - question: the question, for what has to wait for an actor; `nil` if there is none.
   /// - Returns: what it contributes.
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
-  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  var absence: DelegateHub.Absence<Response>? { get }
-  /// What counts for a late subscriber; it keeps nothing of the question, for the deadline's alarm keeps it.
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> { get }
 }
 
-extension Asking {
-  @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<Response, Failure> {
-    { [absence] _ in absence?.answer() ?? .absence }
-  }
+extension Answer {
+  /// What counts for a subscriber that throws or is late.
+  ///
+  /// It is a closure: what has a generic value in place is laid out at run time, by code of its own for each type.
+  @usableFromInline typealias Late = @Sendable (SubscriptionNode) -> Self
 }
 
 /// A question whose responses are combined.
@@ -33,8 +36,7 @@ extension Asking {
 struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
   @usableFromInline let call: CallKind
-  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  @usableFromInline let absence: DelegateHub.Absence<Response>?
+  @usableFromInline let late: Answer<Response, Failure>.Late?
   @usableFromInline
   let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Response
 
@@ -44,10 +46,8 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     absent absence: DelegateHub.Absence<Response>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Response
   ) {
-    self.recipients = recipients
-    self.call = call
-    self.absence = absence
-    self.body = body
+    (self.recipients, self.call, self.body) = (recipients, call, body)
+    late = absence?.late()
   }
 
   @inlinable @inline(__always)
@@ -57,7 +57,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
-      return node.failure(error, absent: absence)
+      return node.failure(error, absent: late)
     }
   }
 }
@@ -69,8 +69,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
 @frozen @usableFromInline
 struct AskingForVote<P, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
-  /// What counts for a voter that throws or is late; `nil` if an error fails the call.
-  @usableFromInline let absence: DelegateHub.Absence<Bool>?
+  @usableFromInline let late: Answer<Bool, Failure>.Late?
   @usableFromInline let body: nonisolated(nonsending) @Sendable (P) async throws(Failure) -> Bool
 
   @inlinable
@@ -78,20 +77,20 @@ struct AskingForVote<P, Failure: Error>: Asking {
     _ recipients: Recipients<P>, absent absence: DelegateHub.Absence<Bool>? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(Failure) -> Bool
   ) {
-    self.recipients = recipients
-    self.absence = absence
-    self.body = body
+    (self.recipients, self.body) = (recipients, body)
+    late = absence?.late()
   }
+
+  @inlinable
+  var call: CallKind { .vote }
 
   @inlinable @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
-    guard let subscriber = node.subscriber(in: recipients, for: .vote) else {
-      return node.absence()
-    }
+    guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber))
     } catch {
-      return node.failure(error, absent: absence)
+      return node.failure(error, absent: late)
     }
   }
 }
@@ -105,8 +104,7 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
     nonisolated(nonsending) @Sendable (P, Value) async throws(Failure) -> Value?
   @usableFromInline let value: Value
   @usableFromInline let recipients: Recipients<P>
-  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  @usableFromInline let absence: DelegateHub.Absence<Value?>?
+  @usableFromInline let late: Answer<Value?, Failure>.Late?
   @usableFromInline let body: Body
 
   @inlinable
@@ -114,18 +112,20 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
     _ value: Value, to recipients: Recipients<P>,
     absent absence: DelegateHub.Absence<Value?>? = nil, _ body: @escaping Body
   ) {
-    (self.value, self.recipients, self.absence, self.body) = (value, recipients, absence, body)
+    (self.value, self.recipients, self.body) = (value, recipients, body)
+    late = absence?.late()
   }
+
+  @inlinable
+  var call: CallKind { .pass }
 
   @inlinable @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Value?, Failure> {
-    guard let subscriber = node.subscriber(in: recipients, for: .pass) else {
-      return node.absence()
-    }
+    guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try await body(subscriber, value))
     } catch {
-      return node.failure(error, absent: absence)
+      return node.failure(error, absent: late)
     }
   }
 }
@@ -151,10 +151,11 @@ struct AskingForReply<Inner: Asking>: Asking {
   }
 
   @inlinable
-  var absence: DelegateHub.Absence<DelegateHub.Reply<Inner.Response>>? { nil }
-
+  var recipients: Recipients<Inner.P> { inner.recipients }
   @inlinable
-  var late: @Sendable (SubscriptionNode) -> Answer<DelegateHub.Reply<Inner.Response>, Never> {
+  var call: CallKind { .collect }
+  @inlinable
+  var late: Answer<DelegateHub.Reply<Inner.Response>, Never>.Late? {
     { .response(.init(of: $0, result: .failure(DelegateHub.ReplyError.timedOut))) }
   }
 }
@@ -172,14 +173,22 @@ extension SubscriptionNode {
   ///
   /// - Parameters:
   ///   - error: what it threw.
-  ///   - absence: what counts in its place; `nil` if the error fails the call.
+  ///   - late: what counts in its place; `nil` if the error fails the call.
   /// - Returns: what it contributes.
   @inlinable
   func failure<Response, E>(
-    _ error: E, absent absence: DelegateHub.Absence<Response>? = nil
+    _ error: E, absent late: Answer<Response, E>.Late?
   ) -> Answer<Response, E> {
-    noteFailure(error, isTold: absence != nil)
-    return absence?.answer() ?? .failure(error)
+    noteFailure(error, isTold: late != nil)
+    return late?(self) ?? .failure(error)
+  }
+}
+
+extension DelegateHub.Absence {
+  /// The answer that is counted.
+  @inlinable
+  func late<E>() -> Answer<Response, E>.Late {
+    { _ in substitute.map(Answer.substitute) ?? .absence }
   }
 }
 

@@ -5,8 +5,7 @@
 struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let recipients: Recipients<P>
   @usableFromInline let call: CallKind
-  /// What counts for a subscriber that throws or is late; `nil` if an error fails the call.
-  @usableFromInline let absence: DelegateHub.Absence<Response>?
+  @usableFromInline let late: Answer<Response, Failure>.Late?
   /// The actor that the closure belongs to; `nil` for none.
   @usableFromInline let place: (any Actor)?
   @usableFromInline let body: @Sendable (P) throws(Failure) -> Response
@@ -17,21 +16,8 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     absent absence: DelegateHub.Absence<Response>? = nil, on place: (any Actor)? = nil,
     _ body: @escaping @Sendable (P) throws(Failure) -> Response
   ) {
-    self.recipients = recipients
-    self.call = call
-    self.absence = absence
-    self.place = place
-    self.body = body
-  }
-
-  /// Makes a question that is asked on the closure's actor, if it belongs to one.
-  @inlinable
-  init(
-    _ recipients: Recipients<P>, in call: CallKind,
-    absent absence: DelegateHub.Absence<Response>? = nil,
-    isolated body: @escaping @isolated(any) @Sendable (P) throws(Failure) -> Response
-  ) {
-    self.init(recipients, in: call, absent: absence, on: body.isolation, unisolated(body))
+    (self.recipients, self.call, self.place, self.body) = (recipients, call, place, body)
+    late = absence?.late()
   }
 
   /// Asks one subscriber, on the closure's actor if it belongs to one.
@@ -53,13 +39,13 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     return answerHere(of: node)
   }
 
-  @inlinable @inline(__always)
+  @usableFromInline
   func answerHere(of node: SubscriptionNode) -> Answer<Response, Failure> {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
       return .response(try body(subscriber))
     } catch {
-      return node.failure(error, absent: absence)
+      return node.failure(error, absent: late)
     }
   }
 

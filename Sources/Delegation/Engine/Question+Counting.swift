@@ -11,7 +11,7 @@ extension Question {
     /// How that call ends if the answer is counted.
     let end: CallEnd
     /// What its handler threw, if that is to be told when the call has been counted off.
-    let failure: CallFailure?
+    let failure: (any Error)?
     /// Counts it, and returns whether it decides.
     let count: @Sendable () -> Bool
   }
@@ -73,7 +73,10 @@ extension Question {
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
         if isCounting {
-          if !state.queue.isEmpty { return (state.takeQueue(), nil) }
+          if !state.queue.isEmpty {
+            defer { state.queue = [] }
+            return (state.queue, nil)
+          }
           self.isCounting.store(false, ordering: .releasing)
         }
         return ([], isSingle ? nil : state.claim())
@@ -89,10 +92,7 @@ extension Question {
   /// Counts what was queued, and counts off the calls that it ends, until it is decided; puts back the rest.
   private func count(_ queued: [Input]) -> Bool {
     for (index, input) in queued.enumerated() {
-      if let node = input.node {
-        node.endCall(as: input.end)
-        if let failure = input.failure { node.report(failure, in: call) }
-      }
+      input.node?.endCall(as: input.end, throwing: input.failure, in: call)
       guard input.count() else { continue }
       state.withLock { $0.queue.insert(contentsOf: queued[(index + 1)...], at: 0) }
       return true
@@ -107,20 +107,21 @@ extension Question {
   ///   - worker: the worker that has decided, whose handler has returned; `nil` at the deadline, for the caller.
   @usableFromInline
   func end(cancelling isCancelling: Bool, by worker: Worker?) {
-    var held = Held()
-    let (rest, late, waiting, tasks) = state.withLock { state in
+    var (held, late) = (Held(), [Input]())
+    let (rest, waiter, tasks) = state.withLock { state in
       swap(&held, &state.held)
+      swap(&late, &state.queue)
       // Before the caller goes on: a handler that begins after that is to find itself cancelled.
       let tasks = isCancelling ? beginCancelling(&state, except: worker) : []
-      return (state.work.release(), state.takeQueue(), state.waiting.take(), tasks)
+      return (state.work.release(), state.waiter.take(), tasks)
     }
     for input in late { endUncounted(input) }
     // The caller does not go on before what the question has captured is released.
     withExtendedLifetime((rest, consume held)) {}
     caller.clear()
-    waiting?.continuation.resume()
+    waiter?.resume(true)
     // Not in place: that may be the caller's, who is not to wait for the cancellation handlers.
-    cancelApart(tasks)
+    cancel(tasks, isApart: true)
     // Last, for a `deinit` of the user's may block: neither the caller nor the others wait for that.
     if worker == nil, !late.isEmpty {
       Task.startDetached(on: core.executor) { [late = consume late] in withExtendedLifetime(late) {}
@@ -130,36 +131,28 @@ extension Question {
 
   /// Counts off a call whose answer is not counted any more, and tells what its handler threw, unless it was late.
   private func endUncounted(_ input: Input) {
-    guard let node = input.node else { return }
-    let isLate = endUncounted(node, as: input.end == .answered ? .abandoned : input.end)
-    if let failure = input.failure, !isLate { node.report(failure, in: call) }
+    let end: CallEnd = input.end == .answered ? .abandoned : input.end
+    if let node = input.node { endUncounted(node, as: end, throwing: input.failure) }
   }
 
-  /// - Returns: whether it was late.
-  @inline(never) @discardableResult
-  func endUncounted(_ node: SubscriptionNode, as end: CallEnd) -> Bool {
+  @inline(never)
+  func endUncounted(_ node: SubscriptionNode, as end: CallEnd, throwing failure: (any Error)? = nil)
+  {
     let isLate = state.withLock { $0.isExpired }
     // Who has not been called, for its actor was busy, has not been asked.
-    node.endCall(as: isLate && end != .unasked ? .late : end)
-    return isLate
+    node.endCall(
+      as: isLate && end != .unasked ? .late : end, throwing: isLate ? nil : failure, in: call)
   }
 
-  /// Notes that the deadline has come: no handler begins any more, and those that end are late.
+  /// Notes that the deadline has come, unless it is decided: no handler begins any more, and those that end are late.
   ///
   /// - Returns: the subscriptions that are being asked, by their identities.
+  @usableFromInline
   func expire() -> Set<UInt> {
     let (rest, workers) = state.withLock { state in
-      state.isExpired = true
+      if !state.isDecided { state.isExpired = true }
       return (state.work.release(), state.workers)
     }
     return withExtendedLifetime(rest) { Set(workers.compactMap { $0?.worker.running?.node }) }
-  }
-}
-
-extension Question.State {
-  /// Takes out what is queued.
-  mutating func takeQueue() -> [Question.Input] {
-    defer { queue = [] }
-    return queue
   }
 }

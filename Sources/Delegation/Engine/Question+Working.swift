@@ -17,12 +17,18 @@ extension Question {
   private func start(
     _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
   ) -> Task<Void, any Error> {
-    Task<Void, any Error>(executorPreference: executor) { await self.work(as: worker, sent: sent) }
+    Task<Void, any Error>(executorPreference: executor) { await self.workApart(as: worker, sent) }
   }
 
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
-    Task<Void, any Error> { await self.work(as: worker, sent: sent) }
+    Task<Void, any Error> { await self.workApart(as: worker, sent) }
+  }
+
+  /// Not inlined: its code would be there twice.
+  @inline(never)
+  private func workApart(as worker: Worker, _ sent: Claim?) async {
+    await work(as: worker, sent: sent)
   }
 
   /// Starts a task that prefers no executor.
@@ -50,30 +56,23 @@ extension Question {
   @inline(__always)
   private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
-      await claimAndAsk(as: worker, sent: sent, isInPlace: isInPlace)
-    }
-  }
-
-  @inline(__always)
-  private func claimAndAsk(as worker: Worker, sent: Claim?, isInPlace: Bool) async {
-    var next: Claim?
-    if let sent {
       // The executor may have taken its time.
-      next = beginSent(sent)
-    } else {
-      next = isInPlace ? state.claim() : state.begin { requestWorker() }
-    }
-    while let claimed = next {
-      guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
-        next = worker.isSingle ? nil : state.claim()
-        continue
-      }
-      if let ask = state.withLock({ $0.held }).ask {
-        next = await ask(self, worker, claim)
-      } else {
-        // It is over.
-        endUncounted(claim.node, as: .unasked)
-        next = nil
+      var next =
+        if let sent { beginSent(sent) } else if isInPlace { state.claim() } else {
+          state.begin { requestWorker() }
+        }
+      while let claimed = next {
+        guard let claim = claimed.isCounted ? claimed : askElsewhere(claimed) else {
+          next = worker.isSingle ? nil : state.claim()
+          continue
+        }
+        if let ask = state.withLock({ $0.held }).ask {
+          next = await ask(self, worker, claim)
+        } else {
+          // It is over.
+          endUncounted(claim.node, as: .unasked)
+          next = nil
+        }
       }
     }
     state.withLock { $0.leave(worker) }

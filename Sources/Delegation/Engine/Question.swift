@@ -28,40 +28,12 @@ class Question: @unchecked Sendable {
   /// It returns a claimed subscription that has an executor of its own, or `nil` when none is left.
   @usableFromInline typealias Ask = @Sendable (Question, Worker, _ first: Claim) async -> Claim?
 
-  /// Counts those that have not answered at the deadline.
-  ///
-  /// That they are late is noted if the time of the question is given. Those that it has asked are known by their
-  /// identities.
-  @usableFromInline typealias Expire = @Sendable (Question, Duration?, _ asked: Set<UInt>) -> Void
-
   /// What is asked, as long as it is asked.
   ///
   /// It is a type of its own: the runtime would look up that of an optional closure at each access.
   struct Held: Sendable {
     /// `nil` once it is decided.
     var ask: Ask?
-    /// `nil` for none, and once it is decided.
-    var expiry: Expiry?
-  }
-
-  /// A deadline, and what counts those that have not answered by then.
-  ///
-  /// It is an object: most questions have none, and what can be empty is copied by its type, which is looked up.
-  @usableFromInline
-  final class Expiry: Sendable {
-    let deadline: Deadline
-    private let expire: Expire
-
-    @usableFromInline
-    init(at deadline: Deadline, _ expire: @escaping Expire) {
-      self.deadline = deadline
-      self.expire = expire
-    }
-
-    /// Counts them; if nobody had time to answer, nobody is noted to be late.
-    func count(in question: Question) {
-      expire(question, deadline.isPast ? nil : deadline.start, question.expire())
-    }
   }
 
   /// What workers and the caller share under the lock.
@@ -73,9 +45,8 @@ class Question: @unchecked Sendable {
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
     /// The inputs that came while another worker counted.
     var queue: [Input] = []
-    var waiting: Waiting?
-    /// Whether the deadline has come before the caller has waited for it.
-    var isDue = false
+    /// The caller, once it waits.
+    var waiter: Waiter?
     /// Whether the deadline has come before it was decided.
     var isExpired = false
 
@@ -91,6 +62,9 @@ class Question: @unchecked Sendable {
   /// Whether one conforms to the further protocols of those who are asked; `nil` for none.
   let admits: RecipientFilter?
   let call: CallKind
+  /// `nil` for none.
+  let deadline: Deadline?
+  /// Whether there is one: a look at the deadline itself copies it.
   let hasDeadline: Bool
   /// The handler that awaits the question.
   let caller: Caller
@@ -106,14 +80,14 @@ class Question: @unchecked Sendable {
   @usableFromInline
   init(
     to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: RecipientFilter?,
-    of core: HubCore, in call: CallKind, expiring expiry: Expiry?, _ ask: @escaping Ask
+    of core: HubCore, in call: CallKind, until deadline: Deadline?, _ ask: @escaping Ask
   ) {
     self.core = core
     caller = Caller.present
     self.admits = admits
     self.call = call
-    hasDeadline = expiry != nil
-    state = Lock(State(work: WorkQueue(nodes, from: first), held: Held(ask: ask, expiry: expiry)))
+    (self.deadline, hasDeadline) = (deadline, deadline != nil)
+    state = Lock(State(work: WorkQueue(nodes, from: first), held: Held(ask: ask)))
   }
 
   // MARK: Beginning and finishing
@@ -126,8 +100,8 @@ class Question: @unchecked Sendable {
   /// - Returns: whether it is decided; if not, it has to ``finish()``.
   @usableFromInline
   func begin(isCounted: Bool) -> Bool {
-    if let expiry, expiry.deadline.isPast {
-      expiry.count(in: self)
+    if let deadline, deadline.isPast {
+      countLate()
       return true
     }
     // The caller is counted before a handler can wait for the rest of the hub, until it has requested the spare worker: the
@@ -156,52 +130,36 @@ class Question: @unchecked Sendable {
   /// Goes on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
   @usableFromInline
   func finish() async {
-    let expiry = expiry
-    let cancelAlarm = expiry?.deadline.schedule { self.noteDeadline() }
-    defer { cancelAlarm?() }
     await withTaskCancellationHandler {
       // It is the first worker if none was started in the caller's place.
       state.provideSpare { requestWorker() }
       core.end()
-      await waitForDecision()
-      guard let expiry, !isDecided else { return }
+      await wait(until: deadline)
+      if isDecided { return }
       // By the caller, so that the combiner's last calls have its task-locals and priority.
-      expiry.count(in: self)
-      await waitForDecision()
+      countLate()
+      await wait(until: nil)
     } onCancel: {
       cancel()
     }
   }
 
-  /// The deadline; `nil` for none, and once it is decided.
-  private var expiry: Expiry? { hasDeadline ? state.withLock { $0.held.expiry } : nil }
-
   /// Whether it is decided.
   var isDecided: Bool { state.withLock { $0.isDecided } }
 
-  /// Waits until it is decided, or for the deadline, if that has not been waited for before.
+  /// Waits until it is decided, or for a deadline.
   ///
-  /// For one caller.
-  private func waitForDecision() async {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        defer { state.isDue = false }
-        if state.isDecided || state.isDue { return true }
-        state.waiting = Waiting(continuation)
-        return false
-      }
-      if isOver { continuation.resume() }
+  /// For the caller.
+  private func wait(until deadline: Deadline?) async {
+    let waiter = Waiter()
+    let isDecided = state.withLock { state in
+      state.waiter = waiter
+      return state.isDecided
     }
-  }
-
-  /// Resumes the caller at the deadline; it counts those that have not answered.
-  private func noteDeadline() {
-    let waiting = state.withLock { state in
-      let waiting = state.waiting.take()
-      state.isDue = waiting == nil
-      return waiting
-    }
-    waiting?.continuation.resume()
+    if isDecided { return }
+    let cancelAlarm = deadline?.schedule { waiter.resume(false) }
+    defer { cancelAlarm?() }
+    _ = await waiter.wait()
   }
 
   /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
@@ -209,18 +167,12 @@ class Question: @unchecked Sendable {
   /// Called before an answer is counted, so that one that comes after the deadline is late.
   @inline(never)
   func expireIfDue() {
-    guard let expiry, expiry.deadline.hasCome else { return }
-    expiry.count(in: self)
+    if let deadline, deadline.hasCome, !isDecided { countLate() }
   }
 
-  /// The continuation of the waiting caller.
-  ///
-  /// It is in an object: the runtime would look up the type of an optional continuation at each access.
-  final class Waiting: Sendable {
-    let continuation: CheckedContinuation<Void, Never>
-
-    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
-  }
+  /// Counts those that have not answered at the deadline; if nobody had time to answer, nobody is noted to be late.
+  @usableFromInline
+  func countLate() {}
 
   // MARK: Cancelling
 
@@ -236,24 +188,21 @@ class Question: @unchecked Sendable {
       worker.place = state.workers.count
       return (isCancelled, state.isDecided)
     }
-    if mustCancel { isDecided ? cancelApart([task]) : cancel([task]) }
+    if mustCancel { cancel([task], isApart: isDecided) }
   }
 
   /// Cancels the handlers that run and those that will.
   private func cancel() { cancel(state.withLock { beginCancelling(&$0, except: nil) }) }
 
-  /// Cancels tasks in the current one's place, if the stack is large enough for what that cancels in turn.
+  /// Cancels tasks in the current one's place, if the stack is large enough for what that cancels in turn; otherwise in a
+  /// task of its own.
   ///
-  /// With a deadline it does not: a cancellation handler that blocks must not keep the caller, nor who cancels it.
-  private func cancel(_ tasks: [Task<Void, any Error>]) {
-    guard caller.isShallow, !hasDeadline else { return cancelApart(tasks) }
-    for task in tasks { task.cancel() }
-  }
-
-  /// Cancels tasks in a task of its own.
-  func cancelApart(_ tasks: [Task<Void, any Error>]) {
+  /// With a deadline always there: a cancellation handler that blocks must not keep the caller, nor who cancels it.
+  func cancel(_ tasks: [Task<Void, any Error>], isApart: Bool = false) {
     if tasks.isEmpty { return }
-    Task.startDetached(on: core.executor, priority: .high) { for task in tasks { task.cancel() } }
+    let cancel = { @Sendable in for task in tasks { task.cancel() } }
+    if !isApart, caller.isShallow, !hasDeadline { return cancel() }
+    Task.startDetached(on: core.executor, priority: .high) { cancel() }
   }
 
   /// Notes that the handlers are cancelled, under the lock.

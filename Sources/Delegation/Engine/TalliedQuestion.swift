@@ -1,6 +1,6 @@
 /// A question with its tally and its decision, which have types.
 ///
-/// `@unchecked Sendable`: `tally` and `outcome` are accessed before the question is shared, and after that
+/// `@unchecked Sendable`: its variables are accessed before the question is shared, and after that
 /// only by the worker that counts (``Question/isCounting``). The one that decides never stops to. The caller takes
 /// `outcome` after it has read under the lock that it is decided.
 ///
@@ -13,15 +13,23 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   /// It is an array: of an optional the runtime would look up the type when the question is released.
   @usableFromInline @exclusivity(unchecked) var outcome: [Count.Decision] = []
 
+  /// The subscriptions, as long as a deadline may come.
+  @usableFromInline @exclusivity(unchecked) var nodes: [SubscriptionNode] = []
+  /// What counts for one that has not answered by then: for nobody, if it is not there.
+  @usableFromInline @exclusivity(unchecked) var late:
+    (@Sendable (SubscriptionNode?) -> Count.Event)?
+
   @inlinable
   init(
     _ tally: Count, of nodes: consuming [SubscriptionNode], from first: Int = 0,
     admittedBy admits: RecipientFilter?, in core: HubCore, _ call: CallKind,
-    expiring expiry: Expiry?, _ ask: @escaping Ask
+    until deadline: Deadline? = nil,
+    late: (@Sendable (SubscriptionNode?) -> Count.Event)? = nil, _ ask: @escaping Ask
   ) {
-    self.tally = tally
+    (self.tally, self.late) = (tally, late)
+    if late != nil { self.nodes = nodes }
     super.init(
-      to: nodes, from: first, admittedBy: admits, of: core, in: call, expiring: expiry, ask)
+      to: nodes, from: first, admittedBy: admits, of: core, in: call, until: deadline, ask)
   }
 
   @inlinable
@@ -58,6 +66,17 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
     return isCounting ? conclude(false, by: worker) : claimNext(for: worker, counting: false).next
   }
 
+  @usableFromInline
+  override func countLate() {
+    let (asked, start) = (expire(), deadline.flatMap { $0.isPast ? nil : $0.start })
+    expire { [self] position in
+      let node = nodes[position].heir ?? nodes[position]
+      let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: asked)
+      guard let late else { fatalError("Delegation: a question expired that has no deadline") }
+      return late(isLate ? node : nil)
+    }
+  }
+
   /// Counts the subscribers that have not answered, which decides.
   ///
   /// - Parameter absence: what to count, by position.
@@ -80,11 +99,18 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
       let (isDecided, next) = claimNext(for: worker, counting: true)
       if !isDecided { return next }
     }
-    // Read first: after `end` the caller may already have gone on.
+    end(by: worker)
+    return nil
+  }
+
+  /// Not inlined: it would make each answer that decides nothing dearer.
+  @inlinable @inline(never)
+  func end(by worker: Worker?) {
+    // Read first: after that the caller may already have gone on.
     let isComplete = tally.isComplete
     tally.clear()
+    if late != nil { (nodes, late) = ([], nil) }
     end(cancelling: !isComplete, by: worker)
-    return nil
   }
 
   /// Keeps a decision, if there is one.
@@ -129,7 +155,7 @@ extension TalliedQuestion {
       if isPassedOn { return answer }
       HandlerContext.noteUnasked()
       // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
-      if case .substitute(let response) = asking.late(node) { return .substitute(response) }
+      if case .substitute(let response) = asking.late?(node) { return .substitute(response) }
       return .absence
     }
   }

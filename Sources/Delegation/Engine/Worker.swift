@@ -41,7 +41,10 @@ final class Worker: @unchecked Sendable {
 
   /// What its handler threw, until that is told.
   @exclusivity(unchecked)
-  private var failure: CallFailure?
+  private var failure: (any Error)?
+  /// Whether that is an incident: its caller does not receive it.
+  @exclusivity(unchecked)
+  private var isTold = false
 
   /// Whether the pending notifications of a mailbox wait for its handlers.
   var isAttending: Bool { caller == nil }
@@ -94,13 +97,13 @@ final class Worker: @unchecked Sendable {
   var hasAnswered: Bool { callEnd == .answered }
 
   /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
-  func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: CallFailure?) {
+  func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: (any Error)?) {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
     defer {
       callEnd = .answered
       failure = nil
     }
-    return (callEnd, callEnd == .failed && failure?.isTold == true ? failure : nil)
+    return (callEnd, callEnd == .failed && isTold ? failure : nil)
   }
 
   /// The fate of a notification whose handler has returned, unless the handler has told that it called nobody.
@@ -113,14 +116,14 @@ final class Worker: @unchecked Sendable {
   /// Notes what its handler threw.
   ///
   /// If the task was cancelled, it does not count as a failure, and is not told.
-  func note(_ failure: CallFailure) {
+  fileprivate func note(_ failure: any Error, isTold: Bool) {
     callEnd = Task.isCancelled ? .abandoned : .failed
-    self.failure = failure
+    (self.failure, self.isTold) = (failure, isTold)
   }
 
   /// What interceptors hear of its handler, which has returned.
   var outcome: DelegateHub.HandlerOutcome {
-    hasAnswered ? .returned : failure.map { .threw($0.error) } ?? .notCalled
+    hasAnswered ? .returned : failure.map { .threw($0) } ?? .notCalled
   }
 
   /// Notes that the handler of a question has returned, and counts it off.
@@ -135,8 +138,7 @@ final class Worker: @unchecked Sendable {
   @inline(never)
   private func countOff(_ node: SubscriptionNode, in call: CallKind, isCancelled: Bool) {
     let (end, failure) = takeEnd(isCancelled: isCancelled)
-    node.endCall(as: end)
-    if let failure { node.report(failure, in: call) }
+    node.endCall(as: end, throwing: failure, in: call)
   }
 
   /// Asks one subscription in the current task, unless it was terminated.
@@ -197,7 +199,7 @@ extension SubscriptionNode {
   /// Notes that the handler threw, and whether that is an incident: its caller does not receive it.
   @usableFromInline
   func noteFailure(_ error: any Error, isTold: Bool = false) {
-    HandlerContext.binding.wrappedValue?.worker.note(CallFailure(error, isTold: isTold))
+    HandlerContext.binding.wrappedValue?.worker.note(error, isTold: isTold)
   }
 
   /// Counts off a call in a loop, whose handler threw.

@@ -1,42 +1,36 @@
 /// How questions are asked side by side: by a ``TalliedQuestion``.
 ///
-/// A single subscriber that needs neither is asked in the caller's task.
+/// A single subscriber that needs neither executor nor deadline nor interceptors is asked in the caller's task.
 extension DelegateHub {
-  /// The only subscription among those of a protocol, if it can be asked in the caller's task: then no question is
-  /// needed, for its handler delays no other one, and nothing can be decided before it returns.
-  @usableFromInline
-  nonisolated func soleSubscription(of nodes: [SubscriptionNode]) -> SubscriptionNode? {
-    core.mayAskInPlace && nodes.count == 1 && !nodes[0].hasExecutor ? nodes[0] : nil
-  }
-
-  /// Asks the subscribers of an recipients side by side, and decides by what they answer.
+  /// Asks subscribers side by side, and decides by what they answer.
   ///
   /// - Parameters:
-  ///   - recipients: who is asked.
-  ///   - given: their subscriptions, if they are known; otherwise the present ones.
-  ///   - combiner: combines the answers.
-  ///   - call: the kind of call.
-  ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - asking: asks one subscriber.
+  ///   - given: the subscriptions, if they are known; otherwise the present ones.
+  ///   - combiner: combines the answers.
+  ///   - duration: the time for the decision; `nil` for as long as it takes.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
-  nonisolated func decide<P, C: Combiner, E>(
-    _ recipients: Recipients<P>, among given: [SubscriptionNode]? = nil, by combiner: C,
-    in call: CallKind, within deadline: Deadline? = nil, _ asking: some Asking<C.Response, E>
+  nonisolated func decide<C: Combiner, E>(
+    _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
+    within duration: Duration? = nil
   ) async -> Result<C.Outcome, E> {
-    let nodes = given ?? snapshot(of: recipients.key)
+    let deadline = duration == nil ? nil : deadline(within: duration)
+    let nodes = given ?? snapshot(of: asking.recipients.key)
     var tally = Tally<C, E>(
       asking: nodes.count, combiner: combiner, hasDeadline: deadline != nil)
     if let decision = tally.begin() {
-      noteShortage(of: tally.combiner, among: nodes.count, of: recipients.base, in: call)
+      noteShortage(
+        of: tally.combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return decision
     }
     // Until the question is: a drain has to see what is between the two as well.
     var isCounted = false
-    // After the combiner, which is the user's and may have given it an executor.
-    if deadline == nil, let node = soleSubscription(of: nodes) {
+    // After the combiner, which is the user's and may have given it an executor. The handler of a single one delays no
+    // other, and nothing can be decided before it returns.
+    if deadline == nil, core.mayAskInPlace, nodes.count == 1, !nodes[0].hasExecutor {
       let worker = beginAsking()
-      let answer = await worker.ask(node, in: call, absence: .absence) {
+      let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
       if !worker.hasHeir {
@@ -47,41 +41,33 @@ extension DelegateHub {
       isCounted = true
     }
     return await conduct(
-      asking, in: call, of: recipients, among: nodes, counting: tally, within: deadline,
-      isCounted: isCounted)
+      asking, among: nodes, counting: tally, within: deadline, isCounted: isCounted)
   }
 
   /// Asks subscriptions side by side, and counts their answers.
   ///
   /// - Parameters:
   ///   - asking: asks one subscriber.
-  ///   - call: the kind of call.
-  ///   - recipients: who is asked.
-  ///   - nodes: their subscriptions.
+  ///   - nodes: the subscriptions.
   ///   - first: the position of the first that is asked.
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
   ///   - isCounted: whether the caller is counted as long as nobody is asked; only without a deadline.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
-  nonisolated func conduct<P, C: Combiner, E>(
-    _ asking: some Asking<C.Response, E>, in call: CallKind, of recipients: Recipients<P>,
-    among nodes: [SubscriptionNode], from first: Int = 0, counting tally: Tally<C, E>,
-    within deadline: Deadline? = nil, isCounted: Bool
+  nonisolated func conduct<C: Combiner, E>(
+    _ asking: some Asking<C.Response, E>, among nodes: [SubscriptionNode], from first: Int = 0,
+    counting tally: Tally<C, E>, within deadline: Deadline? = nil, isCounted: Bool
   ) async -> Result<C.Outcome, E> {
-    // What is called with a question is called with this one: so it has the type that it is cast to.
+    var late: (@Sendable (SubscriptionNode?) -> Answer<C.Response, E>)?
+    if deadline != nil {
+      late = { [late = asking.late] node in node.flatMap { late?($0) } ?? .absence }
+    }
     let question = TalliedQuestion(
-      tally, of: nodes, from: first, admittedBy: recipients.admits, in: core, call,
-      expiring: deadline.map { [nodes] in
-        .init(at: $0) { [late = asking.late, admits = recipients.admits] question, start, asked in
-          unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self).expire { position in
-            let node = nodes[position].heir ?? nodes[position]
-            let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: asked)
-            return isLate ? late(node) : .absence
-          }
-        }
-      }
+      tally, of: nodes, from: first, admittedBy: asking.recipients.admits, in: core, asking.call,
+      until: deadline, late: late
     ) { question, worker, first in
+      // It is called with this question, and so has that type.
       let question = unsafeDowncast(question, to: TalliedQuestion<Tally<C, E>>.self)
       if let interception = question.core.interception {
         return await question.run(from: first, as: worker, within: interception, asking)
@@ -173,18 +159,16 @@ extension DelegateHub {
     of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
     by combiner: C
   ) async -> Result<C.Outcome, E> {
-    await conduct(
-      asking, in: asking.call, of: asking.recipients, among: nodes, from: first,
-      counting: Tally<C, E>(asking: nodes.count - first, combiner: combiner), isCounted: true)
+    let tally = Tally<C, E>(asking: nodes.count - first, combiner: combiner)
+    return await conduct(asking, among: nodes, from: first, counting: tally, isCounted: true)
   }
 
   /// Asks side by side from the start; clients do not carry its code.
   @usableFromInline
-  nonisolated func decideApart<P, C: Combiner, E>(
-    _ recipients: Recipients<P>, by combiner: C, in call: CallKind, within duration: Duration?,
-    _ asking: some Asking<C.Response, E>
+  nonisolated func decideApart<C: Combiner, E>(
+    _ asking: some Asking<C.Response, E>, among given: [SubscriptionNode]? = nil, by combiner: C,
+    within duration: Duration?
   ) async -> Result<C.Outcome, E> {
-    await decide(
-      recipients, by: combiner, in: call, within: deadline(within: duration), asking)
+    await decide(asking, among: given, by: combiner, within: duration)
   }
 }

@@ -2,17 +2,6 @@
 ///
 /// With a deadline, or within interceptors, each turn is a question of its own, which is asked as those side by side.
 extension DelegateHub {
-  /// Asks with the value so far, until there is none.
-  @_alwaysEmitIntoClient @inline(__always)
-  nonisolated func pass<P, V: Sendable, E>(
-    _ value: V, _ recipients: Recipients<P>, within duration: Duration? = nil,
-    each: Duration? = nil, _ step: (V) -> some Asking<V?, E>
-  ) async -> Result<V?, E> {
-    await inTurn(
-      recipients, in: .pass, within: duration, each: each, startingWith: value
-    ) { step($0 ?? value) }
-  }
-
   /// Asks subscriptions one after another.
   ///
   /// - Parameters:
@@ -49,9 +38,7 @@ extension DelegateHub {
         }
       }
       if isElsewhere || worker.hasHeir {
-        answer = await takeTurn(
-          of: claim.node, among: recipients, as: worker, in: call,
-          within: deadline(by: whole, each: each), asking)
+        answer = await takeTurn(of: claim.node, as: worker, within: whole, each: each, asking)
       }
       switch answer {
       case .response(let next), .substitute(let next):
@@ -66,29 +53,22 @@ extension DelegateHub {
 
   /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
   @usableFromInline
-  nonisolated func takeTurn<P, Value: Sendable, E>(
-    of node: SubscriptionNode, among recipients: Recipients<P>, as worker: Worker,
-    in call: CallKind, within deadline: Deadline?, _ asking: some Asking<Value?, E>
+  nonisolated func takeTurn<Value: Sendable, E>(
+    of node: SubscriptionNode, as worker: Worker, within whole: Deadline?, each: Duration?,
+    _ asking: some Asking<Value?, E>
   ) async -> Answer<Value?, E> {
+    let left = whole.map { $0.time - core.deadlines.now() }
     // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }
     let turn = await HandlerContext.binding.withValue(context) {
-      await decide(
-        recipients, among: [node], by: First<Value?, Value?>.first(), in: call, within: deadline,
-        asking)
+      await decideApart(
+        asking, among: [node], by: First<Value?, Value?>.first(),
+        within: left.map { min($0, each ?? $0) } ?? each)
     }
     switch turn {
     case .success(let value): return value.map(Answer.response) ?? .absence
     case .failure(let error): return .failure(error)
     }
-  }
-
-  /// The deadline of a turn that begins now; past if the one of the whole question has come.
-  @usableFromInline
-  nonisolated func deadline(by whole: Deadline?, each: Duration?) -> Deadline? {
-    if whole == nil, each == nil { return nil }
-    let left = whole.map { $0.time - core.deadlines.now() } ?? Deadline.farthest
-    return core.deadlines.deadline(after: min(left, each ?? left))
   }
 }

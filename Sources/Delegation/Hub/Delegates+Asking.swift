@@ -24,10 +24,8 @@ extension Delegates {
     within duration: Duration? = nil,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    await hub.decide(
-      recipients, by: .all(), in: .collect, within: hub.deadline(within: duration),
-      AskingForReply(AskingForResponse(recipients, in: .collect, body))
-    ).outcome
+    let asking = AskingForReply(AskingForResponse(recipients, in: .collect, body))
+    return await hub.decide(asking, by: .all(), within: duration).outcome
   }
 
   /// Asks the subscribers one after another until one answers.
@@ -112,7 +110,9 @@ extension Delegates {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws(E) -> V?
   ) async throws(E) -> V? {
-    try await hub.pass(value, recipients) { AskingToPass($0, to: recipients, body) }.get()
+    try await hub.inTurn(recipients, in: .pass, startingWith: value) {
+      AskingToPass($0 ?? value, to: recipients, body)
+    }.get()
   }
 
   /// Passes a value through the subscribers until the deadline comes; does not throw.
@@ -139,8 +139,8 @@ extension Delegates {
     absent absence: DelegateHub.Absence<V?>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P, V) async throws -> V?
   ) async -> V? {
-    await hub.pass(value, recipients, within: duration, each: each) {
-      AskingToPass($0, to: recipients, absent: absence, body)
+    await hub.inTurn(recipients, in: .pass, within: duration, each: each, startingWith: value) {
+      AskingToPass($0 ?? value, to: recipients, absent: absence, body)
     }.outcome
   }
 }
@@ -153,10 +153,8 @@ extension Delegates where P: Sendable {
   public func collect<R: Sendable>(
     within duration: Duration? = nil, _ body: @escaping @isolated(any) @Sendable (P) throws -> R
   ) async -> [DelegateHub.Reply<R>] {
-    let asking = AskingInPlace(recipients, in: .collect, isolated: body)
-    return await hub.decideApart(
-      recipients, by: .all(), in: .collect, within: duration, AskingForReply(asking)
-    ).outcome
+    let asking = AskingInPlace(recipients, in: .collect, on: body.isolation, unisolated(body))
+    return await hub.decideApart(AskingForReply(asking), by: .all(), within: duration).outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -165,7 +163,7 @@ extension Delegates where P: Sendable {
   public func askInTurn<R: Sendable, E>(
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> R?
   ) async throws(E) -> R? {
-    let asking = AskingInPlace(recipients, in: .askInTurn, isolated: body)
+    let asking = AskingInPlace(recipients, in: .askInTurn, on: body.isolation, unisolated(body))
     return try await hub.inTurn(recipients, in: .askInTurn) { _ in asking }.get()
   }
 
@@ -177,7 +175,8 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<R?>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> R?
   ) async -> R? {
-    let asking = AskingInPlace(recipients, in: .askInTurn, absent: absence, isolated: body)
+    let asking = AskingInPlace(
+      recipients, in: .askInTurn, absent: absence, on: body.isolation, unisolated(body))
     return await hub.inTurn(recipients, in: .askInTurn, within: duration, each: each) { _ in
       asking
     }.outcome
@@ -190,9 +189,9 @@ extension Delegates where P: Sendable {
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
   ) async throws(E) -> V? {
     let (place, body) = (body.isolation, unisolated(body))
-    return try await hub.pass(value, recipients) { value in
+    return try await hub.inTurn(recipients, in: .pass, startingWith: value) { next in
       AskingInPlace(recipients, in: .pass, on: place) { subscriber throws(E) in
-        try body(subscriber, value)
+        try body(subscriber, next ?? value)
       }
     }.get()
   }
@@ -206,9 +205,12 @@ extension Delegates where P: Sendable {
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
     let (place, body) = (body.isolation, unisolated(body))
-    return await hub.pass(value, recipients, within: duration, each: each) {
-      value in
-      AskingInPlace(recipients, in: .pass, absent: absence, on: place) { try body($0, value) }
+    return await hub.inTurn(
+      recipients, in: .pass, within: duration, each: each, startingWith: value
+    ) { next in
+      AskingInPlace(recipients, in: .pass, absent: absence, on: place) {
+        try body($0, next ?? value)
+      }
     }.outcome
   }
 }

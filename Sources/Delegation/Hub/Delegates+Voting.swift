@@ -38,7 +38,7 @@ extension Delegates {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.decide(recipients, by: rule, in: .vote, AskingForVote(recipients, body)).get()
+    try await hub.decide(AskingForVote(recipients, body), by: rule).get()
   }
 
   /// Asks every subscriber for a yes or no, returns by a deadline, and does not throw.
@@ -71,10 +71,8 @@ extension Delegates {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> Bool
   ) async -> Bool {
-    await hub.decide(
-      recipients, by: rule, in: .vote, within: hub.deadline(within: duration),
-      AskingForVote(recipients, absent: absence, body)
-    ).outcome
+    let asking = AskingForVote(recipients, absent: absence, body)
+    return await hub.decide(asking, by: rule, within: duration).outcome
   }
 
   /// Asks every subscriber for a yes or no with a closure that awaits nothing.
@@ -122,7 +120,7 @@ extension Delegates {
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
     let asking = AskingForResponse(recipients, in: .ask, body)
-    return try await hub.decide(recipients, by: combiner, in: .ask, asking).get()
+    return try await hub.decide(asking, by: combiner).get()
   }
 
   /// Asks every subscriber, combines the responses, returns by a deadline, and does not throw.
@@ -143,10 +141,8 @@ extension Delegates {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: nonisolated(nonsending) @escaping @Sendable (P) async throws -> C.Response
   ) async -> C.Outcome {
-    await hub.decide(
-      recipients, by: combiner, in: .ask, within: hub.deadline(within: duration),
-      AskingForResponse(recipients, in: .ask, absent: absence, body)
-    ).outcome
+    let asking = AskingForResponse(recipients, in: .ask, absent: absence, body)
+    return await hub.decide(asking, by: combiner, within: duration).outcome
   }
 
   /// Asks every subscriber with a closure that awaits nothing, and combines the responses.
@@ -189,7 +185,8 @@ extension Delegates where P: Sendable {
     by rule: some Combiner<Bool, Bool> = .unanimous,
     _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> Bool
   ) async throws(E) -> Bool {
-    try await hub.askInPlace(AskingInPlace(recipients, in: .vote, isolated: body), by: rule)
+    let asking = AskingInPlace(recipients, in: .vote, on: body.isolation, unisolated(body))
+    return try await hub.askInPlace(asking, by: rule)
   }
 
   /// Asks every subscriber on an actor with a closure that awaits nothing, and combines the responses.
@@ -206,7 +203,8 @@ extension Delegates where P: Sendable {
   public func ask<C: Combiner, E>(
     combining combiner: C, _ body: @escaping @isolated(any) @Sendable (P) throws(E) -> C.Response
   ) async throws(E) -> C.Outcome {
-    try await hub.askInPlace(AskingInPlace(recipients, in: .ask, isolated: body), by: combiner)
+    let asking = AskingInPlace(recipients, in: .ask, on: body.isolation, unisolated(body))
+    return try await hub.askInPlace(asking, by: combiner)
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -217,9 +215,9 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<Bool>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> Bool
   ) async -> Bool {
-    let asking = AskingInPlace(recipients, in: .vote, absent: absence, isolated: body)
-    return await hub.decideApart(recipients, by: rule, in: .vote, within: duration, asking)
-      .outcome
+    let asking = AskingInPlace(
+      recipients, in: .vote, absent: absence, on: body.isolation, unisolated(body))
+    return await hub.decideApart(asking, by: rule, within: duration).outcome
   }
 
   /// The same with a closure that awaits nothing: on its actor, if it belongs to one.
@@ -230,8 +228,8 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<C.Response>,
     _ body: @escaping @isolated(any) @Sendable (P) throws -> C.Response
   ) async -> C.Outcome {
-    let asking = AskingInPlace(recipients, in: .ask, absent: absence, isolated: body)
-    return await hub.decideApart(recipients, by: combiner, in: .ask, within: duration, asking)
-      .outcome
+    let asking = AskingInPlace(
+      recipients, in: .ask, absent: absence, on: body.isolation, unisolated(body))
+    return await hub.decideApart(asking, by: combiner, within: duration).outcome
   }
 }

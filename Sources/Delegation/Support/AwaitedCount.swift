@@ -118,7 +118,8 @@ struct WaitList: Sendable {
 final class Waiter: Sendable {
   private struct State: Sendable {
     var outcome: Bool?
-    var continuation: CheckedContinuation<Bool, Never>?
+    /// Not a checked one, whose layout is looked up at each access; it is taken out to be resumed.
+    var continuation: UnsafeContinuation<Bool, Never>?
   }
 
   private let state = Lock(State())
@@ -153,7 +154,7 @@ final class Waiter: Sendable {
   ///
   /// - Returns: whether the goal of the wait was reached.
   nonisolated(nonsending) func wait() async -> Bool {
-    await withCheckedContinuation { continuation in
+    await withUnsafeContinuation { continuation in
       let outcome = state.withLock { state in
         if state.outcome == nil { state.continuation = continuation }
         return state.outcome

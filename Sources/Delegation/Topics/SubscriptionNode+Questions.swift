@@ -12,20 +12,6 @@ enum CallEnd: UInt8, Sendable {
   case unasked
 }
 
-/// What the handler of a question threw.
-///
-/// It is an object: each worker has room for one, and hardly any worker has one.
-final class CallFailure: Sendable {
-  let error: any Error
-  /// Whether it is an incident: the caller does not receive it.
-  let isTold: Bool
-
-  init(_ error: any Error, isTold: Bool) {
-    self.error = error
-    self.isTold = isTold
-  }
-}
-
 /// What is counted of the questions that a subscription was asked.
 ///
 /// A call that begins counts as asked and as running, by one addition to `state`. One that is answered needs only be
@@ -107,6 +93,13 @@ extension SubscriptionNode {
       didCountOff(
         state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
     }
+  }
+
+  /// Counts off a call, and tells what its handler threw, if that is to be told.
+  @inline(never)
+  func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
+    endCall(as: end)
+    if let failure { report(.failed, in: call, error: failure) }
   }
 
   private func countOff(_ note: (inout QuestionAccount) -> Void) {

@@ -58,11 +58,6 @@ extension SubscriptionNode {
         id: id ?? self.id))
   }
 
-  /// Tells what the handler of a question threw, which has been counted off.
-  func report(_ failure: CallFailure, in call: CallKind) {
-    report(.failed, in: call, error: failure.error)
-  }
-
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
   /// deferred is not, until it begins.
   func noteHeard(by reference: borrowing WeakReference) {

@@ -194,7 +194,7 @@ struct TalliedQuestionTests {
         question.state.withLock { $0.held.ask == nil },
       ]
     }
-    while question.state.withLock({ $0.waiting == nil }) { await Task.yield() }
+    while question.state.withLock({ $0.waiter == nil }) { await Task.yield() }
     question.take(5, from: claim?.position ?? 1, of: nodes, isCounted: true)
     #expect(await caller.value == [true, true, true])
     #expect(Sums.takeDecision(of: question).get() == 5 && question.core.workers.value == 0)
@@ -245,7 +245,7 @@ extension TalliedQuestion {
     _ tally: Count, of nodes: [SubscriptionNode], recipients: RecipientFilter?, in core: HubCore,
     holding captured: (any Sendable)? = nil
   ) {
-    self.init(tally, of: nodes, admittedBy: recipients, in: core, .vote, expiring: nil) { _, _, _ in
+    self.init(tally, of: nodes, admittedBy: recipients, in: core, .vote) { _, _, _ in
       withExtendedLifetime(captured) { nil }
     }
   }
