@@ -133,6 +133,9 @@ struct Listener: Service {
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // What waits for a client that does not read waits in its mailbox, and not in the kernel.
       .childChannelOption(.socketOption(.so_sndbuf), value: 1 << 16)
+      // What is read at once holds up the others of its loop, and may be nothing but ends of lines.
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
       // Who says no more still hears the answers to what was said.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { [clients] in clients.admit($0) }

@@ -47,6 +47,8 @@ final class Connection: RoomMember {
         if case .quit = command { break }
         try await answer(command, &name)
         if name != nil { greeting.cancel() }
+        // Who has said a thousand things has no more turns than others.
+        await Task.yield()
       }
       try await write("bye")
     } catch is LineDecoder.TooLong {

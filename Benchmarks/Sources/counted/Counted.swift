@@ -1,12 +1,6 @@
 import CCallgrind
 import Dispatch
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// What `.ci/calls` and, with the argument `growth`, `.ci/growth` have Valgrind count.
 @main
 enum Counted {
@@ -24,16 +18,14 @@ enum Counted {
       isDone.signal()
     }
     isDone.wait()
-    exit(0)
   }
 
   /// Has Valgrind write a count of its own for a call.
   static func count(_ name: String, _ work: () async -> Void) async {
     // Made before, as it takes longer than some of what is counted.
-    let name = strdup(name)
+    let name = Array(name.utf8CString)
     begin_counting()
     await work()
     end_counting(name)
-    free(name)
   }
 }

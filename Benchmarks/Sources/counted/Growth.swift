@@ -63,10 +63,8 @@ final class Scene: @unchecked Sendable {
   var current: DelegateHub.Subscription?
   var number = 0
   /// What a circumstance has made.
-  var kept: [AnyObject] = []
-  var hubs: [DelegateHub] = []
+  var kept: [Any] = []
   var tasks: [Task<Void, Never>] = []
-  var streams: [EventStream<String>] = []
   let gate = Gate()
   let states: Events<Character>
 
@@ -95,7 +93,7 @@ final class Scene: @unchecked Sendable {
 
   func end() async {
     gate.open()
-    streams = []
+    kept = []
     for task in tasks {
       task.cancel()
       await task.value
@@ -249,7 +247,7 @@ struct Circumstance: Sendable {
       for _ in 0..<size {
         let hub = DelegateHub()
         hub.subscribe(scene.member, to: (any Bystander).self)
-        scene.hubs.append(hub)
+        scene.kept.append(hub)
       }
     },
     Circumstance(name: "notifications that wait for another one", isUnrest: true, isQuick: true) {
@@ -270,11 +268,11 @@ struct Circumstance: Sendable {
       for _ in 0..<size { states.post("a") }
     },
     Circumstance(name: "streams", factor: .subscribersOfOthers) { scene, size in
-      for _ in 0..<size { scene.streams.append(Events<String>(of: scene.hub).registry.stream()) }
+      for _ in 0..<size { scene.kept.append(Events<String>(of: scene.hub).registry.stream()) }
     },
     Circumstance(name: "events that wait in a stream", isUnrest: true) { scene, size in
       let events = Events<String>(of: scene.hub)
-      scene.streams.append(events.registry.stream())
+      scene.kept.append(events.registry.stream())
       for _ in 0..<size { events.post("") }
     },
     Circumstance(name: "windows that wait for the subscriber", isUnrest: true) { scene, size in

@@ -27,37 +27,19 @@ final class Member: Listener, Narrower, Bystander {
 
 /// Holds up tasks until it is opened.
 final class Gate: Sendable {
-  private struct State {
-    var isOpen = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
-    var arrived = 0
-  }
-
-  private let state = Mutex(State())
+  private let (stream, continuation) = AsyncStream<Void>.makeStream()
+  private let arrived = Atomic(0)
 
   func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        state.arrived += 1
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
+    arrived.wrappingAdd(1, ordering: .relaxed)
+    for await _ in stream {}
   }
 
   /// Lets all go on that have come or will come.
-  func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
+  func open() { continuation.finish() }
 
   /// Waits until that many have come.
   func waitForArrivals(_ count: Int) async {
-    while state.withLock({ $0.arrived }) < count { await Task.yield() }
+    while arrived.load(ordering: .relaxed) < count { await Task.yield() }
   }
 }

@@ -63,7 +63,10 @@ struct Run: Sendable {
             "\(item.name): the counts do not add up to addressed")
           let all = [item.counts] + item.subscribers.map(\.counts)
           world.violations.check(
-            all.allSatisfy { !$0.isAnyNegative }, "\(item.name): a count is negative")
+            all.allSatisfy {
+              min($0.handled, $0.failed, $0.expired, $0.dropped) >= 0
+                && min($0.cancelled, $0.passedOver, $0.waiting, $0.handling) >= 0
+            }, "\(item.name): a count is negative")
         }
         try? await Task.sleep(for: .milliseconds(20))
       }
@@ -93,7 +96,6 @@ struct Run: Sendable {
   private func report(
     _ world: World, _ lines: [String], _ duration: Duration, isWhole: Bool
   ) -> Report {
-    let seconds = duration / .seconds(1)
     let problems = world.violations.list
     let missing = world.tally.missing
     let untried =
@@ -106,7 +108,7 @@ struct Run: Sendable {
     let rows =
       [
         "run       seed \(seed), \(tasks) tasks a part and \(threads) threads, "
-          + "\(String(format: "%.1f", seconds)) s, \(Memory.peak / 1_000_000) MB at most"
+          + String(format: "%.1f s", duration / .seconds(1))
       ] + lines + [
         wrapped("calls", world.tally.text(Tally.Call.self), at: ", "),
         wrapped("kinds", world.tally.text(Tally.Kind.self), at: ", "),
@@ -124,29 +126,5 @@ struct Run: Sendable {
       rows[rows.count - 1] += word + separator
     }
     return rows.map { String($0.dropLast(separator.count)) }.joined(separator: "\n")
-  }
-}
-
-extension DelegateHub.Statistics.Counts {
-  /// Whether something was taken off that was never there.
-  var isAnyNegative: Bool {
-    [handled, failed, expired, dropped, cancelled, passedOver, waiting, handling].contains {
-      $0 < 0
-    }
-  }
-}
-
-/// The process's memory.
-enum Memory {
-  /// The most bytes that were ever resident.
-  static var peak: Int {
-    var usage = rusage()
-    #if canImport(Darwin)
-      getrusage(RUSAGE_SELF, &usage)
-      return usage.ru_maxrss
-    #else
-      getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-      return usage.ru_maxrss * 1024
-    #endif
   }
 }

@@ -30,38 +30,38 @@ struct Conduct: Sendable {
 
   /// Handles an event at once.
   func saw(_ event: Event) throws {
-    watch.begin(event)
-    var dice = dice(for: event)
+    var dice = begin(event)
     var throwing = false
-    if !world.isCalm {
-      switch temper {
-      case .failing: throwing = dice.hits(4)
-      case .meddling: meddle(event, &dice)
-      case .fickle: leave(&dice)
-      case .prompt, .yielding, .sleeping: break
-      }
+    switch world.isCalm ? .prompt : temper {
+    case .failing: throwing = dice.hits(4)
+    case .meddling: meddle(event, &dice)
+    case .fickle: leave(&dice)
+    case .prompt, .yielding, .sleeping: break
     }
     try end(throwing: throwing)
   }
 
   /// Handles an event and takes its time.
   nonisolated(nonsending) func heard(_ event: Event) async throws {
-    watch.begin(event)
-    var dice = dice(for: event)
+    var dice = begin(event)
     var throwing = false
-    if !world.isCalm {
-      switch temper {
-      case .prompt: break
-      case .yielding: await Task.yield()
-      case .sleeping: try? await Task.sleep(for: .microseconds(dice.roll(1000)))
-      case .failing:
-        await Task.yield()
-        throwing = dice.hits(4)
-      case .meddling: await meddleAtLeisure(event, &dice)
-      case .fickle: leave(&dice)
-      }
+    switch world.isCalm ? .prompt : temper {
+    case .prompt: break
+    case .yielding: await Task.yield()
+    case .sleeping: try? await Task.sleep(for: .microseconds(dice.roll(1000)))
+    case .failing:
+      await Task.yield()
+      throwing = dice.hits(4)
+    case .meddling: await meddleAtLeisure(event, &dice)
+    case .fickle: leave(&dice)
     }
     try end(throwing: throwing)
+  }
+
+  /// Notes that a handler begins, and says what it draws its behaviour from.
+  private func begin(_ event: Event) -> Dice {
+    watch.begin(event)
+    return Dice(seed: event.id ^ (UInt64(watch.number) &* 0xD6E8_FEB8_6659_FD93))
   }
 
   private func end(throwing: Bool) throws {
@@ -76,10 +76,6 @@ struct Conduct: Sendable {
     world.tally.count(.itself)
   }
 
-  private func dice(for event: Event) -> Dice {
-    Dice(seed: event.id ^ (UInt64(watch.number) &* 0xD6E8_FEB8_6659_FD93))
-  }
-
   /// Calls the hub from a handler, now and then.
   private func meddle(_ event: Event, _ dice: inout Dice) {
     // Handlers of what a handler has posted post nothing, or there would be no end.
@@ -89,11 +85,7 @@ struct Conduct: Sendable {
     case 0:
       account.posted.add()
       let event = Event(id: dice.next(), note: nil)
-      if dice.hits(2) {
-        delegates.notify { try $0.saw(event) }
-      } else {
-        delegates.notify { try await $0.heard(event) }
-      }
+      delegates.notify { try await $0.heard(event) }
     case 1:
       // Dies as it comes: the subscription ends, or becomes another's that is born at its address.
       delegates.registry.subscribe(Member(Conduct(world, .prompt, account)))

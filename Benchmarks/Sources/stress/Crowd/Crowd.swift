@@ -8,6 +8,11 @@ protocol Listener: AnyObject, Sendable {
   var conduct: Conduct { get }
 }
 
+extension Listener {
+  func saw(_ event: Event) throws { try conduct.saw(event) }
+  func heard(_ event: Event) async throws { try await conduct.heard(event) }
+}
+
 /// Optional beside `Listener`.
 protocol Eager: AnyObject, Sendable {
   func saw(_ event: Event) throws
@@ -43,9 +48,8 @@ final class Crowd: Part {
   func run() async {
     let threads = (0..<world.threads).map { index in world.thread { self.act(onThread: index) } }
     await world.act(Self.name) { index, dice in
-      var producer = Producer(index, in: self, dice)
+      var producer = Producer(crowd: self, index: index, dice: dice)
       await producer.run()
-      producer.leaveAll()
     }
     for thread in threads { await thread.value }
   }
@@ -84,15 +88,15 @@ final class Crowd: Part {
     world.violations.check("crowd, handled", hub: counts.handled, own: account.handled.value)
     world.violations.check("crowd, failed", hub: counts.failed, own: account.failed.value)
     for resident in residents {
-      let (own, counts) = (
-        resident.subscriber.conduct.watch, resident.subscription.statistics.counts
-      )
-      let ended = own.handled + counts.dropped + counts.passedOver
+      let watch = resident.subscriber.conduct.watch
+      let (handled, failed) = (watch.handled.value, watch.failed.value)
+      let counts = resident.subscription.statistics.counts
+      let ended = handled + counts.dropped + counts.passedOver
       world.violations.check(
-        counts.failed == own.failed && counts.handled == own.handled - own.failed
+        counts.failed == failed && counts.handled == handled - failed
           && counts.addressed == ended && ended >= account.posted.value - narrow.value
           && ended <= account.posted.value && (resident.isLimited || counts.dropped == 0),
-        "resident \(own.number) has handled \(own.handled), \(own.failed) of them failing, of "
+        "resident \(watch.number) has handled \(handled), \(failed) of them failing, of "
           + "\(account.posted.value), \(narrow.value) for some; the hub says \(counts)")
       world.hub.unsubscribe(resident.subscriber)
     }
@@ -159,22 +163,17 @@ struct Resident: Sendable {
 final class Member: Listener {
   let conduct: Conduct
   init(_ conduct: Conduct) { self.conduct = conduct }
-  func saw(_ event: Event) throws { try conduct.saw(event) }
-  func heard(_ event: Event) async throws { try await conduct.heard(event) }
 }
 
 /// One that conforms to the further protocol.
 final class EagerMember: Listener, Eager {
   let conduct: Conduct
   init(_ conduct: Conduct) { self.conduct = conduct }
-  func saw(_ event: Event) throws { try conduct.saw(event) }
-  func heard(_ event: Event) async throws { try await conduct.heard(event) }
 }
 
 /// A subscriber that is an actor: what takes its time hops to it.
 actor Official: Listener {
   nonisolated let conduct: Conduct
   init(_ conduct: Conduct) { self.conduct = conduct }
-  nonisolated func saw(_ event: Event) throws { try conduct.saw(event) }
   func heard(_ event: Event) async throws { try await conduct.heard(event) }
 }

@@ -4,18 +4,12 @@ import Delegation
 struct Producer: Sendable {
   private static let mostVisits = 12
 
-  private let crowd: Crowd
-  private let index: Int
-  private var dice: Dice
-  private var sequence = 0
-  private var sinceWaiting = 0
-  private var visits: [Visit] = []
-
-  init(_ index: Int, in crowd: Crowd, _ dice: Dice) {
-    self.crowd = crowd
-    self.index = index
-    self.dice = dice
-  }
+  let crowd: Crowd
+  let index: Int
+  var dice: Dice
+  var sequence = 0
+  var sinceWaiting = 0
+  var visits: [Visit] = []
 
   /// Does one thing after another until a limit is reached.
   mutating func run() async {
@@ -42,6 +36,8 @@ struct Producer: Sendable {
       // Nobody is to be more than a few hundred behind.
       if sinceWaiting > 64 { await notifyAndWait(leaving: 8) }
     }
+    // With those who are left go those who have died.
+    for visit in visits { crowd.world.hub.unsubscribe(visit.subscriber) }
   }
 
   private mutating func event() -> Event {
@@ -90,11 +86,5 @@ struct Producer: Sendable {
     guard !visits.isEmpty else { return }
     let visit = visits.remove(at: dice.roll(visits.count))
     if let heir = await visit.leave(&dice) { visits.append(heir) }
-  }
-
-  /// Sends all away that are left, and with them those that have died.
-  mutating func leaveAll() {
-    for visit in visits { crowd.world.hub.unsubscribe(visit.subscriber) }
-    visits = []
   }
 }

@@ -55,9 +55,11 @@ struct Visit: Sendable {
     case 0:
       subscription.cancel()
       world.tally.count(.cancel)
-    case 1:
-      await subscription.cancelAndWait()
-      subscriber.conduct.watch.bar()
+    case 1, 4:
+      let duration: Duration? = dice.hits(2) ? .milliseconds(50) : nil
+      let left = await subscription.cancelAndWait(within: duration)
+      if left.isEmpty { subscriber.conduct.watch.bar() }
+      world.violations.check(left.isEmpty || duration != nil, "cancelAndWait left somebody")
       world.tally.count(.cancelAndWait)
     case 2:
       hub.unsubscribe(subscriber)
@@ -65,11 +67,6 @@ struct Visit: Sendable {
     case 3:
       crowd.delegates.registry.unsubscribe(id: id)
       world.tally.count(.unsubscribeID)
-    case 4:
-      if await subscription.cancelAndWait(within: .milliseconds(50)).isEmpty {
-        subscriber.conduct.watch.bar()
-      }
-      world.tally.count(.cancelAndWait)
     case 5:
       subscription.finish()
       world.tally.count(.finish)

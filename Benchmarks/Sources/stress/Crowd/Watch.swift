@@ -10,8 +10,8 @@ final class Watch: Sendable {
   private let life: Life
   private let isHandling = Atomic<Bool>(false)
   private let isBarred = Atomic<Bool>(false)
-  private let ends = Counter()
-  private let failures = Counter()
+  /// How many of its handlers have ended in whichever way, and how many of them threw.
+  let (handled, failed) = (Counter(), Counter())
   /// What has come to it.
   let book: Notebook
   /// What it can cancel itself with.
@@ -22,11 +22,6 @@ final class Watch: Sendable {
     life = Life(in: world)
     book = Notebook("a subscriber", in: world, isGapless: false)
   }
-
-  /// How many of its handlers have ended in whichever way.
-  var handled: Int { ends.value }
-  /// How many of them threw.
-  var failed: Int { failures.value }
 
   /// Notes that a handler begins.
   func begin(_ event: Event) {
@@ -40,8 +35,8 @@ final class Watch: Sendable {
   /// Notes that a handler ends.
   func end(throwing: Bool) {
     isHandling.store(false, ordering: .releasing)
-    if throwing { failures.add() }
-    ends.add()
+    if throwing { failed.add() }
+    handled.add()
   }
 
   /// Notes that no handler runs or will run any more.

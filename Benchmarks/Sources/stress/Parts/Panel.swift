@@ -4,8 +4,14 @@ import Synchronization
 /// Who is asked.
 protocol Panelist: AnyObject, Sendable {
   var number: Int { get }
+  /// Whether it has been removed, and nobody may ask it.
+  var isGone: Bool { get }
   func answer(_ inquiry: Inquiry) async throws -> Bool
-  func nod(_ inquiry: Inquiry) throws -> Bool
+}
+
+extension Panelist {
+  var isGone: Bool { false }
+  func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: self) }
 }
 
 /// A question, and what each who was asked has done: the outcome follows from that.
@@ -15,7 +21,7 @@ final class Inquiry: Sendable {
   private let seed: UInt64
   private let mayRefuse: Bool
   private let maySleep: Bool
-  private let log = Mutex<(answers: [Int: Answer], order: [Int], twice: Bool)>(([:], [], false))
+  private let log = Mutex<(answers: [Int: Answer], order: [Int], wrong: Set<String>)>(([:], [], []))
 
   init(_ seed: UInt64, mayRefuse: Bool, maySleep: Bool) {
     (self.seed, self.mayRefuse, self.maySleep) = (seed, mayRefuse, maySleep)
@@ -23,12 +29,15 @@ final class Inquiry: Sendable {
 
   var answers: [Int: Answer] { log.withLock { $0.answers } }
   var order: [Int] { log.withLock { $0.order } }
-  var asksTwice: Bool { log.withLock { $0.twice } }
+  /// Whom it should not have asked.
+  var wrong: Set<String> { log.withLock { $0.wrong } }
   func count(_ answer: Answer) -> Int { answers.values.count { $0 == answer } }
 
-  func begin(_ number: Int) -> Dice {
+  private func begin(_ panelist: any Panelist) -> Dice {
+    let (number, isGone) = (panelist.number, panelist.isGone)
     log.withLock { log in
-      log.twice = log.twice || log.answers[number] != nil
+      if isGone { log.wrong.insert("somebody was asked who had been removed") }
+      if log.answers[number] != nil { log.wrong.insert("somebody was asked twice") }
       log.answers[number] = Answer.none
       log.order.append(number)
     }
@@ -36,14 +45,14 @@ final class Inquiry: Sendable {
   }
 
   /// Answers at once.
-  func answer(of number: Int) throws -> Bool {
-    var dice = begin(number)
-    return try end(number, &dice)
+  func answer(of panelist: any Panelist) throws -> Bool {
+    var dice = begin(panelist)
+    return try end(panelist.number, &dice)
   }
 
   /// Answers after a while.
-  nonisolated(nonsending) func answerAtLeisure(of number: Int) async throws -> Bool {
-    var dice = begin(number)
+  nonisolated(nonsending) func answerLater(of panelist: any Panelist) async throws -> Bool {
+    var dice = begin(panelist)
     switch dice.roll(maySleep ? 6 : 4) {
     case 0: await Task.yield()
     case 4: try? await Task.sleep(for: .microseconds(dice.roll(3000)))
@@ -52,7 +61,7 @@ final class Inquiry: Sendable {
       try? await Task.sleep(for: .seconds(600))
     default: break
     }
-    return try end(number, &dice)
+    return try end(panelist.number, &dice)
   }
 
   private func end(_ number: Int, _ dice: inout Dice) throws -> Bool {
@@ -73,33 +82,29 @@ final class Panel: Part {
     private static let last = Counter()
     let number: Int
     private let life: Life
+    private let gone = Atomic(false)
 
     init(_ world: World, number: Int = Member.last.add()) {
       self.number = number
       life = Life(in: world)
     }
 
-    func answer(_ inquiry: Inquiry) async throws -> Bool {
-      try await inquiry.answerAtLeisure(of: number)
+    var isGone: Bool {
+      get { gone.load(ordering: .acquiring) }
+      set { gone.store(newValue, ordering: .releasing) }
     }
-    func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+    func answer(_ inquiry: Inquiry) async throws -> Bool { try await inquiry.answerLater(of: self) }
   }
 
   private actor Official: Panelist {
     nonisolated let number = -1
-    func answer(_ inquiry: Inquiry) async throws -> Bool {
-      try await inquiry.answerAtLeisure(of: number)
-    }
-    nonisolated func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+    func answer(_ inquiry: Inquiry) async throws -> Bool { try await inquiry.answerLater(of: self) }
   }
 
   @MainActor
   private final class Chair: Panelist {
     nonisolated let number = -2
-    func answer(_ inquiry: Inquiry) async throws -> Bool {
-      try await inquiry.answerAtLeisure(of: number)
-    }
-    nonisolated func nod(_ inquiry: Inquiry) throws -> Bool { try inquiry.answer(of: number) }
+    func answer(_ inquiry: Inquiry) async throws -> Bool { try await inquiry.answerLater(of: self) }
     nonisolated init() {}
   }
 
@@ -133,12 +138,13 @@ final class Panel: Part {
       var visitor: Member? = Member(world)
       while world.limits.take() {
         switch dice.roll(13) {
-        case 0: visitor = Member(world)
-        case 1: visitor = nil
+        case 0, 1: visitor = dice.hits(2) ? Member(world) : nil
         case 2:
+          visitor?.isGone = false
           if let visitor { panel.registry.subscribe(visitor, priority: dice.roll(5) - 2) }
         case 3:
           if let visitor { await world.hub.unsubscribeAndWait(visitor) }
+          visitor?.isGone = true
         case 4: takeSeat()
         default: await ask(&dice)
         }
@@ -159,7 +165,7 @@ final class Panel: Part {
     }
     inquiries.add()
     begun.add(inquiry.order.count)
-    check(!inquiry.asksTwice, "somebody was asked twice")
+    for problem in inquiry.wrong { check(false, problem) }
   }
 
   private func check(_ isTrue: Bool, _ violation: @autoclosure () -> String) {
@@ -262,22 +268,17 @@ final class Panel: Part {
     let replies = await panel.collect(within: kind == 7 ? nil : duration) {
       try await $0.answer(inquiry)
     }
-    var answers: [Inquiry.Answer: Int] = [:]
-    for reply in replies {
-      switch reply.result {
-      case .success(let isYes): answers[isYes ? .yes : .no, default: 0] += 1
-      case .failure(let error): answers[error is Refusal ? .refused : .none, default: 0] += 1
-      }
-    }
+    func count(_ isYes: Bool) -> Int { replies.count { (try? $0.result.get()) == isYes } }
+    let refused = replies.count { (try? $0.result.get()) == nil }
+    let (yes, no) = (count(true), count(false))
+    let (wasYes, wasNo) = (inquiry.count(.yes), inquiry.count(.no))
     if kind == 7 {
       checkAll(inquiry, "collect")
-      let own = Dictionary(grouping: inquiry.answers.values, by: \.self).mapValues(\.count)
-      check(answers == own, "collect brought other replies than were given")
-    } else {
       check(
-        answers[.yes, default: 0] <= inquiry.count(.yes)
-          && answers[.no, default: 0] <= inquiry.count(.no),
-        "collect brought an answer nobody gave")
+        (yes, no, refused) == (wasYes, wasNo, inquiry.count(.refused)),
+        "collect brought other replies than were given")
+    } else {
+      check(yes <= wasYes && no <= wasNo, "collect brought an answer nobody gave")
       check(
         duration == .zero || replies.count > regulars.count,
         "collect with a deadline left somebody out")

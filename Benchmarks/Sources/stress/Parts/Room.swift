@@ -11,8 +11,7 @@ protocol RoomRule: AnyObject, Sendable {
 }
 
 protocol RoomObserver: AnyObject, Sendable {
-  func didDeliver(_ message: Message) async
-  func didVeto(_ message: Message) async
+  func didDecide(on message: Message, isAllowed: Bool) async
 }
 
 /// A chat room, as in the demo, in which many talk at once.
@@ -43,12 +42,8 @@ final class Room: Part {
 
     init(in world: World) { book = Notebook("a room", in: world, isGapless: true) }
 
-    func didDeliver(_ message: Message) async {
-      delivered.add()
-      book.enter(message.note)
-    }
-    func didVeto(_ message: Message) async {
-      vetoed.add()
+    func didDecide(on message: Message, isAllowed: Bool) async {
+      (isAllowed ? delivered : vetoed).add()
       book.enter(message.note)
     }
   }
@@ -109,8 +104,8 @@ final class Room: Part {
       world.violations.check(!isAllowed, "room: a message of a muted one was delivered")
     }
     (isAllowed ? delivered : vetoed).add()
-    let tell: @Sendable (any RoomObserver) async -> Void = { witness in
-      if isAllowed { await witness.didDeliver(message) } else { await witness.didVeto(message) }
+    let tell: @Sendable (any RoomObserver) async -> Void = {
+      await $0.didDecide(on: message, isAllowed: isAllowed)
     }
     // What a slow observer has yet to hear is bounded.
     let mustWait = message.note.number % 16 == 0
@@ -177,13 +172,12 @@ final class Room: Part {
 
   /// Work while somebody listens: the word alternates.
   private func watchDemand() async {
-    let watcher = Task {
-      [demand = rarely.demand, violations = world.violations, tally = world.tally] in
+    let watcher = Task { [demand = rarely.demand, world] in
       var last: Bool?
       for await isWanted in demand {
-        violations.check(isWanted != last, "room: demand said the same twice")
+        world.violations.check(isWanted != last, "room: demand said the same twice")
         last = isWanted
-        tally.count(.demand)
+        world.tally.count(.demand)
       }
     }
     while !world.limits.isReached {

@@ -4,14 +4,9 @@ import Synchronization
 final class Violations: Sendable {
   private let found = Mutex<[String: Int]>([:])
 
-  /// Notes a violation, in the same words for the same kind.
-  func record(_ violation: String) {
-    found.withLock { $0[violation, default: 0] += 1 }
-  }
-
-  /// Notes a violation if a condition does not hold.
+  /// Notes a violation if a condition does not hold, in the same words for the same kind.
   func check(_ condition: Bool, _ violation: @autoclosure () -> String) {
-    if !condition { record(violation()) }
+    if !condition { found.withLock { $0[violation(), default: 0] += 1 } }
   }
 
   /// Notes a violation if two counts differ.

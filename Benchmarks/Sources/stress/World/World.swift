@@ -30,10 +30,7 @@ final class World: Sendable {
   private let isOver = Atomic<Bool>(false)
 
   init(seed: UInt64, tasks: Int, threads: Int, limits: Limits) {
-    self.seed = seed
-    self.tasks = tasks
-    self.threads = threads
-    self.limits = limits
+    (self.seed, self.tasks, self.threads, self.limits) = (seed, tasks, threads, limits)
     var configuration = DelegateHub.Configuration()
     configuration.onIncident = { [reported, leftOut, violations] incident in
       leftOut.add(incident.leftOut)
