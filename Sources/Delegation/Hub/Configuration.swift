@@ -36,8 +36,11 @@ extension DelegateHub {
     /// By any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
 
-    /// Called with each incident that no caller is told of: a handler that throws, is late or slow, a mailbox
-    /// that drops, a subscriber that dies unheard.
+    /// Called with each incident: a handler that throws, is late or slow, a mailbox that drops, a subscriber that dies
+    /// unheard.
+    ///
+    /// An error that a question or `forEach` throws, or that is a reply of `collect`, is none: its caller has it. A failure
+    /// in `notifyAndWait` and a late subscriber of `collect` are incidents, though their callers hear of them too.
     ///
     /// **Order.** One incident at a time, in the order in which they were found.
     ///
@@ -71,7 +74,7 @@ extension DelegateHub {
     /// - Parameters:
     ///   - executor: where the hub's work and the handlers of its subscribers run.
     ///   - clock: the clock that deadlines go by.
-    ///   - onIncident: called with each incident that no caller is told of.
+    ///   - onIncident: called with each incident.
     ///   - slowAfter: how long a handler may run before it is an incident.
     ///   - propagating: the task-locals that notifications carry.
     ///   - interceptors: what runs around every handler, the first one outermost.

@@ -132,9 +132,10 @@ extension DelegateHub.Subscription {
   ///
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler, nor for handlers that wait themselves, in
   /// this call, `drain` or `notifyAndWait`: if one of those is the subscription's, it is returned. A `Task` that the
-  /// handler has started counts as the handler, which might await it. In a `Task.detached` it waits for the handler, too, and in a `Task` that a synchronous
-  /// handler of a notification, or of a question that is asked in a loop, has started. A handler may ask a voter that
-  /// waits for it, as by `drain`: later waits in that handler and in its other voters do not wait for that voter.
+  /// handler has started counts as the handler, which might await it. In a `Task.detached` it waits for the handler, too,
+  /// and in a `Task` that a synchronous handler of a notification, or of a question that is asked in a loop, has started.
+  /// A handler may ask a voter that waits for it, as by `drain`: later waits in that handler and in its other voters do
+  /// not wait for that voter.
   ///
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be freed
   /// when it returns. With one it then returns at once with what is left.

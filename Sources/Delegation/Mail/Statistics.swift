@@ -3,9 +3,9 @@ extension DelegateHub {
   ///
   /// Nothing is lost: at every moment, for each protocol and for the hub,
   /// `handled + failed + expired + dropped + cancelled + passedOver + waiting + handling` is `addressed`, the
-  /// sum over all notifications of the number of subscribers that each was addressed to. Of questions and `forEach`,
-  /// `answered + failed + late + abandoned + answering` is `asked`, the sum over all questions of the number of
-  /// subscribers that each was put to. One that turns out to be gone, or whom an interceptor does not call, may be counted
+  /// sum over all notifications of the number of subscribers that each was addressed to (``Counts/passedOver`` names one
+  /// exception). Of questions and `forEach`, `answered + failed + late + abandoned + answering` is `asked`, the sum over
+  /// all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an interceptor does not call, may be counted
   /// in `asked` and `answering` for a moment: the four outcomes only grow, `asked` may fall.
   public struct Statistics: Sendable {
     /// How many notifications ended in which way.
@@ -58,7 +58,8 @@ extension DelegateHub {
       public internal(set) var answered = 0
       /// Their handlers threw, other than after their tasks were cancelled.
       public internal(set) var failed = 0
-      /// Their handlers ended after the deadline; one that still runs is ``answering``.
+      /// Their handlers ended after the deadline; one that still runs is ``answering``, though the incident
+      /// ``DelegateHub/Incident/Kind/late`` comes at the deadline.
       public internal(set) var late = 0
       /// Their outcome was fixed before they were answered, or their caller was cancelled.
       ///

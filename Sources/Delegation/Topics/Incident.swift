@@ -1,5 +1,5 @@
 extension DelegateHub {
-  /// Something that went wrong and that no caller is told of, for ``Configuration/onIncident``.
+  /// Something that went wrong, for ``Configuration/onIncident``.
   ///
   /// ```swift
   /// let configuration = DelegateHub.Configuration(onIncident: { incident in
@@ -92,6 +92,9 @@ extension DelegateHub.Incident {
     case failed
 
     /// A subscriber had not answered at a deadline.
+    ///
+    /// It is reported then; ``DelegateHub/Statistics/Questions/late`` counts its handler when that ends. In `collect` the
+    /// caller is told as well, by ``DelegateHub/ReplyError/timedOut``.
     ///
     /// If another object has taken its `id:` meanwhile, that one is named, which has the place and was not asked.
     /// With a deadline of zero nobody is asked, so nobody is late.

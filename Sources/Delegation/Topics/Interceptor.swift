@@ -8,9 +8,9 @@ extension DelegateHub {
   /// interceptors after it have returned. The caller of a question gets the answer after that.
   ///
   /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
-  /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around `next` are seen by the handler
-  /// and by the tasks that the handler starts, and by nobody else. Those of ``Configuration/propagating``, and for
-  /// questions all of the caller's, are bound around it.
+  /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around
+  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else.
+  /// Those of ``Configuration/propagating``, and for questions all of the caller's, are bound around it.
   ///
   /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the
   /// handler. If it calls `next` in ``DelegateHub/delayingDrain(_:)``, a handler that drains that hub waits for ever.

@@ -1,9 +1,9 @@
 extension DelegateHub {
   /// A subscriber's place in a hub, with which you can end it.
   ///
-  /// Releasing the value changes nothing: a subscription ends when it is cancelled, when its subscriber
-  /// is unsubscribed or dies, or when its hub is released. Two values are equal if they stand for the
-  /// same subscription.
+  /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber
+  /// is unsubscribed or dies, when another one takes over its id, or when its hub is released. Two values are equal if
+  /// they stand for the same subscription.
   public struct Subscription: Sendable, Hashable {
     let node: SubscriptionNode
 
