@@ -28,21 +28,17 @@ final class Delivery: Sendable {
   private let priority: TaskPriority
   let state: Lock<State>
 
-  /// Makes the hub's delivery.
-  convenience init(delivering nodes: consuming [SubscriptionNode], for core: HubCore) {
-    self.init(nodes, for: core, on: core.executor, isElsewhere: false, Task.currentPriority)
-  }
-
-  private init(
-    _ nodes: consuming [SubscriptionNode], for core: HubCore,
-    on executor: (any TaskExecutor)?, isElsewhere: Bool, _ priority: TaskPriority
+  /// Makes the hub's delivery, or that of another executor.
+  init(
+    _ nodes: consuming [SubscriptionNode], for core: HubCore, on other: (any TaskExecutor)? = nil,
+    priority: TaskPriority = Task.currentPriority
   ) {
     self.core = core
+    isElsewhere = other != nil
     // An executor may stand still for good: what waits there keeps only the subscriptions.
-    hub = isElsewhere ? nil : core.hub
-    self.executor = executor
+    hub = other == nil ? core.hub : nil
+    executor = other ?? core.executor
     place = executor.map(Delegation.place)
-    self.isElsewhere = isElsewhere
     self.priority = priority
     state = Lock(State(work: WorkQueue(nodes)))
   }
@@ -117,7 +113,7 @@ extension Delivery {
     }
     waiting = []
     for (executor, nodes) in batches {
-      Delivery(nodes, for: core, on: executor, isElsewhere: true, priority).requestWorker()
+      Delivery(nodes, for: core, on: executor, priority: priority).requestWorker()
     }
   }
 
@@ -232,13 +228,15 @@ extension HubCore: TopicOwner {
   /// Starts the delivery that a post has requested.
   func startDelivery(of topic: Topic, priority: TaskPriority? = nil) {
     Task.startDetached(on: executor, priority: priority) { [hub] in
-      await Delivery(delivering: topic.beginDelivery(), for: self).work()
+      await Delivery(topic.beginDelivery(), for: self).work()
       withExtendedLifetime(hub) { self.end() }
     }
   }
 
+  /// Not inlined, as it would make each delivery dearer.
+  @inline(never)
   func requestWorker(for node: SubscriptionNode) {
-    Delivery(delivering: [node], for: self).requestWorker()
+    Delivery([node], for: self).requestWorker()
   }
 
   func sweep(_ topic: Topic) {

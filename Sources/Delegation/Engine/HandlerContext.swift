@@ -11,16 +11,16 @@ struct HandlerContext: Sendable {
 
   /// The handler that the current task runs in, or the loop over a stream whose body it is in.
   static var current: HandlerContext? {
-    let (loops, bound) = present
-    guard let loop = loops.last else { return bound }
+    guard let loop = loops.last, let bound else { return loops.last ?? bound }
     // A handler that the loop's body calls is within the loop, and the loop may be within a handler.
     return chain(of: [bound]).contains { $0.worker === loop.worker } ? bound : loop
   }
 
-  /// The loops of which the current task has an event in hand, and the handler that it runs in: none of them goes on
-  /// before the task does.
-  static var present: (loops: [HandlerContext], bound: HandlerContext?) {
-    (loops, bound)
+  /// The loops of which the current task has an event in hand, and then the handler that it runs in, if that has not
+  /// returned: none of them goes on before the task does.
+  static var present: [HandlerContext] {
+    guard let bound, bound.isRunning else { return loops }
+    return loops + [bound]
   }
 
   /// The handler that the current task runs in.
@@ -57,11 +57,11 @@ struct HandlerContext: Sendable {
 
   /// The handlers that cannot go on before some return: these, those that await their questions, and so on, without
   /// those that have returned.
-  static func chain(of contexts: [HandlerContext?]) -> [HandlerContext] {
+  static func chain(of contexts: [HandlerContext]) -> [HandlerContext] {
     var chain: [HandlerContext] = []
     var next = contexts
-    while let last = next.popLast() {
-      guard let context = last, context.isRunning else { continue }
+    while let context = next.popLast() {
+      guard context.isRunning else { continue }
       chain.append(context)
       next += context.worker.caller?.awaiting ?? []
     }
@@ -101,9 +101,13 @@ extension HandlerContext {
     _ loop: HandlerContext, in task: UInt64, within outer: HandlerContext?, isInHand: Bool
   ) {
     noted.withLock { noted in
-      var others = noted[task, default: []].filter { $0.loop.worker !== loop.worker }
-      if isInHand { others.append((loop, outer)) }
-      noted[task] = others.isEmpty ? nil : others
+      // Changed in place: no array is made for it.
+      var all = noted.removeValue(forKey: task) ?? []
+      if let index = all.firstIndex(where: { $0.loop.worker === loop.worker }) {
+        all.remove(at: index)
+      }
+      if isInHand { all.append((loop, outer)) }
+      if !all.isEmpty { noted[task] = all }
       notedCount.store(noted.count, ordering: .relaxed)
     }
   }
@@ -127,7 +131,7 @@ extension HandlerContext {
 ///
 /// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
 final class Caller: Sendable {
-  private let contexts: Lock<(loops: [HandlerContext], bound: HandlerContext?)>
+  private let contexts: Lock<[HandlerContext]>
   /// The number of nested questions.
   let depth: Int
 
@@ -138,24 +142,21 @@ final class Caller: Sendable {
   var isShallow: Bool { depth < 16 }
 
   /// The caller for code outside of any handler.
-  private static let outermost = Caller([], nil)
+  private static let outermost = Caller([])
 
   /// A caller for the handler that the current task runs in, if that has not returned, and for its loops.
   static var present: Caller {
-    let (loops, bound) = HandlerContext.present
-    let isWithin = bound?.isRunning ?? false
-    return isWithin || !loops.isEmpty ? Caller(loops, isWithin ? bound : nil) : outermost
+    let contexts = HandlerContext.present
+    return contexts.isEmpty ? outermost : Caller(contexts)
   }
 
-  private init(_ loops: [HandlerContext], _ bound: HandlerContext?) {
-    contexts = Lock((loops, bound))
-    depth = (bound?.worker.caller?.depth ?? 0) + 1
+  private init(_ contexts: [HandlerContext]) {
+    self.contexts = Lock(contexts)
+    depth = (contexts.last?.worker.caller?.depth ?? 0) + 1
   }
 
-  var awaiting: [HandlerContext?] {
-    if self === Self.outermost { return [] }
-    let (loops, bound) = contexts.withLock { $0 }
-    return loops + [bound]
+  var awaiting: [HandlerContext] {
+    self === Self.outermost ? [] : contexts.withLock { $0 }
   }
 
   func clear() {
@@ -163,7 +164,7 @@ final class Caller: Sendable {
     if self === Self.outermost { return }
     // Released outside the lock.
     let former = contexts.withLock { contexts in
-      defer { contexts = ([], nil) }
+      defer { contexts = [] }
       return contexts
     }
     withExtendedLifetime(former) {}

@@ -14,7 +14,6 @@ final class HubCore: @unchecked Sendable {
   /// Who is subscribed, by protocol, and what they are told.
   let topics = TopicTable()
   /// The executor of the hub's work and of handlers; `nil` for the default.
-  @usableFromInline
   let executor: (any TaskExecutor)?
   /// Runs handlers within the interceptors, if there are any.
   @usableFromInline
@@ -29,7 +28,6 @@ final class HubCore: @unchecked Sendable {
   /// Sets the deadlines of calls.
   let deadlines: DeadlineQueue
   /// A number that no other hub ever has.
-  @usableFromInline
   let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
 
   private static let numbers = Atomic<Int>(0)

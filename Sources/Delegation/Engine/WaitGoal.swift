@@ -13,25 +13,31 @@ enum WaitGoal: Sendable {
   case passing(of: Receipt, in: Topic, exceptEnded: Bool)
 
   /// A wait in a handler: what it waits for, and what cannot go on before it does.
-  private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext?])
+  private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
   /// The waits in handlers, by the waiters, and these by all hubs that they have to do with: that of the goal, and those
   /// of the handlers that cannot go on before.
-  private static let waits = Lock<[Int: [ObjectIdentifier: Wait]]>([:])
+  private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
   /// By what those who wait for the same are known.
-  private var key: ObjectIdentifier {
+  private var key: Int {
     switch self {
-    case .rest(let hub): ObjectIdentifier(hub)
-    case .end(let node): ObjectIdentifier(node)
-    case .passing(let receipt, _, _): ObjectIdentifier(receipt)
+    case .rest(let hub): Self.key(of: hub)
+    case .end(let node): Self.key(of: node)
+    case .passing(let receipt, _, _): Self.key(of: receipt)
     }
   }
 
-  /// What those who wait for the same excuse.
-  private func kind(isOutside: Bool) -> Int {
-    if case .passing(_, _, true) = self { return isOutside ? 1 : 3 }
-    return isOutside ? 0 : 2
+  private static func key(of object: AnyObject) -> Int {
+    Int(bitPattern: ObjectIdentifier(object))
+  }
+
+  /// Makes the waiter, which excuses what all excuse that wait for the same and are of one kind.
+  private func makeWaiter(isOutside: Bool) -> Waiter {
+    if case .passing(_, _, true) = self {
+      return Waiter(kind: isOutside ? 1 : 3) { isOutside ? leftOut : countWaiting() }
+    }
+    return isOutside ? Waiter(kind: 0) : Waiter(kind: 2, excusing: countWaiting)
   }
 
   /// The number of the hub whose handlers are waited for.
@@ -69,9 +75,9 @@ enum WaitGoal: Sendable {
 
   /// What the goal counts a handler by: its worker, which runs one at a time, or the one subscription that has to pass a
   /// notification.
-  private func place(of handler: HandlerContext) -> UInt {
-    if case .passing = self { return handler.nodeBits }
-    return UInt(bitPattern: ObjectIdentifier(handler.worker))
+  private func place(of handler: HandlerContext) -> Int {
+    if case .passing = self { return Int(bitPattern: handler.nodeBits) }
+    return Self.key(of: handler.worker)
   }
 
   private static func present(at hub: Int) -> [Wait] {
@@ -81,7 +87,7 @@ enum WaitGoal: Sendable {
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
   ///
   /// Must not be called under a lock.
-  private func update(_ change: (inout WaitList) -> Void) {
+  private func update(_ change: WaitList.Change) {
     switch self {
     case .rest(let hub): hub.workers.update(change)
     case .end(let node): node.topic.updateWaiters(for: node, change)
@@ -117,20 +123,19 @@ extension WaitGoal {
   nonisolated(nonsending) private func wait(
     _ body: nonisolated(nonsending) (Waiter) async -> Bool
   ) async -> Bool {
-    let (loops, bound) = HandlerContext.present
-    let contexts = loops.isEmpty && bound == nil ? [] : loops + [bound]
+    let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
     // From outside, handlers that wait are waited for.
     let hubs = chain.isEmpty ? [] : Set(chain.map(\.worker.hub) + [hub])
-    let waiter = Waiter(kind: kind(isOutside: hubs.isEmpty)) {
-      hubs.isEmpty ? leftOut : countWaiting()
+    let waiter = makeWaiter(isOutside: hubs.isEmpty)
+    if !hubs.isEmpty {
+      Self.note((self, contexts), of: waiter, at: hubs)
+      Self.lookAgain(for: chain)
     }
-    Self.note((self, contexts), of: waiter, at: hubs)
-    if !chain.isEmpty { Self.lookAgain(for: chain) }
-    update { $0.add(waiter) }
+    update(.add(waiter))
     let isReached = await body(waiter)
-    if !isReached { update { $0.remove(waiter) } }
-    Self.note(nil, of: waiter, at: hubs)
+    if !isReached { update(.remove(waiter)) }
+    if !hubs.isEmpty { Self.note(nil, of: waiter, at: hubs) }
     return isReached && hubs.isEmpty
   }
 
@@ -140,8 +145,8 @@ extension WaitGoal {
       // Released outside the lock.
       let former = waits.withLock { waits in
         defer { if waits[hub]?.isEmpty == true { waits[hub] = nil } }
-        defer { waits[hub, default: [:]][ObjectIdentifier(waiter)] = wait }
-        return waits[hub]?[ObjectIdentifier(waiter)]
+        defer { waits[hub, default: [:]][key(of: waiter)] = wait }
+        return waits[hub]?[key(of: waiter)]
       }
       withExtendedLifetime(former) {}
     }
@@ -149,11 +154,11 @@ extension WaitGoal {
 
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
-    var keys: Set<ObjectIdentifier> = []
+    var keys: Set<Int> = []
     for wait in Set(handlers.map(\.worker.hub)).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
-      wait.goal.update { $0.recount() }
+      wait.goal.update(.recount)
     }
   }
 }

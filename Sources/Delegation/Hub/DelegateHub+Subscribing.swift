@@ -159,11 +159,9 @@ extension DelegateHub {
         Give a limit of 1 or more.
         """)
     }
-    let request = SubscriptionRequest(
-      object: Self.object(of: subscriber, dynamicType), options: options, priority: priority,
-      line: line)
+    let object = Self.object(of: subscriber, dynamicType)
     let node = core.topics.find(type, owner: core).subscribe(
-      request, reference: WeakReference(subscriber, object: request.object))
+      (object, options, priority, line), reference: WeakReference(subscriber, object: object))
     // What a take-over leaves is delivered by a delivery, which keeps the hub.
     withExtendedLifetime(self) {}
     return Subscription(node: node)

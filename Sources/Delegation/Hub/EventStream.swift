@@ -43,11 +43,13 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// Makes what a loop takes the events by.
   ///
   /// - Returns: the iterator.
-  public func makeAsyncIterator() -> Iterator { Iterator(turn: StreamTurn(source)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(turn: turn) }
+
+  private var turn: StreamTurn { StreamTurn(source.loop, of: subscription.node, keeping: source) }
 
   /// Takes the events one at a time.
   public struct Iterator: AsyncIteratorProtocol {
-    let turn: StreamTurn<Event>
+    let turn: StreamTurn
 
     /// The next event; the one before is handled.
     ///
@@ -61,9 +63,8 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
-      if !Task.isCancelled, let event = await turn.next(until: nil) { return event }
-      if Task.isCancelled { turn.source.subscription.cancel() }
-      turn.end()
+      if !Task.isCancelled, let event = await turn.next(until: nil) { return (event as! Event) }
+      turn.end(cancelling: Task.isCancelled)
       return nil
     }
   }
@@ -93,9 +94,10 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
-    let turn = StreamTurn(source)
+    let turn = turn
     defer { turn.end() }
-    while !Task.isCancelled, let event = await turn.next(until: deadline) {
+    while !Task.isCancelled, let next = await turn.next(until: deadline) {
+      let event = next as! Event
       if condition(event) { return event }
     }
     return nil
@@ -175,49 +177,55 @@ extension DelegateRegistry {
 
 /// One iterator, with what it has in hand; it has handled that when it is released.
 ///
-/// It keeps nothing of the hub.
-final class StreamTurn<Event: Sendable> {
-  let source: StreamSource<Event>
+/// It keeps nothing of the hub. It does not know the type of the events: code that is not specialised is long and slow.
+final class StreamTurn {
+  private let loop: StreamLoop
   private let node: SubscriptionNode
+  /// The subscriber, with which the subscription ends.
+  private let source: AnyObject
   private let worker: Worker
   private var hand: StreamLoop.Hand?
   /// The task in whose body the event is, and the handler that it was in when that began.
   private var task: UInt64?
   private var outer: HandlerContext?
 
-  init(_ source: StreamSource<Event>) {
+  init(_ loop: StreamLoop, of node: SubscriptionNode, keeping source: AnyObject) {
+    self.loop = loop
+    self.node = node
     self.source = source
-    node = source.subscription.node
     worker = Worker(for: node.topic.hubNumber, caller: nil)
   }
 
   deinit { end() }
 
   /// Handles what is in hand.
-  func end() {
+  ///
+  /// - Parameter isCancelled: whether the subscription ends.
+  func end(cancelling isCancelled: Bool = false) {
+    if isCancelled { node.terminate(as: .cancelled) }
     worker.end()
     if hand != nil { node.putDown(&hand) }
     leaveTask()
   }
 
-  nonisolated(nonsending) func next(until deadline: Deadline?) async -> Event? {
+  /// Takes the next event.
+  ///
+  /// - Parameter deadline: when it gives up.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end.
+  nonisolated(nonsending) func next(until deadline: Deadline?) async -> (any Sendable)? {
     worker.end()
     while true {
-      var received: StreamSource<Event>.Received?
-      switch node.pull(source.loop, &hand, { source.take(&received) }) {
+      switch node.pull(loop, &hand) {
       case .take(let content, let number):
         begin()
-        let taken = StreamLoop.Hand(
-          number: number, receipt: content.receipt, fate: await fate(of: content))
-        let hasMore = source.take(&received)
-        node.endTaking(taken, of: source.loop, hasMore: hasMore)
+        let taken = (number: number, receipt: content.receipt, fate: await fate(of: content))
         hand = taken
-        if let received { return received() }
-      case .goOn(let left, let waiter):
+        if let event = node.endTaking(taken, of: loop) { return event }
+      case .goOn(let left, let event, let waiter):
         waiter?.resume(true)
         hand = left
         begin()
-        if let received { return received() }
+        return event
       case .wait(let waiter):
         let cancelAlarm = deadline?.schedule { waiter.resume(false) }
         let isWoken = await withTaskCancellationHandler {
@@ -227,7 +235,7 @@ final class StreamTurn<Event: Sendable> {
         }
         cancelAlarm?()
         if isWoken { continue }
-        node.remove(waiter, of: source.loop)
+        node.remove(waiter, of: loop)
         return nil
       case .over: return nil
       }
@@ -264,26 +272,18 @@ final class StreamTurn<Event: Sendable> {
 
   private func note(isInHand: Bool) {
     guard let task else { return }
-    let loop = HandlerContext(worker: worker, call: 0, node: node)
-    HandlerContext.note(loop, in: task, within: outer, isInHand: isInHand)
+    let context = HandlerContext(worker: worker, call: 0, node: node)
+    HandlerContext.note(context, in: task, within: outer, isInHand: isInHand)
   }
 }
 
-/// The subscriber of a stream: keeps what a notification brings until the loop that has taken that has it.
+/// The subscriber of a stream.
 ///
-/// `@unchecked Sendable`: `first` and `others` are used under the lock; the subscription is written once, before the
-/// stream is shared. Nothing generic is under the lock: in code that is not specialised the runtime would look up its
-/// type each time.
+/// `@unchecked Sendable`: the subscription is written once, before the stream is shared.
 final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unchecked Sendable {
-  typealias Received = @Sendable () -> Event
-
   static var name: String { "a stream" }
 
   let loop = StreamLoop()
-  /// Whether there are others than the first.
-  private let lock = Lock(false)
-  private var first: Received?
-  private var others: ArraySlice<Received> = []
   private var opened: DelegateHub.Subscription?
 
   var subscription: DelegateHub.Subscription { opened! }
@@ -291,20 +291,6 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
   func open(_ subscription: DelegateHub.Subscription) { opened = subscription }
 
   deinit { opened?.cancel() }
-
-  /// Takes out the next one.
-  ///
-  /// - Returns: whether there are more.
-  func take(_ received: inout Received?) -> Bool {
-    lock.withLock { hasOthers in
-      (received, first) = (first, nil)
-      guard hasOthers else { return false }
-      first = others.popFirst()
-      hasOthers = !others.isEmpty
-      if !hasOthers { others = [] }
-      return true
-    }
-  }
 
   func receive(_ event: Event) throws {
     // Only while a loop takes what was posted: nobody would look for what comes otherwise.
@@ -314,9 +300,6 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
           EventStream: a stream takes only what is posted; send the event by `post`, `notify` or `notifyAndWait`
           """)
     }
-    lock.withLock { hasOthers in
-      hasOthers = first != nil
-      if hasOthers { others.append { event } } else { first = { event } }
-    }
+    subscription.node.add(event, to: loop)
   }
 }

@@ -30,16 +30,16 @@ struct AwaitedCount: ~Copyable, Sendable {
   @discardableResult
   func fall() -> Int {
     let now = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
-    if now <= limit.load(ordering: .sequentiallyConsistent) { update { _ in } }
+    if now <= limit.load(ordering: .sequentiallyConsistent) { update() }
     return now
   }
 
   /// Changes the list of its waiters, and resumes those that need not wait.
   ///
   /// Must not be called under a lock.
-  func update(_ change: (inout WaitList) -> Void) {
+  func update(_ change: WaitList.Change? = nil) {
     let fulfilled = waiters.withLock { waiters in
-      change(&waiters)
+      waiters.apply(change)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       let fulfilled = waiters.takeFulfilled(at: value)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
@@ -56,6 +56,15 @@ struct AwaitedCount: ~Copyable, Sendable {
 ///
 /// Invariant: the limit of a waiter is no lower than the number of handlers that it excuses.
 struct WaitList: Sendable {
+  /// What is changed in it.
+  enum Change {
+    case add(Waiter)
+    /// Removes a waiter, if it is there.
+    case remove(Waiter)
+    /// Counts again who is excused.
+    case recount
+  }
+
   private var waiters: [(waiter: Waiter, limit: Int)] = []
 
   /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
@@ -63,22 +72,24 @@ struct WaitList: Sendable {
 
   var isEmpty: Bool { waiters.isEmpty }
 
-  mutating func add(_ waiter: Waiter) {
-    let excused = waiter.countExcused()
-    waiters.append((waiter, excused))
-    limit = max(limit, excused)
-  }
-
-  /// Removes a waiter, if it is there.
-  mutating func remove(_ waiter: Waiter) {
-    guard let index = waiters.lastIndex(where: { $0.waiter === waiter }) else { return }
-    waiters.swapAt(index, waiters.count - 1)
-    waiters.removeLast()
-    if isEmpty { limit = -1 }
+  mutating func apply(_ change: Change?) {
+    switch change {
+    case .add(let waiter):
+      let excused = waiter.countExcused()
+      waiters.append((waiter, excused))
+      limit = max(limit, excused)
+    case .remove(let waiter):
+      guard let index = waiters.lastIndex(where: { $0.waiter === waiter }) else { return }
+      waiters.swapAt(index, waiters.count - 1)
+      waiters.removeLast()
+      if isEmpty { limit = -1 }
+    case .recount: recount()
+    case nil: break
+    }
   }
 
   /// Counts again who is excused, once for all of a kind.
-  mutating func recount() {
+  private mutating func recount() {
     var counts: [Int: Int] = [:]
     for index in waiters.indices {
       let waiter = waiters[index].waiter

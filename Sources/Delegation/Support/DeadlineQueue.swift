@@ -164,8 +164,8 @@ struct Alarms: Sendable {
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
     let action = actions.removeValue(forKey: number)
     if action != nil, heap.count > 64, heap.count > actions.count * 2 {
-      // A sorted array is a heap.
-      heap = heap.filter { actions[$0.number] != nil }.sorted { $0.time < $1.time }
+      heap.removeAll { actions[$0.number] == nil }
+      for index in heap.indices { siftUp(index) }
     }
     return (action, sleeper)
   }

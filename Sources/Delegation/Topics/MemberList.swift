@@ -106,11 +106,17 @@ struct MemberList: Sendable {
 
   /// Subscriptions in order.
   static func sorted(_ nodes: some Sequence<SubscriptionNode>) -> [SubscriptionNode] {
+    let nodes = Array(nodes)
     // Each priority is read once: a sort by what changes meanwhile would not end in any order.
-    nodes.map { ($0.order, $0) }.sorted { precedes($0.0, $1.0) }.map(\.1)
+    return indices(of: nodes.map { $0.order }).map { nodes[$0] }
   }
 
-  private typealias Order = (rank: Int, serial: Int)
+  typealias Order = (rank: Int, serial: Int)
+
+  /// The indices in order; for all that is sorted, as each sort is much code.
+  static func indices(of orders: [Order]) -> [Int] {
+    orders.indices.sorted { precedes(orders[$0], orders[$1]) }
+  }
 
   private static func precedes(_ one: Order, _ other: Order) -> Bool {
     one.rank == other.rank ? one.serial < other.serial : one.rank > other.rank

@@ -12,7 +12,7 @@ extension SubscriptionNode {
     /// Runs the handler, then ``endTaking(_:of:)``.
     case take(Notification.Content, number: Int)
     /// One more event of what was taken before; another loop is resumed if there are more.
-    case goOn(StreamLoop.Hand, Waiter?)
+    case goOn(StreamLoop.Hand, any Sendable, Waiter?)
     /// Waits, and asks again.
     case wait(Waiter)
     /// Ends: nothing comes any more that it could take.
@@ -24,18 +24,15 @@ extension SubscriptionNode {
   /// - Parameters:
   ///   - loop: the loops of the stream.
   ///   - hand: what this one has in hand.
-  ///   - takeEvent: takes the next event of a notification that has brought several, and says whether there are more.
   /// - Returns: what the loop does next.
-  func pull(
-    _ loop: StreamLoop, _ hand: inout StreamLoop.Hand?, _ takeEvent: () -> Bool
-  ) -> Pull {
+  func pull(_ loop: StreamLoop, _ hand: inout StreamLoop.Hand?) -> Pull {
     putDown(&hand) { contents, published in
       if published != nil {
-        if let left = loop.left {
-          let hasMore = takeEvent()
-          if !hasMore { loop.left = nil }
+        if let left = loop.left, let event = loop.events.popLast() {
           loop.hands.append(left.number)
-          return .goOn(left, hasMore ? loop.nextWaiter() : nil)
+          let hasMore = !loop.events.isEmpty
+          if !hasMore { loop.left = nil }
+          return .goOn(left, event, hasMore ? loop.nextWaiter() : nil)
         }
         if contents.mailbox.flags.contains(.attended) { return .wait(loop.makeWaiter()) }
       }
@@ -51,22 +48,32 @@ extension SubscriptionNode {
     }
   }
 
+  /// Adds an event of the notification that a loop takes.
+  func add(_ event: any Sendable, to loop: StreamLoop) {
+    contents.withLock { _ in loop.events.append(event) }
+  }
+
   /// Leaves in a loop's hand what it has taken, when the handler has returned.
-  func endTaking(_ hand: StreamLoop.Hand, of loop: StreamLoop, hasMore: Bool) {
-    let (word, waiter, isOver) = contents.withLock { contents -> (UInt64, Waiter?, Bool) in
+  ///
+  /// - Returns: the first event that it has brought.
+  func endTaking(_ hand: StreamLoop.Hand, of loop: StreamLoop) -> (any Sendable)? {
+    typealias Taken = (event: (any Sendable)?, word: UInt64, Waiter?, isOver: Bool, isEnded: Bool)
+    let (event, word, waiter, isOver, isEnded) = contents.withLock { contents -> Taken in
       loop.hands.append(hand.number)
+      if loop.events.count > 1 { loop.events.reverse() }
+      let event = loop.events.popLast()
+      let hasMore = !loop.events.isEmpty
+      if hasMore { loop.left = hand }
       let published = published(to: contents.mailbox)
-      if hasMore {
-        if published == nil { loop.lost = hand.number } else { loop.left = hand }
-      }
       let isPending = contents.mailbox.handOver(published: published)
       if isPending { contents.mailbox.flags.insert(.queued) }
-      let isOver = published == nil || contents.mailbox.isOver
-      return (leave(after: .done), isPending || hasMore ? loop.nextWaiter() : nil, isOver)
+      let waiter = isPending || hasMore ? loop.nextWaiter() : nil
+      return (event, leave(after: .done), waiter, contents.mailbox.isOver, published == nil)
     }
     finishUpdate(.done, word)
     waiter?.resume(true)
-    if isOver { loop.wakeAll(of: self) }
+    if isEnded { endLoop(loop) } else if isOver { loop.wakeAll(of: self) }
+    return event
   }
 
   /// Puts down what a loop has in hand.
@@ -97,16 +104,17 @@ extension SubscriptionNode {
   /// Must not be called under a lock.
   func endLoop(_ loop: StreamLoop) {
     loop.wakeAll(of: self)
-    var hand = contents.withLock { contents in
+    var (hand, events) = contents.withLock { contents -> (StreamLoop.Hand?, [any Sendable]) in
       let workers = contents.workers
-      if let left = loop.left {
-        loop.hands.append(left.number)
-        loop.lost = left.number
-      }
-      defer { if contents.workers > workers { topic.owner?.begin() } }
-      return loop.left.take()
+      guard let left = loop.left.take() else { return (nil, []) }
+      loop.hands.append(left.number)
+      loop.lost = left.number
+      defer { loop.events = [] }
+      if contents.workers > workers { topic.owner?.begin() }
+      return (left, loop.events)
     }
     if hand != nil { putDown(&hand) }
+    withExtendedLifetime(events) { events = [] }
   }
 
   /// Removes a loop that waits no longer; if it was about to be resumed, another one is.
@@ -121,16 +129,18 @@ extension SubscriptionNode.Contents {
   var running: Int { hands + (mailbox.isHandling ? 1 : 0) }
 
   /// The numbers of the notifications whose handlers run, of those that wait for it.
-  var taken: Set<Int> {
-    running == 0 ? [] : numbers.union([mailbox.taken]).filter { $0 >= mailbox.joined }
+  var taken: [Int] {
+    running == 0 ? [] : (numbers + [mailbox.taken]).filter { $0 >= mailbox.joined }
   }
 
   /// How many notifications a stream's loops have in hand.
   var handling: Int { hands < 2 ? hands : numbers.count }
 
-  /// Their numbers.
-  private var numbers: Set<Int> {
-    options?.loop.map { Set($0.hands + [$0.left?.number].compactMap(\.self)) } ?? []
+  /// Their numbers, each once.
+  private var numbers: [Int] {
+    guard let loop = options?.loop else { return [] }
+    let all = loop.hands + (loop.left.map { [$0.number] } ?? [])
+    return all.indices.filter { all.firstIndex(of: all[$0]) == $0 }.map { all[$0] }
   }
 
   /// How many loops of a stream have something in hand; one if nobody does and something is left.

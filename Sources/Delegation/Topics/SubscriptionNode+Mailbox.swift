@@ -24,20 +24,26 @@ extension SubscriptionNode {
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
     var pieces: [Mailbox.Remains] = []
     while true {
-      let (result, overflow, dropped) = contents.withLock {
-        contents -> (Result?, Mailbox.Remains?, Int) in
+      let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
         let published = published(to: contents.mailbox)
-        let overflow = contents.mailbox.dropOldest(published: published)
-        if overflow?.count == Mailbox.mostDroppedAtOnce { return (nil, overflow, 0) }
-        return (body(&contents, published), overflow, contents.mailbox.takeUnreportedDrops())
+        let piece = contents.mailbox.dropOldest(published: published)
+        if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
+        return (body(&contents, published), piece)
       }
-      if let overflow { pieces.append(overflow) }
+      if let piece { pieces.append(piece) }
       guard let result else { continue }
-      var last: Notification.Content?
-      for piece in pieces { last = piece.passReceipts(by: reference) }
-      if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
+      if !pieces.isEmpty { release(pieces) }
       return result
     }
+  }
+
+  /// Passes the receipts of what was dropped, and reports that; not inlined, for `touch` has many copies.
+  @inline(never)
+  private func release(_ pieces: [Mailbox.Remains]) {
+    var last: Notification.Content?
+    for piece in pieces { last = piece.passReceipts(by: reference) }
+    let dropped = contents.withLock { $0.mailbox.takeUnreportedDrops() }
+    if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
   }
 
   /// Whether a notification was addressed to this subscription, which has not passed it.

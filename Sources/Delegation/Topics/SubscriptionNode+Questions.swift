@@ -51,9 +51,9 @@ extension SubscriptionNode {
   private func mayBegin(in word: UInt64) -> Bool {
     if word & Bits.terminated != 0 { return false }
     if word & Bits.stream != 0 {
-      // In this order: statistics read what was addressed last.
-      topic.state.withLock { $0.addQuestion() }
+      // In this order: statistics read first what was addressed, and nothing is to seem to wait.
       contents.withLock { $0.mailbox.passOverQuestion() }
+      topic.state.withLock { $0.addQuestion() }
       return false
     }
     makeRoom()

@@ -108,11 +108,9 @@ final class SubscriptionNode: Sendable {
   /// Whether calls may still start, and the subscriber is alive.
   ///
   /// Must not be called under a lock: see ``WeakReference/isAlive``.
-  @usableFromInline
   var isActive: Bool { isOpen && reference.isAlive }
 
   /// Whether calls may still start.
-  @usableFromInline
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
 
   /// Whether it has ended because another one, with the same serial number, has taken its place.
@@ -139,7 +137,7 @@ final class SubscriptionNode: Sendable {
   /// - Parameters:
   ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
-  @usableFromInline
+  @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
     topic.update { $0.terminate(self, as: termination, in: call) }
     // If another subscription has taken its id meanwhile, the handler of what it had taken does not begin any more, either.

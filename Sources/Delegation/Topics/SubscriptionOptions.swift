@@ -87,13 +87,13 @@ final class SubscriptionOptions: Sendable {
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   init?(
-    of subscriber: any Sendable, id: Identity? = nil, hold: DelegateHub.Hold? = nil,
-    policy: DelegateHub.MailboxPolicy? = nil, executor: (any TaskExecutor)? = nil,
-    loop: StreamLoop? = nil
+    of subscriber: @autoclosure () -> any Sendable, id: Identity? = nil,
+    hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
+    executor: (any TaskExecutor)? = nil, loop: StreamLoop? = nil
   ) {
     if id == nil, hold == nil, policy == nil, executor == nil, loop == nil { return nil }
     self.loop = loop
-    held = hold == .strongly ? subscriber : nil
+    held = hold == .strongly ? subscriber() : nil
     self.hold = hold
     self.id = id
     self.policy = policy
@@ -157,13 +157,8 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
 ///
 /// `@unchecked Sendable`: used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
-  /// One notification that a loop has taken, and not yet handled.
-  struct Hand: Sendable {
-    let number: Int
-    let receipt: Receipt?
-    /// What became of it.
-    let fate: Notification.Fate
-  }
+  /// One notification that a loop has taken, and not yet handled, and what became of it.
+  typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
   /// The loops that wait for the next event.
   var waiters: [Waiter] = []
@@ -171,6 +166,8 @@ final class StreamLoop: @unchecked Sendable {
   var hands: [Int] = []
   /// The one that has brought events which nobody has taken yet.
   var left: Hand?
+  /// Its events; those that a handler brings while it runs, and once it has returned the next one last.
+  var events: [any Sendable] = []
   /// The number of one whose further events nobody will take, as the loop has ended.
   var lost: Int?
 

@@ -26,45 +26,62 @@ extension Topic {
   func update<Result: Sendable>(
     _ section: (inout TopicIndex) -> Result
   ) -> Result {
-    let (result, effects, isHeavy, woken, rest) = state.withLock { index in
+    let (result, rest) = state.withLock { index in
       let wasEmpty = index.population == 0
       let result = section(&index)
-      defer { index.effects = [] }
-      isHeard.store(index.population > 0 || index.isKeeping, ordering: .releasing)
-      index.forgetShortages()
-      let hasChanged = wasEmpty != (index.population == 0)
-      // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
-      let rest = index.population == 0 ? index.members.removeAll() : []
-      return (result, index.effects, index.isHeavy, hasChanged ? index.watchers : nil, rest)
+      return (result, endSection(&index, wasEmpty: wasEmpty))
     }
-    withExtendedLifetime(rest) {}
-    // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
-    if let woken { for wake in woken.values { wake.yield() } }
-    if isHeavy { merge() }
-    carryOut(effects)
+    carryOut(rest)
     return result
   }
 
-  private func carryOut(_ effects: [TopicIndex.Effect]) {
+  /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
+  private typealias Rest = (
+    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Int: AsyncStream<Void>.Continuation]?,
+    former: [[SubscriptionNode]]
+  )
+
+  /// Not inlined, as what follows: `update` has many copies.
+  @inline(never)
+  private func endSection(_ index: inout TopicIndex, wasEmpty: Bool) -> Rest {
+    defer { index.effects = [] }
+    let isEmpty = index.population == 0
+    isHeard.store(!isEmpty || index.isKeeping, ordering: .releasing)
+    index.forgetShortages()
+    // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
+    let former = isEmpty ? index.members.removeAll() : []
+    return (index.effects, index.isHeavy, wasEmpty == isEmpty ? nil : index.watchers, former)
+  }
+
+  @inline(never)
+  private func carryOut(_ rest: Rest) {
+    // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
+    // In their order, so that a schedule can be repeated.
+    for (_, wake) in (rest.woken ?? [:]).sorted(by: { $0.key < $1.key }) { wake.yield() }
+    if rest.isHeavy { merge() }
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var remains: [(pending: Mailbox.Remains?, options: SubscriptionOptions?)] = []
-    for effect in effects {
+    var released: [AnyObject] = []
+    for effect in rest.effects {
       switch effect {
       case .applyOptions(let node, let former): node.applyOptions(over: former)
       case .resume(let successor):
         successor.resume()
         owner?.end()
       case .finish(let node, let end, let termination, let call):
-        remains.append(node.finishTermination(at: end, as: termination, in: call))
+        let (pending, options) = node.finishTermination(at: end, as: termination, in: call)
+        if released.isEmpty { released.reserveCapacity(2 * rest.effects.count) }
+        if let first = pending?.first { released.append(first) }
+        if let options { released.append(options) }
       case .sweep: owner?.sweep(self)
       }
     }
-    withExtendedLifetime(remains) {}
+    withExtendedLifetime(released) {}
   }
 
   // MARK: Terminating
 
   /// Ends a subscription that was to end and has nothing left to handle.
+  @inline(never)
   func terminateIfOver(_ node: SubscriptionNode) {
     // Looked at in the section: the object may have subscribed again.
     update { index in
@@ -76,10 +93,11 @@ extension Topic {
   /// expired.
   ///
   /// - Parameter object: the object, which may be dying.
+  @inline(never)
   func terminate(_ object: AnyObject) {
     while update({ $0.terminateSome(ownedBy: ObjectIdentifier(object)) }) {}
     update { index in
-      guard let node = index.subscription(at: ObjectIdentifier(object)) else { return }
+      guard let node = index.open[Int(bitPattern: ObjectIdentifier(object))] else { return }
       // No weak reference refers to an object that is dying, and none to another has its address.
       let isSame =
         node.reference.refers(to: object)
@@ -91,13 +109,11 @@ extension Topic {
   /// Cancels all subscriptions with an id.
   func terminate(identifiedBy identity: Identity) {
     // Comparing identities is user code: outside the lock.
-    for named in state.withLock({ $0.named(identity.hash) })
-    where named.identity.isMeant(by: identity) {
+    for node in state.withLock({ $0.named(identity.hash) }) {
+      guard let id = node.id, id.isMeant(by: identity) else { continue }
       update { index in
         // It may have been given another id meanwhile.
-        if index.named(identity.hash).contains(where: { $0.identity === named.identity }) {
-          index.terminate(named.node, as: .cancelled)
-        }
+        if node.id === id { index.terminate(node, as: .cancelled) }
       }
     }
   }

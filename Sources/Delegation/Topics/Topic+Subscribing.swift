@@ -1,10 +1,7 @@
 /// What a call of `subscribe` asks for.
-struct SubscriptionRequest {
-  let object: AnyObject
-  let options: SubscriptionOptions?
-  let priority: Int?
-  let line: SubscribeSite.Line
-}
+typealias SubscriptionRequest = (
+  object: AnyObject, options: SubscriptionOptions?, priority: Int?, line: SubscribeSite.Line
+)
 
 extension Topic {
   /// Adds a subscription, or changes the object's existing one.
@@ -19,15 +16,15 @@ extension Topic {
     let identity = request.options?.id
     var reference: WeakReference? = consume reference
     while true {
-      let bucket = identity.map { identity in state.withLock { $0.named(identity.hash) } }
-      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
-      let sameID = identity.flatMap { identity in
-        bucket?.first { $0.identity == identity }?.node
+      let bucket = identity.map { identity in
+        state.withLock { $0.named(identity.hash) }.map { (node: $0, id: $0.id) }
       }
+      // Comparing identities is user code: outside the lock, and again if the bucket has changed.
+      let sameID = bucket?.first { $0.id == identity }?.node
       let node = update { index -> SubscriptionNode? in
         if let bucket, let identity {
           let isSame = index.named(identity.hash).elementsEqual(bucket) {
-            $0.node === $1.node && $0.identity === $1.identity
+            $0 === $1.node && $0.id === $1.id
           }
           if !isSame { return nil }
         }
@@ -51,7 +48,7 @@ extension Topic {
     _ request: SubscriptionRequest, _ reference: inout WeakReference?,
     replacing sameID: SubscriptionNode?, _ index: inout TopicIndex
   ) -> SubscriptionNode {
-    let existing = index.subscription(at: ObjectIdentifier(request.object))
+    let existing = index.open[Int(bitPattern: ObjectIdentifier(request.object))]
     if let existing, existing.reference.refers(to: request.object) {
       if let sameID, sameID !== existing { index.terminate(sameID, as: .cancelled) }
       if let newer = request.options {
@@ -112,9 +109,8 @@ extension Topic {
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
     guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
-    let request = SubscriptionRequest(
-      object: nobody, options: nil, priority: nil, line: (#fileID, #line))
-    let node = makeEnded(request, reference: WeakReference(nobody, object: nobody))
+    let node = makeEnded(
+      (nobody, nil, nil, (#fileID, #line)), reference: WeakReference(nobody, object: nobody))
     var incident = DelegateHub.Incident(
       kind: .tooFew, call: call, subscription: .init(node: node), id: nil)
     (incident.needed, incident.present) = (needed, present)

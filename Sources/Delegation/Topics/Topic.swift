@@ -153,12 +153,12 @@ final class Topic: Sendable {
   /// Has posters with a window wait no longer for the handlers of one that has ended.
   ///
   /// - Parameter numbers: those of the notifications that they handle.
-  func abandon(_ numbers: Set<Int>) {
+  func abandon(_ numbers: [Int]) {
     for number in numbers {
       let found = state.withLock { $0.receipts.find(number) { $0.number } }
       guard let receipt = found else { continue }
       receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
-      receipt.outstanding.update { $0.recount() }
+      receipt.outstanding.update(.recount)
     }
   }
 
@@ -166,12 +166,10 @@ final class Topic: Sendable {
   /// wait.
   ///
   /// Must not be called under a lock.
-  func updateWaiters(
-    for node: SubscriptionNode, _ change: (inout WaitList) -> Void = { _ in }
-  ) {
+  func updateWaiters(for node: SubscriptionNode, _ change: WaitList.Change? = nil) {
     let fulfilled = endWaiters.withLock { waiters in
       var list = waiters.removeValue(forKey: ObjectIdentifier(node)) ?? WaitList()
-      change(&list)
+      list.apply(change)
       node.setAwaited(!list.isEmpty)
       let fulfilled = list.takeFulfilled(at: node.runningCalls)
       node.setAwaited(!list.isEmpty)
@@ -217,6 +215,6 @@ struct TopicTable: ~Copyable, Sendable {
       topics += [topics[visited].next(0), topics[visited].next(.max)].compactMap(\.self)
       visited += 1
     }
-    return topics.sorted { $0.number < $1.number }
+    return MemberList.indices(of: topics.map { (0, $0.number) }).map { topics[$0] }
   }
 }

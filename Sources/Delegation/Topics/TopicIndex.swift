@@ -5,11 +5,6 @@
 /// Invariant: `open` has exactly the open subscriptions, and no two of one address. So `population` is the number of
 /// subscriptions that a notification posted now is addressed to.
 struct TopicIndex: Sendable {
-  /// A subscription with an id.
-  ///
-  /// Two are the same only if the `Identity` is the same object: each call of `subscribe` makes one.
-  typealias Named = (node: SubscriptionNode, identity: Identity)
-
   /// The empty end of the chain.
   private var placeholder = Notification()
   /// The notifications that a new subscription gets, of which the number `first` is the one at index 0, as a ring of so
@@ -22,7 +17,7 @@ struct TopicIndex: Sendable {
   /// The same in order.
   var members = MemberList()
   /// Those whose subscriber has an owner, by the owner's address.
-  private var owned = ShardedDictionary<[ObjectIdentifier: SubscriptionNode]>()
+  private var owned = ShardedDictionary<[Int: SubscriptionNode]>()
   /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
@@ -32,7 +27,7 @@ struct TopicIndex: Sendable {
   private(set) var counts = Account()
   private(set) var questions = QuestionAccount()
   /// The subscriptions with ids, by the ids' hashes.
-  private var named = ShardedDictionary<[Named]>()
+  private var named = ShardedDictionary<[SubscriptionNode]>()
   /// Those that have another one's place, which is its serial number.
   var heirs = ShardedDictionary<SubscriptionNode>()
   /// Where the subscriptions come from; at most ``mostSites``.
@@ -72,7 +67,7 @@ struct TopicIndex: Sendable {
     _ content: Notification.Content, to topic: Int, followedBy next: Notification
   ) -> Notification.Content? {
     placeholder.fill(with: content, followedBy: next)
-    let former = keepPosted()
+    let former = isKeeping ? keepPosted() : nil
     if let receipt = content.receipt {
       let place = (topic, posted, receipts.total)
       receipt.open(at: place, addressees: population)
@@ -100,7 +95,7 @@ struct TopicIndex: Sendable {
   mutating func forgetShortages() { shortages &= .max << (population + 1) }
 
   /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
-  @inline(__always)
+  @inline(never)
   private mutating func keepPosted() -> Notification.Content? {
     guard var kept = kept.take() else { return nil }
     defer { self.kept = kept }
@@ -120,8 +115,8 @@ struct TopicIndex: Sendable {
   mutating func keep(_ limit: Int) {
     let (ring, first, former) = kept ?? ([], posted, 0)
     if limit <= former { return }
-    let oldest = ring.isEmpty ? 0 : (posted - first) % ring.count
-    kept = (Array(ring[oldest...] + ring[..<oldest]), posted - ring.count, limit)
+    let sorted = ring.indices.map { ring[(posted - first + $0) % ring.count] }
+    kept = (sorted, posted - ring.count, limit)
   }
 
   /// Keeps none any more.
@@ -165,13 +160,8 @@ struct TopicIndex: Sendable {
     return watchers == nil ? nil : number
   }
 
-  /// The subscription of the object at an address, which may be dead.
-  func subscription(at address: ObjectIdentifier) -> SubscriptionNode? {
-    open[Int(bitPattern: address)]
-  }
-
   /// The subscriptions with an id of that hash.
-  func named(_ hash: Int) -> [Named] { named[hash] ?? [] }
+  func named(_ hash: Int) -> [SubscriptionNode] { named[hash] ?? [] }
 
   /// Adds a subscription, at whose address there must be none.
   mutating func insert(
@@ -180,8 +170,7 @@ struct TopicIndex: Sendable {
     open[node.address] = node
     members.add(node)
     if let owner = node.reference.owner {
-      if owned[owner] == nil { owned[owner] = [:] }
-      owned[owner]?[ObjectIdentifier(node)] = node
+      Self.change(&owned[owner], node, isOwned: true)
     }
     rename(node, to: options?.id)
     addressed += replayed
@@ -228,20 +217,27 @@ struct TopicIndex: Sendable {
   ) {
     guard node.isOpen else { return }
     effects.append(.finish(node, at: posted, as: termination, in: call))
-    if open[node.address] === node { open[node.address] = nil }
+    open[node.address] = nil
     if named.count > 0 { rename(node, from: node.id) }
     if let owner = node.reference.owner {
-      owned[owner]?[ObjectIdentifier(node)] = nil
-      if owned[owner]?.isEmpty == true { owned[owner] = nil }
+      Self.change(&owned[owner], node, isOwned: false)
     }
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    ended[node.endedAddress] = (ended[node.endedAddress] ?? []) + [node]
+    ended[node.endedAddress].add(node)
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
     }
+  }
+
+  private static func change(
+    _ owned: inout [Int: SubscriptionNode]?, _ node: SubscriptionNode, isOwned: Bool
+  ) {
+    owned = owned ?? [:]
+    owned?[Int(bitPattern: ObjectIdentifier(node))] = isOwned ? node : nil
+    if owned?.isEmpty == true { owned = nil }
   }
 
   /// Changes a subscription's place among the ids.
@@ -249,18 +245,13 @@ struct TopicIndex: Sendable {
     _ node: SubscriptionNode, from former: Identity? = nil, to present: Identity? = nil
   ) {
     if former === present { return }
-    if let hash = former?.hash {
-      let others = named(hash).filter { $0.node !== node }
-      named[hash] = others.isEmpty ? nil : others
-    }
-    if let present { named[present.hash] = named(present.hash) + [(node, present)] }
+    if let former { named[former.hash].remove(node) }
+    if let present { named[present.hash].add(node) }
   }
 
   /// Adds the account of an ended one of which nothing runs any more to the sums, once.
   mutating func finish(_ node: SubscriptionNode, with account: (Account, QuestionAccount)) {
-    let address = node.endedAddress
-    guard let all = ended[address], all.contains(where: { $0 === node }) else { return }
-    ended[address] = all.count == 1 ? nil : all.filter { $0 !== node }
+    guard ended[node.endedAddress].remove(node) else { return }
     counts += account.0
     questions += account.1
   }
@@ -283,6 +274,18 @@ struct TopicIndex: Sendable {
   /// Sets the next population to look at, so that the work is proportional to the subscriptions made.
   mutating func didSweep(survivors: Int) {
     sweepPopulation = Swift.max(Self.smallestSweep, survivors * 2)
+  }
+}
+
+extension [SubscriptionNode]? {
+  fileprivate mutating func add(_ node: SubscriptionNode) { self = (self ?? []) + [node] }
+
+  /// - Returns: whether it was there.
+  @discardableResult
+  fileprivate mutating func remove(_ node: SubscriptionNode) -> Bool {
+    guard let index = self?.firstIndex(where: { $0 === node }) else { return false }
+    if self?.count == 1 { self = nil } else { self?.remove(at: index) }
+    return true
   }
 }
 

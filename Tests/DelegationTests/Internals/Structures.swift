@@ -55,11 +55,12 @@ final class Board: Sendable {
     mailbox: DelegateHub.MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil
   ) -> SubscriptionNode {
     topic.subscribe(
-      SubscriptionRequest(
-        object: subscriber,
-        options: SubscriptionOptions(
+      (
+        subscriber,
+        SubscriptionOptions(
           of: 0, id: id.map(Identity.init), policy: mailbox, executor: executor),
-        priority: priority, line: (#fileID, #line)),
+        priority, (#fileID, #line)
+      ),
       reference: WeakReference(subscriber, object: subscriber))
   }
 

@@ -20,7 +20,7 @@ struct WaitingTests {
       Threads.run(4) { thread in
         meeting.await(0)
         if thread < 2 {
-          shared.count.update { $0.add(waiters[thread]) }
+          shared.count.update(.add(waiters[thread]))
         } else {
           // As a handler does that is excused and ends.
           if thread == 2, excused > 0 { now.add(-1) }
@@ -48,7 +48,7 @@ struct WaitingTests {
     }
     Threads.run(2) { thread in
       if thread == 0 {
-        shared.count.update { $0.add(waiter) }
+        shared.count.update(.add(waiter))
       } else {
         while timesAsked.value < 2 { Threads.pause() }
         shared.count.fall()
@@ -133,11 +133,11 @@ private struct CountWorld: SmallWorld {
       case .waitForNone, .waitForOne:
         let limit = step == .waitForOne ? 1 : 0
         waiting.append((Waiter { limit }, limit))
-        shared.count.update { $0.add(waiting.last!.waiter) }
+        shared.count.update(.add(waiting.last!.waiter))
       case .giveUp:
         guard let (waiter, _) = waiting.popLast() else { break }
         waiter.resume(false)
-        shared.count.update { $0.remove(waiter) }
+        shared.count.update(.remove(waiter))
       }
       for (waiter, limit) in waiting where (waiter.outcome == true) != (count <= limit) {
         return "one that waits for \(limit) at \(count)"
