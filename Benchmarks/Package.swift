@@ -26,7 +26,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     // Without its traits: they are for counting allocations, by packages of their own.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
@@ -92,8 +91,9 @@ let package = Package(
       name: "DelegationPage",
       dependencies: [
         .product(name: "Delegation", package: "swift-delegate-hub"),
-        .product(name: "FlyingFox", package: "FlyingFox"),
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       resources: [.embedInCode("page.html")],
@@ -157,6 +157,7 @@ let package = Package(
       dependencies: [
         "ChatServer",
         "ChatServerKit",
+        "DelegationAdapters",
         "DelegationPage",
         .product(name: "Delegation", package: "swift-delegate-hub"),
         .product(name: "InMemoryLogging", package: "swift-log"),

@@ -28,7 +28,7 @@ struct ChatServerProgram: AsyncParsableCommand {
   var page: Int?
   @Option(help: "A file: what it cannot write down is told to nobody.")
   var audit: String?
-  @Option(help: "How many messages of one member pass in ten seconds.")
+  @Option(help: "How many messages of one member pass in ten seconds; to join is one, too.")
   var floodLimit = 20
   @Option(help: "How many connections there may be.")
   var connections = 1000
@@ -83,24 +83,30 @@ struct ChatServerProgram: AsyncParsableCommand {
     if !ending.isDrained { throw ExitCode(75) }
   }
 
-  /// Reads lines on a thread of its own, for `readLine` blocks.
+  /// Reads lines on a thread of its own, which waits for each to be obeyed before the next one.
   private func obeyStandardInput(_ server: ChatServer) {
     Thread.detachNewThread {
       while let line = readLine() {
-        let words = line.split(separator: " ").map(String.init)
+        let isObeyed = DispatchSemaphore(value: 0)
         Task {
-          switch (words.first, words.count) {
-          case ("load", 2):
-            say(server.shelf.load(words[1]) ? "loaded" : "there are \(server.shelf.names)")
-          case ("unload", 2):
-            let left = await server.shelf.unload(words[1])
-            say(left.map { $0.isEmpty ? "unloaded" : "unloaded; \($0)" } ?? "it was not loaded")
-          case ("stats", 1):
-            for (name, hub) in server.chat.hubs { say("\(name):\n\(hub.statistics())") }
-          default: say("load NAME, unload NAME, stats")
-          }
+          await obey(line.split(separator: " ").map(String.init), server)
+          isObeyed.signal()
         }
+        isObeyed.wait()
       }
+    }
+  }
+
+  private func obey(_ words: [String], _ server: ChatServer) async {
+    switch (words.first, words.count) {
+    case ("load", 2):
+      say(server.shelf.load(words[1]) ? "loaded" : "there are \(server.shelf.names)")
+    case ("unload", 2):
+      let left = await server.shelf.unload(words[1])
+      say(left.map { $0.isEmpty ? "unloaded" : "unloaded; \($0)" } ?? "it was not loaded")
+    case ("stats", 1):
+      for (name, hub) in server.chat.hubs { say("\(name):\n\(hub.statistics())") }
+    default: say("load NAME, unload NAME, stats")
     }
   }
 

@@ -58,7 +58,8 @@ public final class Chat: Sendable {
     hub = DelegateHub(configuration)
     var rooms = configuration
     rooms.interceptors = [
-      DeadlineInterceptor(after: limits.hearing) { [roster] call in
+      DeadlineInterceptor(after: limits.hearing, logger: logger) { [page, roster] call in
+        page.note(givenUp: call)
         // The id is the member's name.
         roster.member(named: call.id as? String)?.giveUp()
       }
@@ -94,6 +95,9 @@ public final class Chat: Sendable {
   public func join(_ name: String, as member: String) async -> Answer {
     await hub.delayingDrain {
       if roster.isIn(name, member) { return .refused("you are in \(name)") }
+      guard roster.rooms(of: member) < limits.roomsEach else {
+        return .refused("you are in too many rooms")
+      }
       let mayJoin = await hub[JoinGate.self].vote(
         by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
       ) { try await $0.mayJoin(name, as: member) }

@@ -14,6 +14,8 @@ public struct ChatLimits: Sendable {
   public var mailbox = 256
   /// How many rooms there may be.
   public var rooms = 1000
+  /// In how many of them a member may be.
+  public var roomsEach = 20
   /// How many connections there may be.
   public var connections = 1000
   /// How many bytes a line of a client may have.

@@ -37,7 +37,6 @@ final class Clients: Service {
       let client = try Client(
         wrappingChannelSynchronously: channel,
         configuration: .init(
-          // Half a connection is closed as a whole.
           isOutboundHalfClosureEnabled: false, inboundType: String.self,
           outboundType: ByteBuffer.self))
       // What is written before it is active may be lost.
@@ -134,6 +133,8 @@ struct Listener: Service {
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // What waits for a client that does not read waits in its mailbox, and not in the kernel.
       .childChannelOption(.socketOption(.so_sndbuf), value: 1 << 16)
+      // Who says no more still hears the answers to what was said.
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { [clients] in clients.admit($0) }
       .bind(host: host, port: port).get()
     if let port = server.localAddress?.port { onListening(port) }

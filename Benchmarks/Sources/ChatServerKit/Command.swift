@@ -12,15 +12,21 @@ enum Command: Equatable {
   static let list = "name NAME, join ROOM, say ROOM TEXT, leave ROOM, quit"
 
   init(_ line: String) {
-    // What a terminal would obey is left out.
-    let line = String(String.UnicodeScalarView(line.unicodeScalars.filter(Self.isHarmless)))
-    let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
-    let text = words.count == 3 ? String(words[2]) : ""
+    // Some clients end a line with `\r\n`, which is one character.
+    let words = line.drop { $0 == " " }.split(maxSplits: 2) { $0 == " " || $0 == "\r" }
     switch (words.first, words.count) {
     case ("name", 2): self = Self.word(words[1]).map(Command.name) ?? .malformed(Self.wrongWord)
     case ("join", 2): self = Self.word(words[1]).map(Command.join) ?? .malformed(Self.wrongWord)
     case ("leave", 2): self = Self.word(words[1]).map(Command.leave) ?? .malformed(Self.wrongWord)
-    case ("say", 3): self = .say(room: String(words[1]), text: text)
+    case ("say", 3):
+      // What a terminal would obey is left out.
+      let text = String(String.UnicodeScalarView(words[2].unicodeScalars.filter(Self.isHarmless)))
+      if let room = Self.word(words[1]) {
+        let isSeen = text.unicodeScalars.contains(where: Self.isSeen)
+        self = isSeen ? .say(room: room, text: text) : .malformed("there is nothing to be seen")
+      } else {
+        self = .malformed(Self.wrongWord)
+      }
     case ("help", 1): self = .help
     case ("quit", 1): self = .quit
     default: self = .malformed("that is no command; there are: \(Self.list)")
@@ -30,9 +36,31 @@ enum Command: Equatable {
   private static let wrongWord = "a name has 1 to 32 letters, digits, - and _"
 
   private static func word(_ word: Substring) -> String? {
-    let isWord = word.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
-    // A character may have any number of scalars.
-    return isWord && word.count <= 32 && word.utf8.count <= 128 ? String(word) : nil
+    // Not characters: one may have any number of scalars.
+    let scalars = word.unicodeScalars
+    let isWord = scalars.allSatisfy { isSeen($0) && (isLetter($0) || isMark($0)) }
+    return isWord && scalars.count <= 32 && !isMark(scalars[scalars.startIndex])
+      ? String(word) : nil
+  }
+
+  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber:
+      true
+    default: scalar == "-" || scalar == "_"
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    [.nonspacingMark, .spacingMark].contains(scalar.properties.generalCategory)
+  }
+
+  /// Not so what fills a place and shows nothing, which in some scripts is a letter.
+  private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+    let properties = scalar.properties
+    return !properties.isDefaultIgnorableCodePoint && !properties.isWhitespace
+      && properties.name?.contains("BLANK") != true
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -14,8 +14,8 @@ final class Moderator: ChatExtension, SpeechGate {
   }
 }
 
-/// Objects to more than a number of messages in ten seconds.
-actor FloodLimit: ChatExtension, SpeechGate {
+/// Objects to more than a number of messages in ten seconds; that somebody has joined is one, too.
+actor FloodLimit: ChatExtension, JoinGate, SpeechGate {
   private let limit: Int
   private let clock = ContinuousClock()
   private var window: ContinuousClock.Instant
@@ -26,14 +26,17 @@ actor FloodLimit: ChatExtension, SpeechGate {
     window = clock.now + .seconds(10)
   }
 
-  func maySay(_ message: Message) -> Bool {
+  func mayJoin(_ room: String, as name: String) -> Bool { mayBeHeard(name) }
+  func maySay(_ message: Message) -> Bool { mayBeHeard(message.name) }
+
+  private func mayBeHeard(_ name: String) -> Bool {
     if clock.now >= window {
       // Those of all members go, so passers-by do not pile up.
       counts = [:]
       window = clock.now + .seconds(10)
     }
-    counts[message.name, default: 0] += 1
-    return counts[message.name, default: 0] <= limit
+    counts[name, default: 0] += 1
+    return counts[name, default: 0] <= limit
   }
 }
 

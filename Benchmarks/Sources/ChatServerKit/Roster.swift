@@ -30,6 +30,8 @@ final class Roster: Sendable {
     entries.withLock { entries in name.flatMap { entries[$0]?.member } }
   }
 
+  func rooms(of name: String) -> Int { entries.withLock { $0[name]?.rooms.count ?? 0 } }
+
   func isIn(_ room: String, _ name: String) -> Bool {
     entries.withLock { $0[name]?.rooms[room] != nil }
   }

@@ -58,4 +58,16 @@ extension Logger {
     if let duration = incident.duration { metadata["delegation.duration"] = "\(duration)" }
     log(level: incident.kind == .failed ? .error : .warning, "\(incident)", metadata: metadata)
   }
+
+  /// Logs in one line that a subscription was ended because its handler hangs.
+  func report(givenUp call: DelegateHub.HandlerCall) {
+    let row = call.subscription.statistics
+    error(
+      "\(call.subscriber), subscribed to \(call.protocol) at \(row.site), hung in \(call.call) and was given up",
+      metadata: [
+        "delegation.kind": "givenUp", "delegation.call": "\(call.call)",
+        "delegation.protocol": "\(call.protocol)", "delegation.subscriber": "\(call.subscriber)",
+        "delegation.site": "\(row.site)",
+      ])
+  }
 }

@@ -20,8 +20,13 @@ public final class HubPage: Sendable {
   /// Keeps an incident; those of one subscriber and kind are shown as one, with their number.
   ///
   /// - Parameter incident: the incident.
-  public func note(_ incident: DelegateHub.Incident) {
-    book.withLock { $0.note(incident, at: .now) }
+  public func note(_ incident: DelegateHub.Incident) { note(Report(incident), at: .now) }
+
+  /// Keeps that a subscription was ended because its handler hangs, as an interceptor with a deadline does.
+  ///
+  /// - Parameter call: the handler.
+  public func note(givenUp call: DelegateHub.HandlerCall) {
+    note(Report(givenUp: call), at: .now)
   }
 
   /// What there is to show.
@@ -30,14 +35,35 @@ public final class HubPage: Sendable {
   /// - Returns: what a page shows at this moment.
   /// - Complexity: O(*n* log *n*) in the hubs' *n* subscriptions.
   public func look(at hubs: [(name: String, hub: DelegateHub)]) -> PageState {
-    book.withLock { $0.look(at: hubs, now: .now) }
+    look(at: hubs, now: .now)
   }
 
   /// Takes what was lost until the last look as looked at.
   public func acknowledge() { book.withLock { $0.acknowledge() } }
 
-  func note(need name: String, isMet: Bool) {
-    book.withLock { $0.note(need: name, isMet: isMet, at: .now) }
+  func note(_ report: Report, at now: ContinuousClock.Instant) {
+    book.withLock { $0.note(report, at: now) }
+  }
+
+  func note(need name: String, isMet: Bool, at now: ContinuousClock.Instant = .now) {
+    book.withLock { $0.note(need: name, isMet: isMet, at: now) }
+  }
+
+  func look(
+    at hubs: [(name: String, hub: DelegateHub)], now: ContinuousClock.Instant
+  ) -> PageState {
+    let droppers = book.withLock { $0.droppers }.map {
+      ($0, ($0.isActive, $0.statistics.counts.dropped))
+    }
+    let samples = hubs.map { name, hub in
+      TroubleBook.Sample(
+        name: name, slowAfter: hub.configuration.slowAfter, statistics: hub.statistics())
+    }
+    let seen = book.withLock { book in
+      book.look(at: samples, dropped: Dictionary(droppers) { first, _ in first }, now: now)
+      return book
+    }
+    return seen.state(of: samples, now: now)
   }
 }
 

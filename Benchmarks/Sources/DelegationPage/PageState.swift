@@ -5,7 +5,7 @@
 public struct PageState: Codable, Sendable, Equatable {
   /// Something that is wrong.
   public struct Trouble: Codable, Sendable, Equatable {
-    /// What is wrong: `missing`, `hanging`, or the kind of an incident, such as `failed`, `late` and `dropped`.
+    /// What is wrong: `missing`, `hanging`, `givenUp`, or the kind of an incident, such as `failed`, `late` and `dropped`.
     public var kind: String
     /// The protocol.
     public var `protocol`: String

@@ -142,6 +142,42 @@ struct ChatTests {
     #expect(throws: (any Error).self) { try AuditFile("/no/such/folder") }
   }
 
+  @Test("on a full disk a line is there as a whole or not at all, and what was there stays")
+  func fullDisk() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // A file may have a gigabyte and a few bytes, which stands for the disk: nothing else that is written meanwhile has so
+    // much. All but its end is a hole.
+    let size = 1 << 30
+    var limit = rlimit()
+    guard
+      FileManager.default.createFile(atPath: path, contents: nil), truncate(path, size) == 0,
+      getrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0
+    else { return }
+    let file = try AuditFile(path)
+    let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+    func written() throws -> String {
+      try handle.seek(toOffset: UInt64(size))
+      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+    }
+    try file.write("before")
+    let former = limit
+    let action = signal(SIGXFSZ, SIG_IGN)
+    defer { signal(SIGXFSZ, action) }
+    limit.rlim_cur = rlim_t(size + 20)
+    #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    // Half of it would find a place.
+    #expect(throws: AuditError.self) { try file.write(String(repeating: "x", count: 40)) }
+    #expect(try written() == "before\n")
+    try file.write("short")
+    #expect(throws: AuditError.self) { try file.write("too long for it") }
+    limit = former
+    #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    try file.write(String(repeating: "y", count: 40))
+    #expect(try written() == "before\nshort\n\(String(repeating: "y", count: 40))\n")
+    #expect(file.counts == (3, 2))
+  }
+
   @Test("a member that is slow loses the oldest lines, holds up nobody, and is given up")
   func slow() async {
     var limits = Self.patient

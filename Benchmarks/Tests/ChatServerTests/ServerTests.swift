@@ -15,12 +15,10 @@ struct ServerTests {
       ("say tea hello", "no say who you are: name NAME"), ("name ann", "ok"),
       ("name bob", "no you have a name"), ("join tea", "ok"), ("join tea", "no you are in tea"),
       ("join a b", unknown),
-      (
-        "join \(String(repeating: "x", count: 33))",
-        "no a name has 1 to 32 letters, digits, - and _"
-      ),
+      ("join \u{3164}", "no a name has 1 to 32 letters, digits, - and _"),
       ("say tea hello", "ok"), ("say tea cheap spam", "no that is not welcome here"),
-      ("say coffee hello", "no you are not in coffee"), ("leave tea", "ok"),
+      ("say coffee hello", "no you are not in coffee"),
+      ("say tea \u{2800}", "no there is nothing to be seen"), ("leave tea", "ok"),
       ("leave tea", "no you are not in tea"), ("quit", "bye"),
     ]
     try await serving { _, port, _ in
@@ -38,6 +36,66 @@ struct ServerTests {
       try await Client.talk(to: port) { mallory in
         try await mallory.expect("name Mallory", "ok")
         try await mallory.expect("join tea", "no you may not join tea")
+      }
+    }
+  }
+
+  @Test("a name can be seen, and nothing in it that cannot")
+  func names() {
+    let long = String(repeating: "x", count: 32)
+    for name in ["ann", "Zo\u{308}e", "\u{D55C}\u{AE00}", "\u{3B1}_2-\u{BD}", long] {
+      #expect(Command("name \(name)\r") == .name(name))
+    }
+    let filled = [
+      "\u{3164}", "\u{115F}\u{1160}", "\u{FFA0}", "\u{2800}", "\u{13441}", "\u{17B4}",
+    ]
+    let others = [
+      long + "x", "\u{301}", "a\u{34F}", "a\u{FE0F}", "a\u{200B}", "a\u{AD}b", "\u{202E}a",
+      "a\u{0}", "\u{E0041}", "a!", "\u{1F600}",
+    ]
+    let amid = filled.map { "a\($0)b" }
+    for name in filled + amid + others {
+      guard case .malformed = Command("name \(name)") else {
+        Issue.record("\(Array(name.unicodeScalars))")
+        continue
+      }
+    }
+  }
+
+  @Test("who says no more still gets the answers, and then the connection ends")
+  func halfClosed() async throws {
+    try await serving { _, port, _ in
+      try await Client.talk(to: port) { ann in
+        for line in ["name ann", "join tea", "say tea hello", "say tea spam"] {
+          try await ann.say(line)
+        }
+        ann.finish()
+        var heard: [String] = []
+        while let line = try await ann.read() { heard.append(line) }
+        #expect(
+          heard.filter { ["ok", "no", "by"].contains($0.prefix(2)) }
+            == ["ok", "ok", "ok", "no that is not welcome here", "bye"])
+      }
+    }
+  }
+
+  @Test("nobody takes all rooms, and to come and go counts as talking")
+  func joining() async throws {
+    try await serving {
+      $0.limits.roomsEach = 2
+      $0.extensions = ["moderator", "flood-limit"]
+      $0.floodLimit = 5
+    } _: { _, port, _ in
+      try await Client.talk(to: port) { ann in
+        try await ann.expect("name ann", "ok")
+        for room in ["a", "b"] { try await ann.expect("join \(room)", "ok") }
+        try await ann.expect("join c", "no you are in too many rooms")
+        var answers: Set<String?> = []
+        for _ in 0..<50 {
+          _ = try await ann.ask("leave a")
+          answers.insert(try await ann.ask("join a"))
+        }
+        #expect(answers.contains("no you may not join a"))
       }
     }
   }

@@ -60,7 +60,9 @@ final class Client {
       .channelOption(.socketOption(.so_rcvbuf), value: 4096)
       .connect(host: "127.0.0.1", port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(isOutboundHalfClosureEnabled: true))
         }
       }
     return try await channel.executeThenClose { inbound, outbound in
@@ -70,6 +72,8 @@ final class Client {
 
   func send(_ bytes: [UInt8]) async throws { try await outbound.write(ByteBuffer(bytes: bytes)) }
   func say(_ line: String) async throws { try await send(Array("\(line)\n".utf8)) }
+  /// Says no more.
+  func finish() { outbound.finish() }
 
   /// The next line; `nil` at the end.
   func read() async throws -> String? {

@@ -167,7 +167,7 @@ struct AdapterTests {
     let (given, giveUp) = AsyncStream<String>.makeStream()
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub(
-      DeadlineInterceptor(after: .seconds(1)) { giveUp.yield($0.subscriber) })
+      DeadlineInterceptor(after: .seconds(1), logger: logger) { giveUp.yield($0.subscriber) })
     let (stuck, quick) = (
       Book { _ in
         for await _ in opened {}
@@ -185,6 +185,9 @@ struct AdapterTests {
       break
     }
     #expect(hub[(any Diary).self].count == 1)
+    // One failure is one line.
+    #expect(log.entries.map { "\($0.level)" } == ["error"])
+    #expect("\(log.entries[0].message)".hasSuffix("hung in notify and was given up"))
     open.finish()
     await hub.drain()
     let counts = hub.statistics().counts

@@ -152,7 +152,7 @@ extension Question {
       state.isExpired = true
       return (state.work.release(), state.workers)
     }
-    return withExtendedLifetime(rest) { Set(workers.values.compactMap { $0.worker.running?.node }) }
+    return withExtendedLifetime(rest) { Set(workers.compactMap { $0?.worker.running?.node }) }
   }
 }
 

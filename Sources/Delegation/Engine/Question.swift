@@ -69,8 +69,8 @@ class Question: @unchecked Sendable {
     var work: WorkQueue
     /// Workers read it when they begin to ask: one that waits for an executor keeps nothing that the question captured.
     var held: Held
-    /// The workers that have not left, with their tasks.
-    var workers: [ObjectIdentifier: (worker: Worker, task: Task<Void, any Error>)] = [:]
+    /// The workers with their tasks, in the order in which they came; `nil` in place of those that have left.
+    var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
     /// The inputs that came while another worker counted.
     var queue: [Input] = []
     var waiting: Waiting?
@@ -122,16 +122,17 @@ class Question: @unchecked Sendable {
   ///
   /// With a deadline it does not: a handler that blocks its thread must not keep the caller.
   ///
+  /// - Parameter isCounted: whether the caller is counted already: from now on it is for the question.
   /// - Returns: whether it is decided; if not, it has to ``finish()``.
   @usableFromInline
-  func begin() -> Bool {
+  func begin(isCounted: Bool) -> Bool {
     if let expiry, expiry.deadline.isPast {
       expiry.count(in: self)
       return true
     }
     // The caller is counted before a handler can wait for the rest of the hub, until it has requested the spare worker: the
     // subscribers that are still to be asked are a part of that.
-    core.begin()
+    if !isCounted { core.begin() }
     guard !hasDeadline, core.executor == nil, startInPlace() else { return false }
     core.end()
     return true
@@ -230,8 +231,9 @@ class Question: @unchecked Sendable {
   /// been: apart, if it was decided meanwhile, for the current task may be the caller, which is to go on.
   func keep(_ task: Task<Void, any Error>, of worker: Worker) {
     let (mustCancel, isDecided) = state.withLock { state in
-      if worker.hasLeft { return (false, false) }
-      state.workers[ObjectIdentifier(worker)] = (worker, task)
+      if worker.place < 0 { return (false, false) }
+      state.workers.append((worker, task))
+      worker.place = state.workers.count
       return (isCancelled, state.isDecided)
     }
     if mustCancel { isDecided ? cancelApart([task]) : cancel([task]) }
@@ -256,18 +258,18 @@ class Question: @unchecked Sendable {
 
   /// Notes that the handlers are cancelled, under the lock.
   ///
-  /// - Returns: the tasks that have to be cancelled, as far as they are known.
+  /// - Returns: the tasks that have to be cancelled, as far as they are known, in the order of their workers.
   func beginCancelling(_ state: inout State, except worker: Worker?) -> [Task<Void, any Error>] {
     isCancelledFlag.store(true, ordering: .sequentiallyConsistent)
     if let worker { state.leave(worker) }
-    return state.workers.values.map(\.task)
+    return state.workers.compactMap { $0?.task }
   }
 }
 
 extension Question.State {
   /// Notes that all that a worker's task has yet to do is to end.
   mutating func leave(_ worker: Worker) {
-    worker.hasLeft = true
-    workers[ObjectIdentifier(worker)] = nil
+    if worker.place > 0 { workers[worker.place - 1] = nil }
+    worker.place = -1
   }
 }

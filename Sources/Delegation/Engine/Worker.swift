@@ -23,11 +23,11 @@ final class Worker: @unchecked Sendable {
   ///
   /// Written before the call's number is.
   private let node = Atomic<UInt>(0)
-  /// Whether its task has ended, or all it has yet to do is to end.
+  /// Its place among the question's workers, from 1; 0 until its task is kept, -1 once all it has yet to do is to end.
   ///
   /// Under the question's lock.
   @exclusivity(unchecked)
-  var hasLeft = false
+  var place = 0
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
   /// How its call of a question's handler ends, as far as the handler has told.

@@ -11,10 +11,10 @@ extension DelegateHub {
     /// Where the hub's work and the handlers of its subscribers run; `nil` for Swift's global pool.
     ///
     /// Handlers of a subscription with an executor (`on:`) run there, and those of a closure that says `@MainActor`
-    /// on the main actor. A combiner's `receive` may run on the executor of any subscriber of the call. These run on
-    /// the pool, unless the caller runs on this executor: the part of a question before anybody is asked, and what a
-    /// deadline does, with the combiner's last calls. If ``clock`` is neither a `ContinuousClock` nor a
-    /// `SuspendingClock`, the hub is taken for a test's, and both run on this executor.
+    /// on the main actor. A combiner's `receive` may run on the executor of any subscriber of the call. The part of a
+    /// question before anybody is asked, and what happens at a deadline, with the combiner's last calls, run on the pool,
+    /// or on this executor if the caller does. If ``clock`` is neither a `ContinuousClock` nor a `SuspendingClock`, the
+    /// hub is taken for a test's, and both run on this executor.
     ///
     /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
     /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs there. Handlers
@@ -32,6 +32,8 @@ extension DelegateHub {
     /// A clock that is not the system's is taken for a test's: deadlines then run on ``executor``, and for each one a
     /// task sleeps by the clock until the call has returned. So a test can wait until that many tasks sleep.
     /// With such a clock each call with a deadline takes time and memory in proportion to those under way.
+    ///
+    /// By any clock, a deadline after 2³² seconds or more never comes.
     public var clock: any Clock<Duration>
 
     /// Called with each incident that no caller is told of: a handler that throws, is late or slow, a mailbox

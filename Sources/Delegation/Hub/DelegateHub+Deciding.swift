@@ -31,22 +31,24 @@ extension DelegateHub {
       noteShortage(of: tally.combiner, among: nodes.count, of: recipients.base, in: call)
       return decision
     }
+    // Until the question is: a drain has to see what is between the two as well.
+    var isCounted = false
     // After the combiner, which is the user's and may have given it an executor.
     if deadline == nil, let node = soleSubscription(of: nodes) {
       let worker = beginAsking()
       let answer = await worker.ask(node, in: call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
-      if worker.hasHeir {
-        endAsking(worker)
-      } else {
+      if !worker.hasHeir {
         let decision = tally.count(answer, from: 0) ?? tally.finish()
         endAsking(worker)
         return decision
       }
+      isCounted = true
     }
     return await conduct(
-      asking, in: call, of: recipients, among: nodes, counting: tally, within: deadline)
+      asking, in: call, of: recipients, among: nodes, counting: tally, within: deadline,
+      isCounted: isCounted)
   }
 
   /// Asks subscriptions side by side, and counts their answers.
@@ -59,13 +61,15 @@ extension DelegateHub {
   ///   - first: the position of the first that is asked.
   ///   - tally: counts the answers; it has begun, and has not decided.
   ///   - deadline: the deadline of the decision; `nil` for none.
+  ///   - isCounted: whether the caller is counted as long as nobody is asked; only without a deadline.
   /// - Returns: the decision.
   @_alwaysEmitIntoClient @inline(__always)
   nonisolated func conduct<P, C: Combiner, E>(
     _ asking: some Asking<C.Response, E>, in call: CallKind, of recipients: Recipients<P>,
     among nodes: [SubscriptionNode], from first: Int = 0, counting tally: Tally<C, E>,
-    within deadline: Deadline? = nil
+    within deadline: Deadline? = nil, isCounted: Bool
   ) async -> Result<C.Outcome, E> {
+    // What is called with a question is called with this one: so it has the type that it is cast to.
     let question = TalliedQuestion(
       tally, of: nodes, from: first, admittedBy: recipients.admits, in: core, call,
       expiring: deadline.map { [nodes] in
@@ -88,7 +92,7 @@ extension DelegateHub {
         await asking.answer(of: node, in: question)
       }
     }
-    if !question.begin() { await question.finish() }
+    if !question.begin(isCounted: isCounted) { await question.finish() }
     return TalliedQuestion.takeDecision(of: question)
   }
 
@@ -149,13 +153,15 @@ extension DelegateHub {
       noteShortage(of: combiner, among: nodes.count, of: asking.recipients.base, in: asking.call)
       return outcome
     }
-    // Counted until it is decided: a drain has to see what is between the loop and the rest as well.
+    // Counted until it is decided, or until the question is: a drain has to see what is between the two as well.
     core.begin()
-    defer { core.end() }
     var position = 0
     if core.mayAskInPlace && asking.place == nil {
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
-      if let decision { return try decision.get() }
+      if let decision {
+        core.end()
+        return try decision.get()
+      }
     }
     return try await askRest(of: nodes, from: position, asking, by: combiner).get()
   }
@@ -167,12 +173,9 @@ extension DelegateHub {
     of nodes: [SubscriptionNode], from first: Int, _ asking: AskingInPlace<P, C.Response, E>,
     by combiner: C
   ) async -> Result<C.Outcome, E> {
-    // Interceptors may drain the hub: then the question alone is counted.
-    if core.interception != nil { core.end() }
-    defer { if core.interception != nil { core.begin() } }
-    return await conduct(
+    await conduct(
       asking, in: asking.call, of: asking.recipients, among: nodes, from: first,
-      counting: Tally<C, E>(asking: nodes.count - first, combiner: combiner))
+      counting: Tally<C, E>(asking: nodes.count - first, combiner: combiner), isCounted: true)
   }
 
   /// Asks side by side from the start; clients do not carry its code.

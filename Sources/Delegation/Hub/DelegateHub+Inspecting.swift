@@ -13,9 +13,10 @@ extension DelegateHub {
   /// **Re-entrancy.** Called from a handler, it does not wait for that handler and what is queued behind it,
   /// nor for handlers that wait themselves; it returns them as left. The same holds for a closure in
   /// ``delayingDrain(_:)``. A `Task` that the handler has started counts as the handler, which might await
-  /// it. It does wait for the handler in a `Task.detached`, and in a `Task` that a synchronous handler of a
-  /// notification, or of a question that is asked in a loop, has started. A handler may ask a voter that waits for it,
-  /// as by `drain`: later drains in that handler and in its other voters do not wait for that voter.
+  /// it. Not so a `Task.detached`, nor a `Task` that was started by a synchronous handler, of a notification or of a
+  /// question that is asked in a loop: a drain there waits for the handler. If a handler asks a voter that drains, and so
+  /// waits for the handler, later drains in the handler and in its other voters do not wait for that voter. In a `Task` of
+  /// a voter that nobody awaits, it may not wait for voters of that question that are asked later.
   ///
   /// **Lifetime.** A worker may keep the hub for a moment after it has been counted off. So a hub whose last
   /// reference is released after a drain may die a moment later.

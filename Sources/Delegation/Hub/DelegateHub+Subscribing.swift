@@ -13,7 +13,7 @@ extension DelegateHub {
   ///
   /// **Errors.** A value type as a subscriber stops the program with a message that names it,
   /// because only objects can be held weakly. So does a class in the protocol's place, because no
-  /// call would reach its subscribers.
+  /// call would reach its subscribers, and a mailbox with a limit below 1.
   ///
   /// ```swift
   /// hub.subscribe(audit, to: WorkerDelegate.self)
@@ -48,7 +48,7 @@ extension DelegateHub {
   /// - Complexity: O(1), amortised. With an id that it takes over from a subscriber whose mailbox has a limit,
   ///   O(*n*) in the *n* notifications that wait there. For an object with *n* ended subscriptions to the protocol
   ///   whose handlers have not returned, O(*n*). A take-over also costs O(*n*) in the *n* handlers, of all hubs, that
-  ///   wait in `drain`, `notifyAndWait` or `cancelAndWait`.
+  ///   wait in `drain`, `notifyAndWait` or `cancelAndWait`. While other threads keep replacing the same id, it tries again.
   @discardableResult
   public nonisolated func subscribe<P: Sendable>(
     _ subscriber: P, to protocol: P.Type, priority: Int? = nil,

@@ -41,12 +41,14 @@ extension DelegateHub {
       if claim.isLast { _ = work.release() }
       let asking = turn(value)
       var answer = Answer<Value?, E>.absence
-      if !isApart, !claim.node.hasExecutor {
+      // Read once: the handler may give its subscription an executor.
+      let isElsewhere = isApart || claim.node.hasExecutor
+      if !isElsewhere {
         answer = await worker.ask(claim.node, in: call, absence: .absence) {
           await asking.answer(of: $0, in: nil)
         }
       }
-      if isApart || claim.node.hasExecutor || worker.hasHeir {
+      if isElsewhere || worker.hasHeir {
         answer = await takeTurn(
           of: claim.node, among: recipients, as: worker, in: call,
           within: deadline(by: whole, each: each), asking)

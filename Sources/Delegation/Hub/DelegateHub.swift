@@ -5,14 +5,14 @@
 /// `ask`, `collect`, `askInTurn`, `pass`).
 ///
 /// A call reaches the objects that were subscribed when it was made. The protocol is the key: the protocols
-/// of one hub are independent of each other except for the order of calls.
+/// of one hub are independent of each other.
 ///
 /// **Isolation.** The hub is an actor as a place for extensions of your own: none of its calls runs on it or waits
 /// for it. `forEach` calls handlers where you are; all others run off the actor, and nothing of yours runs under a
 /// lock of the library. So you may call every method from every handler.
 ///
 /// **Order.** Synchronous calls from one thread take effect in program order. All calls on one hub
-/// have one order.
+/// take their snapshots of who is subscribed in one order.
 ///
 /// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///
@@ -39,7 +39,10 @@ public actor DelegateHub {
 
   /// Makes a hub without subscribers.
   ///
+  /// **Errors.** A ``Configuration/slowAfter`` of zero or less stops the program with a message.
+  ///
   /// - Parameter configuration: the hub's settings.
+  /// - Complexity: O(1).
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
     let executor = handlerExecutor(for: configuration.executor)

@@ -2,6 +2,7 @@
 extension Delegates {
   /// Asks every subscriber, side by side, and returns each one's own result.
   ///
+  /// It returns when all have answered, or at the deadline.
   /// An error that a handler throws is that subscriber's result. A subscriber that has not answered at the deadline has
   /// ``DelegateHub/ReplyError/timedOut``; it is cancelled and not waited for. Subscribers that die or are removed before
   /// they are asked, or before the deadline at which they are late, have no reply.

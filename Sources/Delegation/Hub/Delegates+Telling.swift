@@ -124,6 +124,8 @@ extension Delegates where P: Sendable {
   /// that dies, or whose subscription ends, before the actor is free is not called. For a closure that awaits, the
   /// compiler takes the asynchronous form.
   ///
+  /// **Order** and **Errors.** As with the synchronous form.
+  ///
   /// ```swift
   /// hub[DownloadView.self].notify { @MainActor in $0.progress = progress }
   /// ```

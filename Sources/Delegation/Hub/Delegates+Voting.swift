@@ -12,8 +12,9 @@ extension Delegates {
   /// left. One whose subscription has ended before its turn is not asked; if another object has taken its `id:`, that
   /// one is.
   ///
-  /// **Isolation.** Handlers run on the hub's executor or the subscription's, on no actor, with the caller's task-locals
-  /// and the priority that it had when it asked; an `async` method of an actor runs on that actor. A closure that belongs
+  /// **Isolation.** Handlers run on the hub's executor or the subscription's, if there is one, otherwise on the pool or on
+  /// the caller's thread, as above. They run on no actor, with the caller's task-locals and the priority that it had when
+  /// it asked; an `async` method of an actor runs on that actor. A closure that belongs
   /// to an actor, as one that says `@MainActor`, runs there. If it awaits nothing, a subscriber that has been removed
   /// there is not asked afterwards, in any call. One that awaits may still be entered.
   ///

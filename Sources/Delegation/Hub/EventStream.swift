@@ -54,12 +54,14 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     /// The next event; the one before is handled.
     ///
     /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
+    /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next() async -> Event? { await next(isolation: nil) }
 
     /// The next event; the one before is handled.
     ///
     /// - Parameter actor: where the caller is.
     /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
+    /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
       if !Task.isCancelled, let event = await turn.next(until: nil) { return (event as! Event) }
       turn.end(cancelling: Task.isCancelled)
@@ -87,6 +89,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   ///     not wait, and looks at what waits. A poster's closure that suspends, and interceptors, are awaited beyond that.
   ///   - condition: whether it is the one; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end of the stream.
+  /// - Complexity: O(*n*) in the *n* events that it looks at or that a limit drops, apart from the waiting.
   public nonisolated(nonsending) func next(
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
@@ -163,6 +166,7 @@ extension DelegateRegistry {
   ///   - line: the line that waits.
   ///   - condition: whether it is the one; by default any event is.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released.
+  /// - Complexity: O(*n*) in the *n* events that it looks at, apart from the waiting.
   public nonisolated(nonsending) func next<Event: Sendable>(
     within duration: Duration? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     where condition: (Event) -> Bool = { _ in true }

@@ -16,6 +16,8 @@ extension Delegates {
   /// As `notify`: each observer receives one event at a time, in the order of posting. There
   /// is no order across observers.
   ///
+  /// **Isolation** and **Errors.** As with `notify`.
+  ///
   /// - Parameter event: the event.
   /// - Complexity: O(1) in the number of observers.
   @inlinable
@@ -27,8 +29,9 @@ extension Delegates {
 extension DelegateRegistry {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
-  /// The hub keeps the closure. The closure may belong to an actor, as one that says `@MainActor`: it runs there. If the
-  /// subscription has ended before the actor is free it is not called; with an executor, its own or the hub's, it may be.
+  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to an
+  /// actor, as one that says `@MainActor`, and runs there. If the subscription ends before the actor is free, the closure is
+  /// not called, unless the subscription or the hub has an executor: then it may be.
   ///
   /// **Order.** One event at a time, in the order of posting.
   ///

@@ -287,6 +287,9 @@ struct Mailbox: Sendable {
 
   // MARK: Ending
 
+  /// Notes that what is posted after so many notifications is not for the subscription, except what it has taken.
+  mutating func finish(at number: Int) { end = min(end, max(number, position)) }
+
   /// Notes that the subscription goes on.
   ///
   /// - Returns: whether it was to end.

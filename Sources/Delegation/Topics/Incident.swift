@@ -120,7 +120,7 @@ extension DelegateHub.Incident {
     /// A rule needs more answers than there are subscribers to ask, so that it refuses whoever asks.
     ///
     /// As `.unanimous(ofAtLeast: 2)` does if one object is subscribed in place of two. It is reported once for each number
-    /// that is needed, until as many have been subscribed.
+    /// that is needed, until as many have been subscribed; numbers above 62 count as one.
     case tooFew
 
     /// The kind's name.

@@ -16,8 +16,8 @@ extension DelegateHub {
     /// handler is entered there afterwards.
     ///
     /// Notifications that waited are counted as cancelled, and are released before it returns: a `deinit` of an
-    /// object that only they kept alive runs in the caller's place. To cancel again does nothing. If another
-    /// thread is just ending the subscription, that thread counts and releases them.
+    /// object that only they kept alive runs in the caller's place. So do not cancel under a lock that it takes. To cancel
+    /// again does nothing. If another thread is just ending the subscription, that thread counts and releases them.
     ///
     /// **Isolation.** Works from any thread, from every handler and from `deinit`.
     ///

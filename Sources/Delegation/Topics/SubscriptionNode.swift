@@ -123,7 +123,7 @@ final class SubscriptionNode: Sendable {
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
     let loop = contents.withLock { contents in
-      contents.mailbox.end = min(contents.mailbox.end, number)
+      contents.mailbox.finish(at: number)
       return contents.mailbox.isOver ? contents.options?.loop : nil
     }
     loop?.wakeAll(of: self)

@@ -77,6 +77,7 @@ extension Topic {
     if let former {
       // Until a worker is requested for the new one; the former one's may leave from the next line on.
       owner?.begin()
+      index.effects.reserveCapacity(2)
       index.terminate(former, as: .cancelled, isSucceeded: true)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
@@ -107,7 +108,7 @@ extension Topic {
 
   /// Reports that a rule needs more answers than there are subscribers, unless that was done since there were as many.
   func reportShortage(of needed: Int, among present: Int, in call: CallKind) {
-    guard state.withLock({ $0.shortages.insert(needed).inserted }) else { return }
+    guard state.withLock({ $0.noteShortage(of: needed) }) else { return }
     let nobody = BoundSubscriber(to: self)
     let node = makeEnded(
       (nobody, nil, nil, (#fileID, #line)), reference: WeakReference(nobody, object: nobody))

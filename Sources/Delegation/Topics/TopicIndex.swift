@@ -35,8 +35,8 @@ struct TopicIndex: Sendable {
   private var lastSerial = 0
   /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
   var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
-  /// The numbers of answers that rules need and that were reported to be too many.
-  var shortages: Set<Int> = []
+  /// The numbers of answers that rules need and that were reported to be too many, as bits; from 63 on they are one.
+  private var shortages: UInt64 = 0
   private(set) var posted = 0
   private(set) var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
@@ -81,6 +81,18 @@ struct TopicIndex: Sendable {
 
   /// Counts a question that a stream passes over, as a notification that was addressed to it.
   mutating func addQuestion() { addressed += 1 }
+
+  /// Notes that a rule has found fewer subscribers than it needs answers, which there may be by now.
+  ///
+  /// - Returns: whether that is to be reported: it has not been since there were as many.
+  mutating func noteShortage(of needed: Int) -> Bool {
+    let bit: UInt64 = 1 << min(needed, 63)
+    defer { if needed > population { shortages |= bit } }
+    return shortages & bit == 0
+  }
+
+  /// Forgets the numbers that are met.
+  mutating func forgetShortages() { shortages &= .max << (population + 1) }
 
   /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
   @inline(never)

@@ -41,7 +41,6 @@ struct SeamSamples {
   @Test("half a minute passes in no time")
   func seam() {
     let sleeper = Sleeper()
-    // sample: A test by the seam
     let (executor, clock) = (ManualExecutor(), ManualClock())
     let doorbell = Doorbell(hub: DelegateHub(on: executor, clock: clock))
     doorbell.delegates.subscribe(sleeper)
@@ -51,7 +50,6 @@ struct SeamSamples {
     clock.advance(by: .seconds(30))
     executor.run()
     #expect(isOpened.value == false)
-    // end of sample
     withExtendedLifetime(sleeper) {}
   }
 

@@ -52,5 +52,18 @@ struct PlantedFaultTests {
     stage.hub.unsubscribe(other)
     for _ in 0..<2 { vote() }
     #expect(incidents.count == 2)
+    // One that took the list before the other one subscribed tells of it afterwards, and the next shortage is told as well.
+    let token = stage.hub.subscribe(other, to: Listener.self)
+    let topic = stage.hub.core.topics.find(Listener.self, owner: stage.hub.core)
+    topic.reportShortage(of: 2, among: 1, in: .vote)
+    token.cancel()
+    for _ in 0..<2 { vote() }
+    #expect(incidents.count == 4)
+    // So it is of calls that are for some of them; and what is remembered does not grow with the numbers.
+    let some = stage.hub[Listener.self].conforming(to: (any Bystander).self)
+    for needed in [2..<70, 2..<70].joined() {
+      _ = stage.perform { _ in await some.vote(by: .atLeast(needed)) { _ in true } }
+    }
+    #expect(incidents.count == 4 + 61)
   }
 }

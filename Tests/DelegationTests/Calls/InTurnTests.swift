@@ -119,6 +119,22 @@ struct InTurnTests {
     withExtendedLifetime(last) {}
   }
 
+  @Test("one that is given an executor by its own handler is not asked again")
+  func movedMeanwhile() async {
+    let (hub, queue) = (DelegateHub(), MarkedQueue.make("own"))
+    let places = Recorder<String>()
+    hub.cast(2)
+    for _ in 0..<2 {
+      let value = await hub[Listener.self].pass(0) { probe, value in
+        places.record(MarkedQueue.current)
+        hub.subscribe(probe, to: Listener.self, on: DispatchQueueExecutor(queue))
+        return value + 1
+      }
+      #expect(value == 2)
+    }
+    #expect(places.history == ["elsewhere", "elsewhere", "own", "own"])
+  }
+
   @Test("an error ends the call; an answer before it is the outcome")
   func errors() {
     let probes = stage.cast(3)

@@ -134,6 +134,30 @@ struct QuestionTests {
     }
   }
 
+  @Test(
+    "handlers are cancelled in the order in which they were asked, whoever cancels",
+    arguments: [nil, Duration.seconds(1)], [false, true])
+  func cancellationOrder(limit: Duration?, isDecided: Bool) {
+    let (stage, gate, cancelled) = (Stage(), Gate(), Recorder<Int>())
+    stage.cast(9)
+    let vote = stage.start { hub in
+      await hub[Listener.self].vote(within: limit, absent: .abstains) { probe in
+        if isDecided, probe.name == "8" { return false }
+        await withTaskCancellationHandler {
+          await gate.pass()
+        } onCancel: {
+          cancelled.record(Int(probe.name)!)
+        }
+        return true
+      }
+    }
+    if !isDecided { vote.cancel() }
+    stage.run()
+    #expect(cancelled.history == Array(0..<(isDecided ? 8 : 9)))
+    #expect((vote.result == false) == isDecided)
+    stage.open(gate)
+  }
+
   @Test("at the deadline who has not answered counts as absent says", arguments: [1, 3])
   func late(count: Int) {
     let stage = Stage { $0.onIncident = { _ in } }

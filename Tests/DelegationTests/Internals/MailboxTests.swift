@@ -28,6 +28,10 @@ struct MailboxTests {
     }
     content.run()
     #expect(numbers.history == [2])
+    // Whoever finishes it may have counted what was posted before it went on.
+    var finished = mailbox
+    finished.finish(at: 1)
+    #expect(finished.isOver == false && finished.account(published: finished.end).waiting == 0)
     // One that ends passes the receipts of what was posted since it subscribed, and no others.
     let remains = mailbox.terminate(at: 4, as: .expired)
     #expect(remains?.exempt == 0)
@@ -113,7 +117,7 @@ private struct MailboxWorld: SmallWorld {
     case .close(let termination): fault = close(termination)
     case .finish:
       isFinished = true
-      mailbox.end = published
+      mailbox.finish(at: published)
     case .takeOver: fault = takeOver()
     case .advanceOld:
       let step = old?.mailbox.advance(after: .handled, published: nil)

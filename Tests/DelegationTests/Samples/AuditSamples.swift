@@ -34,7 +34,7 @@ struct Bank: Sendable {
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Many entries: up to 30 wait for the audits, and the caller is slowed down to what they can write.
+  /// Up to 30 entries wait; the caller is slowed down to what the audits can write.
   func note(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
     // It may still wait. Whoever has failed or missed it by now has lost it, and so has everybody if nobody is there.

@@ -64,7 +64,7 @@ enum ClosedSamples {
     let filterCount: Int
 
     // sample: A chain that fails closed
-    /// The message as the filters leave it; `nil` if one of them stops it or has not seen it.
+    /// `nil` if a filter stops it or has not seen it.
     func screened(_ message: String) async -> String? {
       let passed = await hub[MessageFilter.self].pass(
         (text: message, seen: 0), within: .milliseconds(200), absent: .counts(as: nil)

@@ -44,7 +44,7 @@ distributed actor Doormen: LifecycleWatch {
     self.actorSystem = actorSystem
   }
 
-  /// Subscribes every doorman in the cluster, those who are there and those to come.
+  /// Subscribes the doormen who are there and those to come.
   func run() async {
     for await doorman in await actorSystem.receptionist.listing(of: .doormen) {
       hub.subscribe(doorman, to: Gatekeeper.self, mailbox: .dropOldest(limit: 1_000))
