@@ -42,11 +42,13 @@ struct MemberList: Sendable {
   /// Empties the list, as nobody is subscribed.
   ///
   /// - Returns: what was in it, for the caller to release outside the lock.
-  mutating func removeAll() -> [[SubscriptionNode]] {
-    if endedCount == 0 { return [] }
+  mutating func removeAll() -> Removed {
+    if endedCount == 0 { return ([], []) }
     defer { (ordered, added, endedCount, merged) = ([], [], 0, version) }
-    return [ordered, added]
+    return (ordered, added)
   }
+
+  typealias Removed = ([SubscriptionNode], [SubscriptionNode])
 
   /// Changes a subscription's priority.
   mutating func rank(_ node: SubscriptionNode, _ rank: Int) {

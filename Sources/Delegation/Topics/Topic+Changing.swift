@@ -38,7 +38,7 @@ extension Topic {
   /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
   private typealias Rest = (
     effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Int: AsyncStream<Void>.Continuation]?,
-    former: [[SubscriptionNode]]
+    former: MemberList.Removed
   )
 
   /// Not inlined, as what follows: `update` has many copies.
@@ -46,11 +46,12 @@ extension Topic {
   private func endSection(_ index: inout TopicIndex, wasEmpty: Bool) -> Rest {
     defer { index.effects = [] }
     let isEmpty = index.population == 0
+    let hasChanged = wasEmpty != isEmpty
     isHeard.store(!isEmpty || index.isKeeping, ordering: .releasing)
     index.forgetShortages()
     // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
-    let former = isEmpty ? index.members.removeAll() : []
-    return (index.effects, index.isHeavy, wasEmpty == isEmpty ? nil : index.watchers, former)
+    let former = isEmpty ? index.members.removeAll() : ([], [])
+    return (index.effects, index.isHeavy, hasChanged ? index.watchers : nil, former)
   }
 
   @inline(never)

@@ -77,6 +77,7 @@ extension Topic {
     if let former {
       // Until a worker is requested for the new one; the former one's may leave from the next line on.
       owner?.begin()
+      index.effects.reserveCapacity(2)
       index.terminate(former, as: .cancelled, isSucceeded: true)
       // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
