@@ -119,6 +119,7 @@ struct Calls {
       check(await stream.next() == 7)
     }
     stream.subscription.cancel()
+    check(await iterator.next() == nil)
     await count("`once`, and the event") {
       events.registry.once { _ in }
       events.post(7)
