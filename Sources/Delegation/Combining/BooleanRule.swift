@@ -37,11 +37,8 @@ public struct BooleanRule: Combiner {
     let quorum = quorum ?? 0
     // Not `precondition`: its message is not printed in release builds.
     if Swift.min(number, quorum) < 0 { Self.refuse(number, quorum: quorum) }
-    self.outcome = outcome
-    self.counted = counted
-    self.weight = weight
-    needed = Self.clamped(number)
-    spare = -Self.clamped(quorum)
+    (self.outcome, self.counted, self.weight) = (outcome, counted, weight)
+    (needed, spare) = (Self.clamped(number), -Self.clamped(quorum))
   }
 
   /// Limits a number to 2^29, which is more than a hub has subscribers, so that sums do not overflow.

@@ -75,8 +75,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   ///   - hasDeadline: whether ``expire(counting:)`` may be called.
   @inlinable
   init(asking count: Int, combiner: C, hasDeadline: Bool = false) {
-    self.combiner = combiner
-    outstanding = count
+    (self.combiner, outstanding) = (combiner, count)
     isOutstanding = hasDeadline ? Array(repeating: true, count: count) : nil
   }
 
@@ -142,8 +141,7 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
   /// Releases what was needed only to decide, because a late handler keeps the tally.
   @inlinable
   mutating func clear() {
-    isOutstanding = nil
-    combiner = nil
+    (isOutstanding, combiner) = (nil, nil)
   }
 
   @inlinable

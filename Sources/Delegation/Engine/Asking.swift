@@ -50,7 +50,7 @@ struct AskingForResponse<P, Response: Sendable, Failure: Error>: Asking {
     late = absence?.late()
   }
 
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
@@ -84,7 +84,7 @@ struct AskingForVote<P, Failure: Error>: Asking {
   @inlinable
   var call: CallKind { .vote }
 
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Bool, Failure> {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
@@ -119,7 +119,7 @@ struct AskingToPass<P, Value: Sendable, Failure: Error>: Asking {
   @inlinable
   var call: CallKind { .pass }
 
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Value?, Failure> {
     guard let subscriber = node.subscriber(in: recipients, for: call) else { return node.absence() }
     do throws(Failure) {
@@ -138,7 +138,7 @@ struct AskingForReply<Inner: Asking>: Asking {
   @inlinable
   init(_ inner: Inner) { self.inner = inner }
 
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func answer(
     of node: SubscriptionNode, in question: Question?
   ) async -> Answer<DelegateHub.Reply<Inner.Response>, Never> {
@@ -206,9 +206,7 @@ extension DelegateHub {
 
     @usableFromInline
     init(of node: SubscriptionNode, result: Result<Value, any Error>) {
-      id = node.id
-      subscription = Subscription(node: node)
-      self.result = result
+      (id, subscription, self.result) = (node.id, Subscription(node: node), result)
     }
   }
 

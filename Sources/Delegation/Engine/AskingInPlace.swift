@@ -21,7 +21,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   }
 
   /// Asks one subscriber, on the closure's actor if it belongs to one.
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
     guard let place else { return answerHere(of: node) }
@@ -54,7 +54,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
   ///
   /// - Returns: the decision; `nil` at a subscription that needs more than a loop.
-  @inlinable @inline(never)
+  @_alwaysEmitIntoClient @inline(never)
   func ask<C: Combiner>(
     _ nodes: [SubscriptionNode], from position: inout Int, counting combiner: inout C
   ) -> Result<C.Outcome, Failure>? where C.Response == Response {

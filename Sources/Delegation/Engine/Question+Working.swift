@@ -90,7 +90,7 @@ extension Question {
   ///   - take: counts the answer to a claim, when the handler has returned, and claims the next one.
   ///   - ask: asks one subscriber.
   /// - Returns: a claimed subscription that has an executor of its own; `nil` when done.
-  @inlinable @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func run<Response, Failure>(
     from first: Claim, as worker: Worker,
     counting take: (Answer<Response, Failure>, Claim) -> Claim?,

@@ -82,10 +82,7 @@ class Question: @unchecked Sendable {
     to nodes: consuming [SubscriptionNode], from first: Int, admittedBy admits: RecipientFilter?,
     of core: HubCore, in call: CallKind, until deadline: Deadline?, _ ask: @escaping Ask
   ) {
-    self.core = core
-    caller = Caller.present
-    self.admits = admits
-    self.call = call
+    (self.core, caller, self.admits, self.call) = (core, Caller.present, admits, call)
     (self.deadline, hasDeadline) = (deadline, deadline != nil)
     state = Lock(State(work: WorkQueue(nodes, from: first), held: Held(ask: ask)))
   }

@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// One task that runs handlers one after another: which of its calls is running, and how that ends.
 ///
@@ -17,7 +17,6 @@ final class Worker: @unchecked Sendable {
   /// Twice the number of the latest call, plus 1 while its handler is running.
   ///
   /// It is one word, so that a call is never taken for another one. Only the worker writes it.
-  @usableFromInline
   let word = Atomic<UInt64>(0)
   /// The identity of the subscription that a question's worker asks, as bits.
   ///
@@ -50,9 +49,7 @@ final class Worker: @unchecked Sendable {
   var isAttending: Bool { caller == nil }
 
   init(for hub: Int, caller: Caller?, only isSingle: Bool = false) {
-    self.hub = hub
-    self.caller = caller
-    self.isSingle = isSingle
+    (self.hub, self.caller, self.isSingle) = (hub, caller, isSingle)
   }
 
   /// Notes that a handler of a subscription begins.
@@ -74,7 +71,7 @@ final class Worker: @unchecked Sendable {
   /// Notes that a handler begins.
   ///
   /// - Returns: the call's number, from 1.
-  @inlinable
+  @usableFromInline
   func begin() -> UInt64 {
     let call = word.load(ordering: .relaxed) >> 1 &+ 1
     word.store(call << 1 | 1, ordering: .releasing)
@@ -85,7 +82,6 @@ final class Worker: @unchecked Sendable {
   ///
   /// Must be called before the subscription's or the hub's count of handlers falls: a wait must not excuse
   /// a handler that is no longer counted.
-  @inlinable
   func end() {
     word.store(word.load(ordering: .relaxed) & ~1, ordering: .sequentiallyConsistent)
   }
@@ -153,8 +149,7 @@ final class Worker: @unchecked Sendable {
   ///   - place: the actor that the handler belongs to.
   ///   - handler: asks the subscriber.
   /// - Returns: the result.
-  @inlinable
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func ask<Result>(
     _ node: SubscriptionNode, in call: CallKind, absence: Result,
     on place: isolated (any Actor)? = nil,

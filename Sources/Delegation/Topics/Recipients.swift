@@ -42,8 +42,7 @@ extension Recipients {
   }
 
   /// The subscriber, if it is alive and conforms.
-  @inlinable
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func load(_ reference: borrowing WeakReference) -> P? {
     if admits == nil { return reference.load(as: P.self) }
     return loadIfAdmitted(reference)
@@ -77,8 +76,7 @@ extension SubscriptionNode {
   /// The subscriber, for a question.
   ///
   /// - Returns: `nil` if it is not in the recipients, or if it has died, which terminates the subscription.
-  @inlinable
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
     if let subscriber = recipients.load(reference) {
       noteHeard()
@@ -91,8 +89,7 @@ extension SubscriptionNode {
   /// Calls the subscriber on the current thread, if its subscription is open, and counts that as an answer.
   ///
   /// - Returns: what the closure returned; `nil` if nobody was called.
-  @inlinable
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func call<P, R, E>(
     in recipients: Recipients<P>, for call: CallKind,
     _ body: (P) throws(E) -> R
