@@ -40,7 +40,7 @@ struct Loss {
   typealias Instant = ContinuousClock.Instant
 
   private static let dropperLimit = 1000
-  private static let subscriberLimit = 100
+  private static let subscriberLimit = 1000
 
   /// How often it was.
   private(set) var count = 0
@@ -97,7 +97,8 @@ struct Loss {
 
   func trouble(kind: String, protocol name: String, now: Instant) -> PageState.Trouble {
     let times = count == 1 ? "once" : "\(count) times"
-    let others = subscribers.count > 1 ? " and \(subscribers.count - 1) more" : ""
+    let least = subscribers.count == Self.subscriberLimit ? "at least " : ""
+    let others = subscribers.count > 1 ? " and \(least)\(subscribers.count - 1) more" : ""
     let (what, whom) =
       switch kind {
       case "dropped":
