@@ -190,6 +190,7 @@ extension Delivery {
     as present: inout Worker?
   ) async -> Notification.Fate {
     let worker = present ?? Worker(for: core.number, caller: nil)
+    if present == nil { worker.task = HandlerContext.currentTask }
     present = worker
     guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
