@@ -236,8 +236,8 @@ extension HubCore: TopicOwner {
 
   /// Not inlined, as it would make each delivery dearer.
   @inline(never)
-  func requestWorker(for node: SubscriptionNode) {
-    Delivery([node], for: self).requestWorker()
+  func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
+    Delivery([node], for: self, priority: priority).requestWorker()
   }
 
   func sweep(_ topic: Topic) {
