@@ -190,6 +190,7 @@ extension Delivery {
     as present: inout Worker?
   ) async -> Notification.Fate {
     let worker = present ?? Worker(for: core.number, caller: nil)
+    if present == nil { worker.task = HandlerContext.currentTask }
     present = worker
     guard node.mayHandle else { return .expired }
     node.noteHeard(by: node.reference)
@@ -235,8 +236,8 @@ extension HubCore: TopicOwner {
 
   /// Not inlined, as it would make each delivery dearer.
   @inline(never)
-  func requestWorker(for node: SubscriptionNode) {
-    Delivery([node], for: self).requestWorker()
+  func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
+    Delivery([node], for: self, priority: priority).requestWorker()
   }
 
   func sweep(_ topic: Topic) {

@@ -71,18 +71,38 @@ struct HandlerContext: Sendable {
 
 /// The loops of streams that have an event in hand, by their tasks: what they call is not within a handler's closure.
 extension HandlerContext {
-  private typealias Noted = (loop: HandlerContext, outer: HandlerContext?)
+  private typealias Noted = (loop: HandlerContext, owner: HandlerContext?, order: Int)
 
-  private static let noted = Lock<[UInt64: [Noted]]>([:])
+  /// By their workers, for a task may have a thousand.
+  private static let noted = Lock<[UInt64: [ObjectIdentifier: Noted]]>([:])
   /// How many tasks have any: most programs wait for no lock.
   private static let notedCount = Atomic(0)
+  /// How many of them have several.
+  private static let severalCount = Atomic(0)
+  /// How many loops have been noted.
+  private static let latest = Atomic(0)
 
-  /// Those of the current task; not if the handler that it ran in has returned since, in which one had been taken.
+  /// Whether the latest loop of a task may not be the one that goes on.
+  static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
+
+  /// Those of the current task, the latest last; not if the handler whose task it was has returned since.
   private static var loops: [HandlerContext] {
     guard notedCount.load(ordering: .relaxed) > 0, let task = currentTask,
       let all = noted.withLock({ $0[task] })
     else { return [] }
-    return all.filter { $0.outer?.isRunning ?? true }.compactMap(\.loop.running)
+    return all.values.filter { $0.owner?.isRunning ?? true }.sorted { $0.order < $1.order }
+      .compactMap(\.loop.running)
+  }
+
+  /// The handler after which the current task runs others, if it is a worker's: not that of another task, which this
+  /// one has inherited, nor one in whose caller's task it runs.
+  static var owner: HandlerContext? {
+    let task = currentTask
+    var next = bound
+    while let context = next, context.worker.task != task {
+      next = context.worker.task == nil ? context.worker.caller?.awaiting.last : nil
+    }
+    return next
   }
 
   /// The number of the current task.
@@ -95,18 +115,19 @@ extension HandlerContext {
   /// - Parameters:
   ///   - loop: the loop, with the call that is running.
   ///   - task: the task.
-  ///   - outer: the handler that the task runs in.
+  ///   - owner: the handler whose task it is.
   ///   - isInHand: whether it has.
   static func note(
-    _ loop: HandlerContext, in task: UInt64, within outer: HandlerContext?, isInHand: Bool
+    _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
   ) {
     noted.withLock { noted in
-      // Changed in place: no array is made for it.
-      var all = noted.removeValue(forKey: task) ?? []
-      if let index = all.firstIndex(where: { $0.loop.worker === loop.worker }) {
-        all.remove(at: index)
-      }
-      if isInHand { all.append((loop, outer)) }
+      // Changed in place: no dictionary is made for it.
+      var all = noted.removeValue(forKey: task) ?? [:]
+      let order = latest.wrappingAdd(1, ordering: .relaxed).newValue
+      let former = all.count
+      all[ObjectIdentifier(loop.worker)] = isInHand ? (loop, owner, order) : nil
+      let change = (all.count > 1 ? 1 : 0) - (former > 1 ? 1 : 0)
+      severalCount.wrappingAdd(change, ordering: .relaxed)
       if !all.isEmpty { noted[task] = all }
       notedCount.store(noted.count, ordering: .relaxed)
     }

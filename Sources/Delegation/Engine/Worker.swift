@@ -27,6 +27,11 @@ final class Worker: @unchecked Sendable {
   /// Under the question's lock.
   @exclusivity(unchecked)
   var place = 0
+  /// The task that runs nothing but its handlers; `nil` if it asks in its caller's, and for a loop over a stream.
+  ///
+  /// Written before the first of them begins.
+  @exclusivity(unchecked)
+  var task: UInt64?
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
   /// How its call of a question's handler ends, as far as the handler has told.

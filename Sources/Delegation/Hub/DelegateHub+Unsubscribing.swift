@@ -80,8 +80,8 @@ extension DelegateHub {
 
   /// Ends all subscriptions that were made with an id.
   ///
-  /// When it returns, no call of this hub starts on those subscribers any more. Does nothing if there
-  /// are none.
+  /// When it returns, no call of this hub starts on those subscribers any more, as with
+  /// ``unsubscribe(_:from:)``. Does nothing if there are none.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
   /// on the caller's thread, under no lock.
@@ -95,7 +95,8 @@ extension DelegateHub {
 
   /// Ends all subscriptions to a protocol.
   ///
-  /// When it returns, no call of that protocol starts on the former subscribers.
+  /// When it returns, no call of that protocol starts on the former subscribers, as with
+  /// ``unsubscribe(_:from:)``.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///

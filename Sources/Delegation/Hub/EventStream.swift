@@ -20,8 +20,8 @@
 /// handler. It does in a task that the body starts: there `drain` waits for the body.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
-/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. Whoever calls `receive` on it
-/// otherwise gets an error.
+/// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call
+/// `receive` on it otherwise is an error, which is thrown unless a loop takes an event at that moment.
 ///
 /// ```swift
 /// let stream = events.registry.stream()
@@ -185,9 +185,9 @@ final class StreamTurn {
   private let source: AnyObject
   private let worker: Worker
   private var hand: StreamLoop.Hand?
-  /// The task in whose body the event is, and the handler that it was in when that began.
+  /// The task in whose body the event is, and the handler that owned it when that began.
   private var task: UInt64?
-  private var outer: HandlerContext?
+  private var owner: HandlerContext?
 
   init(_ loop: StreamLoop, of node: SubscriptionNode, keeping source: AnyObject) {
     self.loop = loop
@@ -259,21 +259,24 @@ final class StreamTurn {
   private func begin() {
     _ = worker.begin()
     let current = HandlerContext.currentTask
-    if task == current, outer?.isRunning ?? true { return }
-    leaveTask()
-    (task, outer) = (current, HandlerContext.bound)
+    if task != current || owner?.isRunning == false {
+      leaveTask()
+      (task, owner) = (current, HandlerContext.owner)
+    } else if !HandlerContext.maySwitchLoops {
+      return
+    }
     note(isInHand: true)
   }
 
   private func leaveTask() {
     note(isInHand: false)
-    (task, outer) = (nil, nil)
+    (task, owner) = (nil, nil)
   }
 
   private func note(isInHand: Bool) {
     guard let task else { return }
     let context = HandlerContext(worker: worker, call: 0, node: node)
-    HandlerContext.note(context, in: task, within: outer, isInHand: isInHand)
+    HandlerContext.note(context, in: task, of: owner, isInHand: isInHand)
   }
 }
 

@@ -156,7 +156,7 @@ final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   }
 
   private func receive(_ event: Event, on actor: isolated any Actor) async throws {
-    guard place.mayCall else { return HandlerContext.noteUnasked() }
+    guard place.mayCall else { return place.noteUnasked() }
     try await body(event)
   }
 }
@@ -181,12 +181,12 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 
   func receive(_ event: Event) async throws {
     if let actor = body.isolation { return try await receive(event, on: actor) }
-    guard let owner = owner as? Owner else { return HandlerContext.noteUnasked() }
+    guard let owner = owner as? Owner else { return place.noteUnasked() }
     try await body(owner, event)
   }
 
   private func receive(_ event: Event, on actor: isolated any Actor) async throws {
-    guard place.mayCall, let owner = owner as? Owner else { return HandlerContext.noteUnasked() }
+    guard place.mayCall, let owner = owner as? Owner else { return place.noteUnasked() }
     try await body(owner, event)
   }
 }
@@ -197,6 +197,14 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 extension SetOnce where Object == SubscriptionNode {
   /// Whether the closure may be called: not if the subscription has ended.
   fileprivate var mayCall: Bool { load()?.mayHandle ?? true }
+
+  /// Notes that the closure was not called; not in another handler, which may call an observer as it calls anything.
+  fileprivate func noteUnasked() {
+    guard let node = load(), let handler = HandlerContext.bound, handler.isHandler(of: node),
+      handler.isRunning
+    else { return }
+    HandlerContext.noteUnasked()
+  }
 
   fileprivate func open(_ subscription: DelegateHub.Subscription) -> DelegateHub.Subscription {
     _ = load(orSetting: subscription.node)

@@ -52,8 +52,9 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
     self.object = object
     identity = ObjectIdentifier(object)
     // The image of one that stands for another object would not tell that this has died.
-    if let owner = (object as? BoundSubscriber)?.owner {
-      (isRebuilt, rest) = (false, Unmanaged.passUnretained(owner).toOpaque())
+    if let bound = object as? BoundSubscriber {
+      // An owner that is being released is dead, and has no address any more.
+      (isRebuilt, rest) = (false, Unmanaged.passUnretained(bound.owner ?? bound).toOpaque())
     } else {
       let words = Self.words(of: subscriber)
       isRebuilt = words?.0 == Unmanaged.passUnretained(object).toOpaque()

@@ -141,7 +141,7 @@ extension SubscriptionNode {
   func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
-    if case .more = step { topic.owner?.requestWorker(for: self) }
+    if case .more = step { topic.owner?.requestWorker(for: self, priority: Task.currentPriority) }
     if case .over = step { topic.terminateIfOver(self) }
     return step
   }
@@ -154,7 +154,8 @@ extension SubscriptionNode {
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published)
     }
-    if mustRequest { topic.owner?.requestWorker(for: self) }
+    // Not with that of the task that subscribes.
+    if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }
   }
 
   /// The other subscriptions of the same object that have ended and whose handlers may run.

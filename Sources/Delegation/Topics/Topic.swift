@@ -15,7 +15,7 @@ protocol TopicOwner: AnyObject, Sendable {
   /// Must not be called under a lock.
   func report(_ incident: DelegateHub.Incident)
   /// Requests a worker for a subscription that has pending notifications.
-  func requestWorker(for node: SubscriptionNode)
+  func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
   /// Looks for dead subscribers in a task of its own, and counts it off.
   func sweep(_ topic: Topic)
 }

@@ -27,7 +27,7 @@ final class Board: Sendable {
     func begin() { core.begin() }
     func end() { core.end() }
     func report(_ incident: DelegateHub.Incident) {}
-    func requestWorker(for node: SubscriptionNode) {
+    func requestWorker(for node: SubscriptionNode, priority: TaskPriority) {
       core.begin()
       requested.withLock { $0.append(node) }
     }
