@@ -283,11 +283,12 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Goes on beyond the end, at which it is, as its handler may hang: so that no more is kept than may wait if the end is
-  /// taken back. What it passes is cancelled.
+  /// Cancels what comes after the end, where it is, beyond what may wait there if the end is taken back.
+  ///
+  /// Its handler may hang.
   ///
   /// - Returns: as ``dropOldest(published:)``.
-  /// Goes on beyond the end, so that a hung handler keeps no more than may wait if the end is taken back.
+  mutating func dropBeyondEnd(published: Int) -> Remains? {
     let count = published - position - (flags.contains(.endsForGood) ? 0 : limit)
     if count <= 0 { return nil }
     defer { end = position }
@@ -367,7 +368,8 @@ struct Mailbox: Sendable {
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
     if !hasEnded { account.waiting = published - position }
-    if hasEnded, termination == .expired { account.expired = lost } else { account.cancelled = lost }
+    let isExpired = hasEnded && termination == .expired
+    (account.expired, account.cancelled) = isExpired ? (lost, 0) : (0, lost)
     return account
   }
 }
