@@ -25,10 +25,11 @@ extension SubscriptionNode {
     var pieces: [Mailbox.Remains] = []
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
-        let isAtEnd = contents.mailbox.position >= contents.mailbox.end
-        let rest = isAtEnd ? passEnd(&contents.mailbox) : nil
-        let published = published(to: contents.mailbox)
-        let piece = rest ?? contents.mailbox.dropOldest(published: published)
+        var published = published(to: contents.mailbox)
+        var piece = contents.mailbox.dropOldest(published: published)
+        if contents.mailbox.position >= contents.mailbox.end {
+          piece = passEnd(&contents.mailbox, &published)
+        }
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
         return (body(&contents, published), piece)
       }
@@ -40,9 +41,11 @@ extension SubscriptionNode {
   }
 
   @inline(never)
-  private func passEnd(_ mailbox: inout Mailbox) -> Mailbox.Remains? {
-    let published = published
-    return isOpen ? mailbox.dropBeyondEnd(published: published) : nil
+  private func passEnd(_ mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
+    let all = self.published
+    guard published != nil, isOpen else { return nil }
+    defer { published = mailbox.end }
+    return mailbox.dropBeyondEnd(published: all)
   }
 
   /// Passes the receipts of what was dropped, and reports that; not inlined, for `touch` has many copies.
