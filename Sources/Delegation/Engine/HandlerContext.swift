@@ -71,16 +71,14 @@ struct HandlerContext: Sendable {
 
 /// The loops of streams that have an event in hand, by their tasks: what they call is not within a handler's closure.
 extension HandlerContext {
-  private typealias Noted = (loop: HandlerContext, owner: HandlerContext?, order: Int)
+  private typealias Noted = (loop: HandlerContext, owner: HandlerContext?)
 
-  /// By their workers, for a task may have a thousand.
-  private static let noted = Lock<[UInt64: [ObjectIdentifier: Noted]]>([:])
+  /// The latest last.
+  private static let noted = Lock<[UInt64: [Noted]]>([:])
   /// How many tasks have any: most programs wait for no lock.
   private static let notedCount = Atomic(0)
   /// How many of them have several.
   private static let severalCount = Atomic(0)
-  /// How many loops have been noted.
-  private static let latest = Atomic(0)
 
   /// Whether the latest loop of a task may not be the one that goes on.
   static var maySwitchLoops: Bool { severalCount.load(ordering: .relaxed) > 0 }
@@ -90,16 +88,17 @@ extension HandlerContext {
     guard notedCount.load(ordering: .relaxed) > 0, let task = currentTask,
       let all = noted.withLock({ $0[task] })
     else { return [] }
-    return all.values.filter { $0.owner?.isRunning ?? true }.sorted { $0.order < $1.order }
-      .compactMap(\.loop.running)
+    return all.filter { $0.owner?.isRunning ?? true }.compactMap(\.loop.running)
   }
 
-  /// The handler after which the current task runs others, if it is a worker's: not that of another task, which this
-  /// one has inherited, nor one in whose caller's task it runs.
+  /// The handler after which the current task, a worker's, runs others.
+  ///
+  /// It is not one that this task has inherited from another, nor one that runs in its caller's task. A question's handler
+  /// passes for that of the tasks that it starts, too.
   static var owner: HandlerContext? {
     let task = currentTask
     var next = bound
-    while let context = next, context.worker.task != task {
+    while let context = next, context.worker.task != 0, context.worker.task != task {
       next = context.worker.task == nil ? context.worker.caller?.awaiting.last : nil
     }
     return next
@@ -110,7 +109,7 @@ extension HandlerContext {
     withUnsafeCurrentTask { $0.map { jobTaskID(unsafeBitCast($0, to: UnownedJob.self)) } }
   }
 
-  /// Notes that a task has an event of a loop in hand, or has none any more.
+  /// Notes that a task has an event of a loop in hand, or has none any more: O(n) in the *n* that it has then.
   ///
   /// - Parameters:
   ///   - loop: the loop, with the call that is running.
@@ -121,11 +120,14 @@ extension HandlerContext {
     _ loop: HandlerContext, in task: UInt64, of owner: HandlerContext?, isInHand: Bool
   ) {
     noted.withLock { noted in
-      // Changed in place: no dictionary is made for it.
-      var all = noted.removeValue(forKey: task) ?? [:]
-      let order = latest.wrappingAdd(1, ordering: .relaxed).newValue
+      // Changed in place: no array is made for it.
+      var all = noted.removeValue(forKey: task) ?? []
       let former = all.count
-      all[ObjectIdentifier(loop.worker)] = isInHand ? (loop, owner, order) : nil
+      if isInHand {
+        all.append((loop, owner))
+      } else if let index = all.firstIndex(where: { $0.loop.worker === loop.worker }) {
+        all.remove(at: index)
+      }
       let change = (all.count > 1 ? 1 : 0) - (former > 1 ? 1 : 0)
       severalCount.wrappingAdd(change, ordering: .relaxed)
       if !all.isEmpty { noted[task] = all }

@@ -55,7 +55,7 @@ extension Question {
   /// one. It is bound in the worker's task: one that is inherited would have to be copied.
   @inline(__always)
   private func work(as worker: Worker, sent: Claim? = nil, isInPlace: Bool = false) async {
-    worker.task = HandlerContext.currentTask
+    worker.task = 0
     await HandlerContext.binding.withValue(HandlerContext(worker: worker, call: 0, node: nil)) {
       // The executor may have taken its time.
       var next =

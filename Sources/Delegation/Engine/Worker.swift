@@ -29,7 +29,7 @@ final class Worker: @unchecked Sendable {
   var place = 0
   /// The task that runs nothing but its handlers; `nil` if it asks in its caller's, and for a loop over a stream.
   ///
-  /// Written before the first of them begins.
+  /// Written before the first of them begins. For a question it is 0: to find the task takes 200 instructions.
   @exclusivity(unchecked)
   var task: UInt64?
   /// Whether it asks only one subscription, which has an executor of its own.

@@ -274,7 +274,9 @@ final class StreamTurn {
     if task != current || owner?.isRunning == false {
       leaveTask()
       (task, owner) = (current, HandlerContext.owner)
-    } else if !HandlerContext.maySwitchLoops {
+    } else if HandlerContext.maySwitchLoops {
+      note(isInHand: false)
+    } else {
       return
     }
     note(isInHand: true)

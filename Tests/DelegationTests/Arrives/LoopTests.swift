@@ -7,7 +7,7 @@ import Testing
 @Suite("2.3 What loops have in hand, and who waits for that", .inTurn)
 struct LoopTests {
   enum Wait: CaseIterable {
-    case drain, post, cancelFirst, cancelSecond, secondAlone, asked
+    case drain, delayed, post, cancelFirst, cancelSecond, secondAlone, asked
   }
 
   @Test("a task waits for none of the events that its loops have in hand", arguments: Wait.allCases)
@@ -24,9 +24,12 @@ struct LoopTests {
       var second = names.makeAsyncIterator()
       var third = numbers.makeAsyncIterator()
       let taken = [await first.next(), await third.next()]
-      let name = await second.next()
+      let name =
+        wait == .delayed
+        ? await hub.delayingDrain { await second.next(isolation: #isolation) }
+        : await second.next()
       switch wait {
-      case .drain: await hub.drain()
+      case .drain, .delayed: await hub.drain()
       case .post: await one.notifyAndWait { try await $0.receive(3) }
       case .cancelFirst: await numbers.subscription.cancelAndWait()
       case .cancelSecond: await names.subscription.cancelAndWait()
@@ -45,6 +48,30 @@ struct LoopTests {
     }
     #expect(taken == [1, 2])
     withExtendedLifetime(probe) {}
+  }
+
+  @Test("of two loops in one task each is told of its own stream, and ends with that alone")
+  func turnByTurn() async {
+    let seen = Recorder<String>()
+    let hook = Hook { call, next in
+      seen.record(call.id as? String ?? "")
+      return await next()
+    }
+    let hub = DelegateHub(.init(interceptors: [hook]))
+    let (one, other) = (Events<Int>(of: hub), Events<String>(of: hub))
+    let (numbers, names) = (one.registry.stream(id: "one"), other.registry.stream(id: "other"))
+    var (first, second) = (numbers.makeAsyncIterator(), names.makeAsyncIterator())
+    for number in 0..<3 {
+      one.post(number)
+      other.post("\(number)")
+      #expect(await first.next() == number)
+      #expect(await second.next() == "\(number)")
+    }
+    #expect(seen.history == ["one", "other", "one", "other", "one", "other"])
+    names.subscription.cancel()
+    one.post(3)
+    #expect(await first.next() == 3 && numbers.subscription.isActive)
+    withExtendedLifetime(second) {}
   }
 
   @Test("a loop ends when nothing is left to take, whoever has the last event in hand")

@@ -163,6 +163,35 @@ struct EventsTests {
     #expect(incidents.history.allSatisfy { $0 == .unheard })
   }
 
+  @Test("a handler that calls an observer that is gone answers for itself")
+  func callingTheDead() async {
+    let (events, calls) = (Events<Int>(), Events<Int>())
+    var owner: Owner? = Owner()
+    owner.map { _ = events.registry.observe(with: $0) { _, _ in } }
+    let dead = events.subscribers[0]
+    owner = nil
+    let gate = calls.registry.observe { try await dead.receive($0) }
+    let isAllowed = await calls.vote { _ async in
+      try? await dead.receive(1)
+      return false
+    }
+    await calls.notifyAndWait { try await $0.receive(2) }
+    #expect(!isAllowed && gate.isActive && gate.statistics.counts.handled == 1)
+    #expect(gate.statistics.questions.description == asked(answered: 1))
+  }
+
+  @Test("an object that observes with itself while it is being released is dead")
+  func observingInDeinit() {
+    final class Dying: Sendable {
+      let events: Events<Int>
+      init(_ events: Events<Int>) { self.events = events }
+      deinit { events.registry.observe(with: self) { _, _ in } }
+    }
+    let events = Events<Int>()
+    _ = Dying(events)
+    #expect(events.isEmpty)
+  }
+
   @Test("an object that dies while its event waits is not called")
   func dyingInBetween() {
     let (hubs, own) = (ManualExecutor(), ManualExecutor())

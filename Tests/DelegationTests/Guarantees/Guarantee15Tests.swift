@@ -136,4 +136,14 @@ struct Guarantee15Tests {
       await hub.drain()
     }
   }
+
+  @Test("what is replayed has the default priority, whoever subscribes")
+  func replayed() async {
+    let (events, seen) = (Events<Int>(replaying: 1), Recorder<TaskPriority>())
+    events.post(1)
+    Task.detached(priority: .high) {
+      events.registry.observe { _ in seen.record(Task.currentPriority) }
+    }
+    #expect(await seen.history(of: 1) == [.medium])
+  }
 }
