@@ -260,16 +260,20 @@ struct Mailbox: Sendable {
   /// How many are dropped in one section of the lock.
   static let mostDroppedAtOnce = 4096
 
+  /// Whether more wait than the limit says, or it is at its end, after which there may be some.
+  @inline(__always)
+  func mustDrop(published: Int?) -> Bool {
+    published.map { $0 - position > limit || position >= end } ?? false
+  }
+
   /// Drops the oldest that wait beyond the limit, by going on in the chain.
   ///
   /// - Returns: what was dropped; `nil` for nothing. If it is ``mostDroppedAtOnce``, there may be more.
-  @inline(__always)
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
     return drop(min(published - position - limit, Self.mostDroppedAtOnce))
   }
 
-  @inline(never)
   private mutating func drop(_ count: Int) -> Remains {
     dropped += count
     if flags.insert(.dropping).inserted { flags.insert(.unreported) }
@@ -283,9 +287,7 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Cancels what comes after the end, where it is, beyond what may wait there if the end is taken back.
-  ///
-  /// Its handler may hang.
+  /// Cancels what comes after the end, where it is, beyond what may wait there in case the end is taken back.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {

@@ -26,10 +26,8 @@ extension SubscriptionNode {
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
         var published = published(to: contents.mailbox)
-        var piece = contents.mailbox.dropOldest(published: published)
-        if contents.mailbox.position >= contents.mailbox.end {
-          piece = passEnd(&contents.mailbox, &published)
-        }
+        let mustDrop = contents.mailbox.mustDrop(published: published)
+        let piece = mustDrop ? drop(from: &contents.mailbox, &published) : nil
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
         return (body(&contents, published), piece)
       }
@@ -40,15 +38,18 @@ extension SubscriptionNode {
     }
   }
 
+  /// Not inlined, for `touch` has many copies.
   @inline(never)
-  private func passEnd(_ mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
+  private func drop(from mailbox: inout Mailbox, _ published: inout Int?) -> Mailbox.Remains? {
+    // Before it is known to be open: what is posted later is not addressed to it.
     let all = self.published
-    guard published != nil, isOpen else { return nil }
+    guard mailbox.position >= mailbox.end else { return mailbox.dropOldest(published: published) }
+    guard isOpen else { return nil }
     defer { published = mailbox.end }
     return mailbox.dropBeyondEnd(published: all)
   }
 
-  /// Passes the receipts of what was dropped, and reports that; not inlined, for `touch` has many copies.
+  /// Passes the receipts of what was dropped, and reports that; not inlined, either.
   @inline(never)
   private func release(_ pieces: [Mailbox.Remains]) {
     var last: Notification.Content?
