@@ -134,8 +134,9 @@ public struct Delegates<P>: Sendable {
 
   /// Ends all subscriptions once their subscribers have handled what was posted before.
   ///
-  /// As ``DelegateHub/Subscription/finish()`` for each of them. It returns at once. A subscription for which nothing waits ends at once. What is posted later is counted as
-  /// cancelled for those that are there now, and pushes nothing out of a mailbox with a limit.
+  /// As ``DelegateHub/Subscription/finish()`` for each of them. It returns at once. A subscription for which nothing waits
+  /// ends at once. What is posted later is counted as cancelled for those that are there now, and pushes nothing out of a
+  /// mailbox with a limit.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///

@@ -5,8 +5,9 @@ extension DelegateHub {
   /// `handled + failed + expired + dropped + cancelled + passedOver + waiting + handling` is `addressed`, the
   /// sum over all notifications of the number of subscribers that each was addressed to (``Counts/passedOver`` names one
   /// exception). Of questions and `forEach`, `answered + failed + late + abandoned + answering` is `asked`, the sum over
-  /// all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an interceptor does not call, may be counted
-  /// in `asked` and `answering` for a moment: the four outcomes only grow, `asked` may fall.
+  /// all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an
+  /// interceptor does not call, may be counted in `asked` and `answering` for a moment: the four outcomes only grow,
+  /// `asked` may fall.
   public struct Statistics: Sendable {
     /// How many notifications ended in which way.
     public struct Counts: Sendable, Hashable {

@@ -79,7 +79,7 @@ extension Topic {
       owner?.begin()
       index.effects.reserveCapacity(2)
       index.terminate(former, as: .cancelled, isSucceeded: true)
-      // The one place where a lock is taken under the topic's: so what is pending is in one mailbox at any time.
+      // Under the topic's lock: so what is pending is in one mailbox at any time.
       mailbox = former.contents.withLock { contents in
         mailbox.takeOver(from: &contents.mailbox)
         return mailbox
