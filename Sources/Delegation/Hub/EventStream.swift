@@ -94,11 +94,14 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     within duration: Duration? = nil, where condition: (Event) -> Bool = { _ in true }
   ) async -> Event? {
     let deadline = duration.flatMap { subscription.node.topic.deadlines.deadline(after: $0) }
+    // A condition may post, and others may post faster than it looks.
+    let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
     defer { turn.end() }
-    while !Task.isCancelled, let next = await turn.next(until: deadline) {
+    while !Task.isCancelled, let next = await turn.next(until: deadline, before: end) {
       let event = next as! Event
       if condition(event) { return event }
+      if let deadline, !deadline.isPast, deadline.hasCome { return nil }
     }
     return nil
   }
@@ -210,12 +213,17 @@ final class StreamTurn {
 
   /// Takes the next event.
   ///
-  /// - Parameter deadline: when it gives up.
+  /// - Parameters:
+  ///   - deadline: when it gives up; if that is past it does not wait.
+  ///   - end: the number of the first notification that it does not take.
   /// - Returns: the event; `nil` at the deadline, on cancellation, and at the end.
-  nonisolated(nonsending) func next(until deadline: Deadline?) async -> (any Sendable)? {
+  nonisolated(nonsending) func next(
+    until deadline: Deadline?, before end: Int = .max
+  ) async -> (any Sendable)? {
+    var mayWait = deadline?.isPast != true
     worker.end()
     while true {
-      switch node.pull(loop, &hand) {
+      switch node.pull(loop, &hand, before: end) {
       case .take(let content, let number):
         begin()
         let taken = (number: number, receipt: content.receipt, fate: await fate(of: content))
@@ -227,16 +235,20 @@ final class StreamTurn {
         begin()
         return event
       case .wait(let waiter):
-        let cancelAlarm = deadline?.schedule { waiter.resume(false) }
-        let isWoken = await withTaskCancellationHandler {
-          await waiter.wait()
-        } onCancel: {
-          waiter.resume(false)
+        if mayWait {
+          let cancelAlarm = deadline?.schedule { waiter.resume(false) }
+          let isWoken = await withTaskCancellationHandler {
+            await waiter.wait()
+          } onCancel: {
+            waiter.resume(false)
+          }
+          cancelAlarm?()
+          if isWoken { continue }
         }
-        cancelAlarm?()
-        if isWoken { continue }
         node.remove(waiter, of: loop)
-        return nil
+        // At the deadline it looks once more: the loop that was resumed for what waits may stand still.
+        if !mayWait || Task.isCancelled { return nil }
+        mayWait = false
       case .over: return nil
       }
     }

@@ -26,7 +26,7 @@ extension DelegateHub.Statistics {
   public struct ProtocolStatistics: Sendable {
     /// The protocol's name.
     public let name: String
-    /// How many notifications were posted while anybody was subscribed.
+    /// How many notifications were posted while anybody was subscribed, or where a replay keeps them.
     public let posted: Int
     /// The sum of the numbers of subscribers that each was addressed to.
     public let addressed: Int
@@ -41,7 +41,7 @@ extension DelegateHub.Statistics {
 }
 
 extension DelegateHub.Statistics: CustomStringConvertible {
-  /// How many notifications were posted while anybody was subscribed.
+  /// How many notifications were posted while anybody was subscribed, or where a replay keeps them.
   public var posted: Int { protocols.reduce(0) { $0 + $1.posted } }
   /// The sum of the numbers of subscribers that each was addressed to.
   public var addressed: Int { protocols.reduce(0) { $0 + $1.addressed } }
@@ -121,11 +121,12 @@ extension DelegateHub.Statistics.ProtocolStatistics: CustomStringConvertible {
     let overview = topic.overview()
     let all = overview.nodes.map { DelegateHub.Statistics.SubscriberStatistics($0) }
     var counts = all.reduce(into: overview.counts) { $0 += $1.counts }
-    // What is neither done nor in hand waits; one that was posted later may have been handled by now.
+    // Afterwards, so that they include all that is done or in hand; the rest waits.
+    let (posted, addressed) = topic.state.withLock { ($0.posted, $0.addressed) }
     counts.waiting = 0
-    counts.waiting = max(0, overview.addressed - counts.addressed)
+    counts.waiting = max(0, addressed - counts.addressed)
     self.init(
-      name: topic.name, posted: overview.posted, addressed: counts.addressed, counts: counts,
+      name: topic.name, posted: posted, addressed: counts.addressed, counts: counts,
       questions: all.reduce(into: overview.questions) { $0 += $1.questions },
       subscribers: isListing ? all.filter { $0.subscription.node.isOpen || $0.running > 0 } : [])
   }

@@ -82,6 +82,8 @@ struct Mailbox: Sendable {
     static let dropping = Flags(rawValue: 16)
     /// It has begun to drop, and that has not been reported.
     static let unreported = Flags(rawValue: 32)
+    /// Its end is not taken back.
+    static let endsForGood = Flags(rawValue: 64)
 
     /// Why no worker may begin.
     static let taken: Flags = [.attended, .queued]
@@ -141,6 +143,7 @@ struct Mailbox: Sendable {
     joined = number
     limit = policy.limit ?? .max
     end = policy.most.map { number + $0 } ?? .max
+    if policy.most != nil { flags = .endsForGood }
   }
 
   // MARK: Attending
@@ -268,12 +271,28 @@ struct Mailbox: Sendable {
 
   @inline(never)
   private mutating func drop(_ count: Int) -> Remains {
+    dropped += count
+    if flags.insert(.dropping).inserted { flags.insert(.unreported) }
+    return skip(count)
+  }
+
+  private mutating func skip(_ count: Int) -> Remains {
     let remains = Remains(first: next, count: count, exempt: joined - position)
     for _ in 0..<count { next = next?.next }
     position += count
-    dropped += count
-    if flags.insert(.dropping).inserted { flags.insert(.unreported) }
     return remains
+  }
+
+  /// Cancels what comes after the end, where it is, beyond what may wait there if the end is taken back.
+  ///
+  /// Its handler may hang.
+  ///
+  /// - Returns: as ``dropOldest(published:)``.
+  mutating func dropBeyondEnd(published: Int) -> Remains? {
+    let count = published - position - (flags.contains(.endsForGood) ? 0 : limit)
+    if count <= 0 { return nil }
+    defer { end = position }
+    return skip(min(count, Self.mostDroppedAtOnce))
   }
 
   /// How many were dropped since the last report, if it has begun to drop; otherwise 0.
@@ -348,11 +367,9 @@ struct Mailbox: Sendable {
     account.handling = hands + (isHandling ? 1 : 0)
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
-    switch termination {
-    case _ where !hasEnded: account.waiting = published - start - accounted
-    case .expired: account.expired = lost
-    case .cancelled, nil: account.cancelled = lost
-    }
+    if !hasEnded { account.waiting = published - position }
+    let isExpired = hasEnded && termination == .expired
+    (account.expired, account.cancelled) = isExpired ? (lost, 0) : (0, lost)
     return account
   }
 }

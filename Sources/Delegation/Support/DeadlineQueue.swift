@@ -2,8 +2,9 @@
 ///
 /// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
 /// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and for an earlier
-/// deadline a second one starts beside it, which ends when it has woken. Sleepers do not keep the queue, whose
-/// `deinit` cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each
+/// deadline a second one starts beside it, which ends when it has woken. That one wakes halfway to its deadline, and then
+/// sleeps for the earliest: of deadlines that are earlier and earlier few start another one. Sleepers do not keep the queue,
+/// whose `deinit` cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each
 /// deadline has a sleeper of its own, so that the test sees the deadlines.
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
@@ -43,19 +44,18 @@ final class DeadlineQueue: Sendable {
     return Deadline(isPast: duration <= .zero, start: start, time: start + duration, queue: self)
   }
 
-  /// Starts an action in a task of its own: it runs user code, and may block.
-  func start(_ action: @escaping @Sendable () -> Void) {
-    Task.startDetached(on: executor, priority: .high) { action() }
-  }
-
   /// Runs an action at a time, in a task of its own, unless it is cancelled before.
   ///
+  /// - Parameters:
+  ///   - action: the action, which may block.
+  ///   - time: the time.
+  ///   - start: when that was set.
   /// - Returns: what cancels and releases the action.
-  func schedule(
-    _ action: @escaping @Sendable () -> Void, at time: Duration
+  fileprivate func schedule(
+    _ action: @escaping @Sendable () -> Void, at time: Duration, since start: Duration
   ) -> @Sendable () -> Void {
-    let (number, needsSleeper) = alarms.withLock { $0.add(action, at: time) }
-    if needsSleeper { startSleeper(number, until: time) }
+    let (number, first) = alarms.withLock { $0.add(action, at: time, since: start) }
+    if let first { startSleeper(number, until: first) }
     return {
       // Cancelled and released outside the lock.
       let (action, sleeper) = self.alarms.withLock { $0.cancel(number) }
@@ -65,14 +65,14 @@ final class DeadlineQueue: Sendable {
   }
 
   private func startSleeper(_ number: Int, until first: Duration) {
-    let task = Task.startDetached(on: executor, priority: .high) { [weak self, sleep] in
+    let task = Task.startDetached(on: executor, priority: .high) { [weak self, sleep, executor] in
       var next: Duration? = first
       while let time = next {
         await sleep(time)
         guard let self else { return }
         let now = now()
         let woken = alarms.withLock { $0.wake(number, now: now) }
-        for action in woken.due { start(action) }
+        for action in woken.due { Task.startDetached(on: executor, priority: .high) { action() } }
         next = woken.next
       }
     }
@@ -99,12 +99,12 @@ struct Deadline: Sendable {
   /// Whether it has come.
   var hasCome: Bool { isPast || queue.now() >= time }
 
-  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before.
+  /// Runs an action at the deadline, in a task of its own, unless it is cancelled before; here if the duration was zero.
   ///
   /// - Returns: what cancels and releases the action.
   func schedule(_ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-    if !isPast { return queue.schedule(action, at: time) }
-    queue.start(action)
+    if !isPast { return queue.schedule(action, at: time, since: start) }
+    action()
     return {}
   }
 }
@@ -133,17 +133,18 @@ struct Alarms: Sendable {
 
   /// Sets an alarm.
   ///
-  /// - Returns: the alarm's number, and whether a sleeper has to be started for it.
+  /// - Returns: the alarm's number, and until when a sleeper has to be started that sleeps for it, if one has.
   mutating func add(
-    _ action: @escaping @Sendable () -> Void, at time: Duration
-  ) -> (number: Int, needsSleeper: Bool) {
+    _ action: @escaping @Sendable () -> Void, at time: Duration, since start: Duration
+  ) -> (number: Int, first: Duration?) {
     lastNumber += 1
     actions[lastNumber] = action
     heap.append((time, lastNumber))
     siftUp(heap.count - 1)
-    if sharesSleepers, wakes(by: time) { return (lastNumber, false) }
-    sleepers.append((lastNumber, time, nil))
-    return (lastNumber, true)
+    if sharesSleepers, wakes(by: time) { return (lastNumber, nil) }
+    let first = sharesSleepers && !sleepers.isEmpty ? (start + time) / 2 : time
+    sleepers.append((lastNumber, first, nil))
+    return (lastNumber, first)
   }
 
   /// Notes the task of a sleeper, unless it has ended already.

@@ -24,8 +24,11 @@ extension SubscriptionNode {
   /// - Parameters:
   ///   - loop: the loops of the stream.
   ///   - hand: what this one has in hand.
+  ///   - end: the number of the first notification that it does not take.
   /// - Returns: what the loop does next.
-  func pull(_ loop: StreamLoop, _ hand: inout StreamLoop.Hand?) -> Pull {
+  func pull(
+    _ loop: StreamLoop, _ hand: inout StreamLoop.Hand?, before end: Int = .max
+  ) -> Pull {
     putDown(&hand) { contents, published in
       if published != nil {
         if let left = loop.left, let event = loop.events.popLast() {
@@ -34,6 +37,7 @@ extension SubscriptionNode {
           if !hasMore { loop.left = nil }
           return .goOn(left, event, hasMore ? loop.nextWaiter() : nil)
         }
+        if contents.mailbox.position >= end { return .over }
         if contents.mailbox.flags.contains(.attended) { return .wait(loop.makeWaiter()) }
       }
       contents.mailbox.flags.remove(.queued)
@@ -134,7 +138,7 @@ extension SubscriptionNode.Contents {
   }
 
   /// How many notifications a stream's loops have in hand.
-  var handling: Int { hands < 2 ? hands : numbers.count }
+  var handling: Int { hands == 0 ? 0 : numbers.count }
 
   /// Their numbers, each once.
   private var numbers: [Int] {

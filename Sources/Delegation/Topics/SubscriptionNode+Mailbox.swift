@@ -25,8 +25,10 @@ extension SubscriptionNode {
     var pieces: [Mailbox.Remains] = []
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
+        let isAtEnd = contents.mailbox.position >= contents.mailbox.end
+        let rest = isAtEnd ? passEnd(&contents.mailbox) : nil
         let published = published(to: contents.mailbox)
-        let piece = contents.mailbox.dropOldest(published: published)
+        let piece = rest ?? contents.mailbox.dropOldest(published: published)
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
         return (body(&contents, published), piece)
       }
@@ -35,6 +37,12 @@ extension SubscriptionNode {
       if !pieces.isEmpty { release(pieces) }
       return result
     }
+  }
+
+  @inline(never)
+  private func passEnd(_ mailbox: inout Mailbox) -> Mailbox.Remains? {
+    let published = published
+    return isOpen ? mailbox.dropBeyondEnd(published: published) : nil
   }
 
   /// Passes the receipts of what was dropped, and reports that; not inlined, for `touch` has many copies.
@@ -77,9 +85,13 @@ extension SubscriptionNode {
     guard isOpen else { return .done }
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
       if let options = contents.options, !options.isServed(at: place) {
-        guard contents.mailbox.attend(published: published, as: .queued) else { return (.done, 0) }
-        if contents.hands == 0 { topic.owner?.begin() }
-        return (options.loop.map { .wake($0.nextWaiter()) } ?? .elsewhere, 0)
+        let isFirst = contents.mailbox.attend(published: published, as: .queued)
+        if isFirst, contents.hands == 0 { topic.owner?.begin() }
+        // One more of its loops if there are any: the executor of the one before may stand still.
+        if let loop = options.loop, contents.mailbox.flags.contains(.queued) {
+          return (.wake(loop.nextWaiter()), 0)
+        }
+        return (isFirst ? .elsewhere : .done, 0)
       }
       guard attend(&contents.mailbox, published) else { return (.done, 0) }
       let step = contents.mailbox.proceed(published: published)

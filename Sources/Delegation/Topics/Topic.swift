@@ -123,21 +123,21 @@ final class Topic: Sendable {
 
   /// Looks at the topic at one moment.
   ///
-  /// - Returns: the open subscriptions in order, then those that have ended and are not accounted for; what became of
-  ///   the notifications and questions of all others; and how many notifications were posted, and addressed to whom.
+  /// - Returns: the open subscriptions in order, then those that have ended and are not accounted for; and what became of
+  ///   the notifications and questions of all others.
   /// - Complexity: O(*n*) if the list is in order, otherwise O(*n* log *n*).
-  func overview() -> (
-    nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount, posted: Int,
-    addressed: Int
-  ) {
-    let index = state.withLock { $0 }
-    let open = index.members.snapshot ?? MemberList.sorted(index.open.values)
-    let nodes = open + MemberList.sorted(index.allEnded)
+  func overview() -> (nodes: [SubscriptionNode], counts: Account, questions: QuestionAccount) {
+    // No more than that: what is kept for new subscriptions a poster would copy, while this has it as well.
+    let (members, open, ended, counts, questions) = state.withLock {
+      ($0.members, $0.open, $0.ended, $0.counts, $0.questions)
+    }
+    let present = members.snapshot ?? MemberList.sorted(open.values)
+    let nodes = present + MemberList.sorted(ended.values.flatMap(\.self))
     // A later section that finds itself the storage's only owner writes to it in place. The thread sanitizer does not
     // see that the copy was released before, but that this thread has passed the lock after it had read.
     state.withLock { _ in }
-    withExtendedLifetime(index) {}
-    return (nodes, index.counts, index.questions, index.posted, index.addressed)
+    withExtendedLifetime((members, open, ended)) {}
+    return (nodes, counts, questions)
   }
 
   // MARK: Waiting for a subscription's handlers

@@ -245,9 +245,6 @@ struct TopicIndex: Sendable {
     questions += account.1
   }
 
-  /// Those that have ended and are not accounted for.
-  var allEnded: [SubscriptionNode] { ended.count == 0 ? [] : ended.values.flatMap { $0 } }
-
   // MARK: Memory
 
   /// Whether so many have ended since the last merge that their memory is worth another one.

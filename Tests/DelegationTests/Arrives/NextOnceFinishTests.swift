@@ -51,6 +51,49 @@ struct NextOnceFinishTests {
     #expect(await ended.value == nil && events.isEmpty)
   }
 
+  @Test("next returns at its deadline though events keep coming; with zero it waits for no thread")
+  func flood() async {
+    let clock = ManualClock()
+    let events = Events<Int>(
+      of: DelegateHub(
+        .with {
+          $0.clock = clock
+          $0.executor = ManualExecutor()
+        }))
+    for (duration, expected) in [(Duration.zero, [0, 1]), (.seconds(3), [0, 1, 0])] {
+      let stream = events.registry.stream()
+      for number in 0...1 { events.post(number) }
+      var seen: [Int] = []
+      let answer = await stream.next(within: duration) { event in
+        seen.append(event)
+        events.post(event)
+        clock.advance(by: .seconds(1))
+        return seen.count == 100
+      }
+      #expect(answer == nil && seen == expected)
+      #expect(stream.subscription.statistics.counts.waiting == 2)
+      stream.subscription.cancel()
+      #expect(await events.registry.next(within: .zero) == nil)
+    }
+  }
+
+  @Test("what a resumed loop does not take, as its executor stands still, another one takes")
+  func stalledLoop() async {
+    let (clock, stalled) = (ManualClock(), ManualExecutor())
+    let events = Events<Int>(of: DelegateHub(.with { $0.clock = clock }))
+    let stream = events.registry.stream()
+    let first = Task(executorPreference: stalled) { await stream.next() }
+    stalled.run()
+    async let second = stream.next(within: .seconds(1))
+    await clock.waitForSleepers()
+    events.post(1)
+    clock.advance(by: .seconds(1))
+    #expect(await second == 1)
+    first.cancel()
+    stalled.run()
+    _ = await first.value
+  }
+
   @Test("a wake that comes to a wait given up goes to another one")
   func wakePassedOn() async {
     let events = Events<Int>()
@@ -121,6 +164,18 @@ struct NextOnceFinishTests {
     quiet.post(9)
     await quiet.hub.drain()
     #expect(heard.events == [1])
+    // What comes while it runs is neither waited for nor kept.
+    let (busy, gate, inside) = (Events<Int>(), Gate(), Gate())
+    let token = busy.registry.once { _ in
+      inside.arrive()
+      await gate.pass()
+    }
+    busy.post(1)
+    await inside.arrivals()
+    #expect(await busy.notifyAndWait { try await $0.receive(2) }.missed == 1)
+    let counts = token.statistics.counts
+    #expect([counts.handling, counts.waiting, counts.cancelled] == [1, 0, 1] && token.isActive)
+    gate.open()
   }
 
   @Test("finish: what was posted before is handled, what comes later is not and pushes nothing out")
@@ -160,6 +215,12 @@ struct NextOnceFinishTests {
 
   @Test("an object that subscribes again before its end stays subscribed")
   func finishTakenBack() async {
+    // A limit holds for what is kept for that.
+    await finishTakenBack(limit: nil, hearing: [0, 1, 2, 3])
+    await finishTakenBack(limit: .dropOldest(limit: 2), hearing: [0, 2, 3])
+  }
+
+  private func finishTakenBack(limit: DelegateHub.MailboxPolicy?, hearing expected: [Int]) async {
     let delegates = Delegates<any Hearing>()
     let (gate, inside, heard) = (Gate(), Gate(), Recorder<Int>())
     let hearer = Hearer {
@@ -167,16 +228,16 @@ struct NextOnceFinishTests {
       if $0 == 0 { await gate.pass() }
       heard.record($0)
     }
-    let token = delegates.registry.subscribe(hearer)
+    let token = delegates.registry.subscribe(hearer, mailbox: limit)
     delegates.notify { try await $0.hear(0) }
     await inside.arrivals()
     token.finish()
-    delegates.notify { try await $0.hear(1) }
+    for number in 1...3 { delegates.notify { try await $0.hear(number) } }
+    #expect(token.statistics.counts.cancelled == 4 - expected.count)
     #expect(delegates.registry.subscribe(hearer) == token)
-    delegates.notify { try await $0.hear(2) }
     gate.open()
     await delegates.hub.drain()
-    #expect(heard.events == [0, 1, 2] && token.isActive)
+    #expect(heard.events == expected && token.isActive)
   }
 
   @Test("the last word arrives though all is finished from another thread at once")

@@ -41,7 +41,10 @@ struct DeadlineQueueTests {
     for _ in 0..<500 {
       let second = dice.roll(1_000)
       set.append(
-        (alarms.add({ [done] in done.record(second) }, at: .seconds(second)).number, second))
+        (
+          alarms.add({ [done] in done.record(second) }, at: .seconds(second), since: .zero).number,
+          second
+        ))
       // Most are cancelled, so that the heap is rebuilt.
       if dice.roll(3) == 0 { continue }
       let (number, _) = set.remove(at: dice.roll(set.count))
@@ -110,6 +113,18 @@ struct DeadlineQueueTests {
     #expect(clock.sleepers == 0)
   }
 
+  @Test("deadlines that come nearer and nearer have few sleepers, and each is met")
+  func falling() {
+    for seconds in (1...100).reversed() { schedule(seconds) }
+    executor.run()
+    #expect(clock.sleepers <= 9)
+    for seconds in 1...100 {
+      advance(by: .seconds(1))
+      #expect(done.history == Array(1...seconds))
+    }
+    #expect(clock.sleepers == 0)
+  }
+
   @Test("an action that blocks its thread holds up no other one, and all have high priority")
   func blocking() async throws {
     let (clock, priorities) = (ManualClock(), Recorder<TaskPriority>())
@@ -153,7 +168,7 @@ private struct AlarmsWorld: SmallWorld {
   private var alarms = Alarms()
   private var now = 0
   private var list: [(number: Int, at: Int)] = []
-  private var sleepers: [(number: Int, at: Int)] = []
+  private var sleepers: [(number: Int, at: Duration)] = []
 
   var steps: [Step] {
     var steps: [Step] = [.pass, .passUnnoticed]
@@ -166,9 +181,9 @@ private struct AlarmsWorld: SmallWorld {
   mutating func take(_ step: Step) -> String? {
     switch step {
     case .add(let delay):
-      let (number, needsSleeper) = alarms.add({}, at: .seconds(now + delay))
+      let (number, first) = alarms.add({}, at: .seconds(now + delay), since: .seconds(now))
       list.append((number, now + delay))
-      if needsSleeper { sleepers.append((number, now + delay)) }
+      if let first { sleepers.append((number, first)) }
     case .cancelFirst: if alarms.cancel(list.removeFirst().number).action == nil { return "gone" }
     case .cancelLast: if alarms.cancel(list.removeLast().number).action == nil { return "gone" }
     case .pass:
@@ -181,17 +196,17 @@ private struct AlarmsWorld: SmallWorld {
     }
     if Set(sleepers.map(\.at)).count < sleepers.count { return "two sleep until the same time" }
     guard let earliest = list.map(\.at).min() else { return nil }
-    return sleepers.contains { $0.at <= earliest } ? nil : "none sleeps until \(earliest)"
+    return sleepers.contains { $0.at <= .seconds(earliest) } ? nil : "none sleeps until \(earliest)"
   }
 
   private mutating func wake() -> String? {
-    while let sleeper = sleepers.filter({ $0.at <= now }).min(by: { $0.at < $1.at }) {
+    while let sleeper = sleepers.filter({ $0.at <= .seconds(now) }).min(by: { $0.at < $1.at }) {
       sleepers.removeAll { $0.number == sleeper.number }
       let (due, next) = alarms.wake(sleeper.number, now: .seconds(now))
       let expected = list.count { $0.at <= now }
       if due.count != expected { return "\(due.count) are due, expected \(expected)" }
       list.removeAll { $0.at <= now }
-      if let next { sleepers.append((sleeper.number, Int(next.components.seconds))) }
+      if let next { sleepers.append((sleeper.number, next)) }
     }
     return nil
   }
