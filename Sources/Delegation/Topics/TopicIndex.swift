@@ -92,7 +92,9 @@ struct TopicIndex: Sendable {
   }
 
   /// Forgets the numbers that are met.
-  mutating func forgetShortages() { shortages.removeAll { [population] in $0 <= population } }
+  mutating func forgetShortages() {
+    if !shortages.isEmpty { shortages.removeAll { [population] in $0 <= population } }
+  }
 
   /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
   @inline(never)
