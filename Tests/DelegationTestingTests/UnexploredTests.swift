@@ -26,6 +26,11 @@ struct UnexploredTests {
     }
 
     func stop(_ other: Service) async { await other.stop() }
+    func race(for other: Service) async {
+      async let job: Void = other.handle()
+      await other.stop()
+      await job
+    }
     func open(_ gate: Gate) { gate.open() }
     func wait(for stream: AsyncStream<Never>) async {
       isRunning = true
@@ -183,6 +188,17 @@ struct UnexploredTests {
       late.open()
       _ = await (first, second)
     },
+    // An actor that may have the address of the scenario's, which has died.
+    { _, _ in
+      async let competing: Void = {
+        let late = Service()
+        async let one = late.stop()
+        async let two = late.stop()
+        _ = await (one, two)
+      }()
+      await Service().stop()
+      await competing
+    },
     // One that the scenario's call waits for.
     { _, _ in
       let (stream, gate) = AsyncStream.makeStream(of: Never.self)
@@ -277,7 +293,8 @@ struct UnexploredTests {
   }
 
   @Test(
-    "it cannot tell of a synchronous call, an idle hub's drain, a resumed task, or a child's call")
+    "it cannot tell of a synchronous call, an idle hub's drain, a resumed task, or a child's or an actor's call"
+  )
   func untold() {
     let kind = Self.kind { executor, _ in
       let hub = DelegateHub(on: executor)
@@ -303,6 +320,7 @@ struct UnexploredTests {
       await resumed
       async let child: Void = Self.stop(executor, service)
       await child
+      await Service().race(for: service)
     }
     #expect(kind == nil)
   }

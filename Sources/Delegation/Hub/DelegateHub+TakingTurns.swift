@@ -38,7 +38,8 @@ extension DelegateHub {
         }
       }
       if isElsewhere || worker.hasHeir {
-        answer = await takeTurn(of: claim.node, as: worker, within: whole, each: each, asking)
+        answer = await takeTurn(
+          of: claim.node, before: &work, as: worker, within: whole, each: each, asking)
       }
       switch answer {
       case .response(let next), .substitute(let next):
@@ -52,12 +53,22 @@ extension DelegateHub {
   }
 
   /// Asks one subscriber in a question of its own: within a time or interceptors, or on an executor.
+  ///
+  /// Once the time for all is over it asks nobody, and takes what counts for one that is left as that of all.
   @usableFromInline
   nonisolated func takeTurn<Value: Sendable, E>(
-    of node: SubscriptionNode, as worker: Worker, within whole: Deadline?, each: Duration?,
-    _ asking: some Asking<Value?, E>
+    of node: SubscriptionNode, before rest: inout WorkQueue, as worker: Worker,
+    within whole: Deadline?, each: Duration?, _ asking: some Asking<Value?, E>
   ) async -> Answer<Value?, E> {
-    let left = whole.map { $0.time - core.deadlines.now() }
+    let left = whole.map { $0.isPast ? .zero : $0.time - core.deadlines.now() }
+    if let left, left <= .zero {
+      let nodes = [node] + rest.release().dropFirst(rest.next)
+      let late = nodes.first {
+        ($0.heir ?? $0).isLate(
+          admittedBy: asking.recipients.admits, in: asking.call, notingSince: nil, if: [])
+      }
+      return late.flatMap { asking.late?($0) } ?? .absence
+    }
     // The handler's questions find this one as the handler that awaits them, so a drain in one does not wait for it.
     let context = HandlerContext(worker: worker, call: worker.begin(), node: nil)
     defer { worker.end() }

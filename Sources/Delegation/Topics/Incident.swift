@@ -123,7 +123,8 @@ extension DelegateHub.Incident {
     /// A rule needs more answers than there are subscribers to ask, so that it refuses whoever asks.
     ///
     /// As `.unanimous(ofAtLeast: 2)` does if one object is subscribed in place of two. It is reported once for each number
-    /// that is needed, until as many have been subscribed; numbers above 62 count as one.
+    /// that is needed, until as many have been subscribed; 64 such numbers are remembered, and no further one is reported.
+    /// A stream counts as a subscriber, and so does one that does not conform to what `conforming(to:)` names.
     case tooFew
 
     /// The kind's name.

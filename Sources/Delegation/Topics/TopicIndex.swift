@@ -17,7 +17,7 @@ struct TopicIndex: Sendable {
   /// The same in order.
   var members = MemberList()
   /// Those whose subscriber has an owner, by the owner's address.
-  private var owned = ShardedDictionary<[Int: SubscriptionNode]>()
+  private(set) var owned = ShardedDictionary<[Int: SubscriptionNode]>()
   /// Those that have ended and are not accounted for, by the subscriber's address or its owner's.
   ///
   /// Invariant: each subscription is open, is here, or is in the sums. One is removed by the thread that finds that nothing
@@ -30,13 +30,13 @@ struct TopicIndex: Sendable {
   private var named = ShardedDictionary<[SubscriptionNode]>()
   /// Those that have another one's place, which is its serial number.
   var heirs = ShardedDictionary<SubscriptionNode>()
-  /// Where the subscriptions come from; at most ``mostSites``.
+  /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
   /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
   var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
-  /// The numbers of answers that rules need and that were reported to be too many, as bits; from 63 on they are one.
-  private var shortages: UInt64 = 0
+  /// The numbers of answers that rules need and that were reported to be too many; at most ``mostRemembered``.
+  private var shortages: [Int] = []
   private(set) var posted = 0
   private(set) var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
@@ -51,8 +51,8 @@ struct TopicIndex: Sendable {
   /// From how many on terminated or dead subscriptions are worth the work that frees their memory.
   static let smallestSweep = 512
 
-  /// How many sites are remembered; later ones are each subscription's own.
-  static let mostSites = 64
+  /// How many sites are remembered, of which later ones are each subscription's own, and how many shortages.
+  static let mostRemembered = 64
 
   var population: Int { open.count }
 
@@ -86,13 +86,15 @@ struct TopicIndex: Sendable {
   ///
   /// - Returns: whether that is to be reported: it has not been since there were as many.
   mutating func noteShortage(of needed: Int) -> Bool {
-    let bit: UInt64 = 1 << min(needed, 63)
-    defer { if needed > population { shortages |= bit } }
-    return shortages & bit == 0
+    if shortages.contains(needed) || shortages.count == Self.mostRemembered { return false }
+    if needed > population { shortages.append(needed) }
+    return true
   }
 
   /// Forgets the numbers that are met.
-  mutating func forgetShortages() { shortages &= .max << (population + 1) }
+  mutating func forgetShortages() {
+    if !shortages.isEmpty { shortages.removeAll { [population] in $0 <= population } }
+  }
 
   /// Keeps what is being posted, in place of the oldest if there are as many as there may be.
   @inline(never)
@@ -141,7 +143,7 @@ struct TopicIndex: Sendable {
   mutating func site(of type: any AnyObject.Type, at line: SubscribeSite.Line) -> SubscribeSite {
     if let known = sites.first(where: { $0.isOf(type, at: line) }) { return known }
     let site = SubscribeSite(type, at: line)
-    if sites.count < Self.mostSites { sites.append(site) }
+    if sites.count < Self.mostRemembered { sites.append(site) }
     return site
   }
 
@@ -189,17 +191,6 @@ struct TopicIndex: Sendable {
     }
     rename(node, from: former?.id, to: id)
     return former
-  }
-
-  /// Cancels some of the open ones that an object owns: so few that the section is short, and that few have ended at one
-  /// address.
-  ///
-  /// - Returns: whether there was any.
-  mutating func terminateSome(ownedBy owner: ObjectIdentifier) -> Bool {
-    // An array: a slice would keep the dictionary's storage, and the first removal would copy that.
-    let some = Array((owned[Int(bitPattern: owner)] ?? [:]).values.prefix(64))
-    for node in some { terminate(node, as: .cancelled) }
-    return !some.isEmpty
   }
 
   /// Begins the termination of a subscription, if it is open; an effect finishes that.

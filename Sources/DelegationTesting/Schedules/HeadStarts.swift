@@ -26,6 +26,10 @@ struct HeadStarts {
     var hasPassed = false
   }
 
+  private struct KnownActor {
+    unowned let object: AnyObject
+  }
+
   private typealias Sighting = (visit: Visit, place: Int)
 
   // What is known of one schedule.
@@ -35,6 +39,8 @@ struct HeadStarts {
   private var open: Int?
   /// How many tasks the scenario has started.
   private var started = 0
+  /// The actors that have had turns, by their addresses: a dead one's memory is not another one's as long as it is in here.
+  private var actors: [Int: KnownActor] = [:]
   /// How many jobs there were at a place: of a task, or turns of an actor.
   private var jobs: [Int: Int] = [:]
   /// The tasks that were started then, and by those, with visits of number 0.
@@ -67,6 +73,9 @@ struct HeadStarts {
     jobs[job.place, default: 0] += 1
     if let open, job.number == calls[open]?.turn { calls[open]?.hasPassed = true }
     for entry in entries {
+      if entry.isTurn, entry.place > 0 {
+        actors[entry.place] = KnownActor(object: unsafeBitCast(entry.place, to: AnyObject.self))
+      }
       // Who has waited for an actor goes on from an actor; another job resumes who has waited for something else.
       guard let visit = pending.removeValue(forKey: entry.place), job.isTurn else { continue }
       silent.append((visit, entry.place))

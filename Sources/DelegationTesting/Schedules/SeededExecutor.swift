@@ -15,6 +15,7 @@
 /// These take part: the scenario itself, its child tasks, every task that prefers the executor
 /// (`Task(executorPreference: executor)`), the default actors that they enter, and all work of a
 /// hub with this executor in its configuration. A plain `Task { }` does not inherit the preference.
+/// An `isolated deinit` runs elsewhere, and so does its actor from then on.
 ///
 /// **Order.** One job at a time runs on the exploring thread; the seed chooses the next one among
 /// all that could run. Every job is chosen at some time: the oldest one comes next when it has been

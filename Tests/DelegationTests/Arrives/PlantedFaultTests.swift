@@ -59,11 +59,19 @@ struct PlantedFaultTests {
     token.cancel()
     for _ in 0..<2 { vote() }
     #expect(incidents.count == 4)
-    // So it is of calls that are for some of them; and what is remembered does not grow with the numbers.
+    // So it is of calls that are for some of them; and 64 numbers are remembered, this one included.
     let some = stage.hub[Listener.self].conforming(to: (any Bystander).self)
     for needed in [2..<70, 2..<70].joined() {
       _ = stage.perform { _ in await some.vote(by: .atLeast(needed)) { _ in true } }
     }
-    #expect(incidents.count == 4 + 61)
+    #expect(incidents.count == 4 + 63)
+    // Whoever comes or goes: it is told again once as many were there.
+    for (present, told) in [(70, 1), (99, 0), (100, 0), (70, 1)] {
+      stage.hub.unsubscribeAll(from: Listener.self)
+      stage.cast(present)
+      let before = incidents.count
+      _ = stage.perform { await $0[Listener.self].vote(by: .atLeast(100)) { _ in true } }
+      #expect(incidents.count == before + told, "\(present) are there")
+    }
   }
 }

@@ -142,6 +142,17 @@ struct EventsTests {
     #expect(events.hub.statistics().counts.handled == 3)
   }
 
+  @Test("what an object observes with ends in the order of subscribing, however much it is")
+  func ownersOrder() {
+    let (events, owner, ended) = (Events<Int>(), Owner(), Recorder<Int>())
+    for number in 0..<200 {
+      let onEnd = DeathNotice { ended.record(number) }
+      events.registry.observe(with: owner) { _, _ in withExtendedLifetime(onEnd) {} }
+    }
+    events.hub.unsubscribe(owner)
+    #expect(ended.history == Array(0..<200) && events.isEmpty)
+  }
+
   @Test("no call reaches an observer whose object has died", arguments: 0..<6)
   func deadOwner(call: Int) async {
     let incidents = Recorder<DelegateHub.Incident.Kind>()

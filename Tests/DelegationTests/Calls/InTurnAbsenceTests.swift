@@ -126,20 +126,56 @@ struct InTurnAbsenceTests {
 
   @Test("with zero nobody is asked; nobody to ask is nobody late")
   func zero() {
-    func calls() -> [String?] {
+    func calls(within none: Duration) -> [String?] {
       stage.perform { hub in
         let all = hub[Listener.self]
         return [
-          await all.askInTurn(within: .zero, absent: .counts(as: "absent")) { $0.name },
-          await all.pass("v", within: .zero, absent: .counts(as: "absent")) { $1 + $0.name },
-          await all.pass("v", eachWithin: .zero, absent: .counts(as: "absent")) { $1 + $0.name },
-          await all.askInTurn(eachWithin: .zero, absent: .abstains) { $0.name },
+          await all.askInTurn(within: none, absent: .counts(as: "absent")) { $0.name },
+          await all.pass("v", within: none, absent: .counts(as: "absent")) { $1 + $0.name },
+          await all.pass("v", eachWithin: none, absent: .counts(as: "absent")) { $1 + $0.name },
+          await all.askInTurn(eachWithin: none, absent: .abstains) { $0.name },
         ]
       } ?? []
     }
-    #expect(calls() == [nil, "v", "v", nil])
+    stage.hub.subscribe(Probe("dead"), to: Listener.self)
+    #expect(calls(within: .zero) == [nil, "v", "v", nil])
+    stage.hub.subscribe(Probe("dead"), to: Listener.self)
     let probes = stage.cast(2)
-    #expect(calls() == ["absent", "absent", "absent", nil] && probes.flatMap(\.log.history) == [])
+    for none in [.zero, Duration(attoseconds: .min)] {
+      #expect(calls(within: none) == ["absent", "absent", "absent", nil])
+    }
+    #expect(probes.flatMap(\.log.history) == [])
+  }
+
+  /// A clock that counts how often it is read.
+  private struct ReadClock: Clock {
+    let base = ManualClock()
+    let reads = Recorder<Void>()
+    var now: ManualClock.Instant {
+      reads.record(())
+      return base.now
+    }
+    var minimumResolution: Duration { base.minimumResolution }
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+      try await base.sleep(until: deadline, tolerance: tolerance)
+    }
+  }
+
+  @Test("once the time is over, those who are left take no turns", arguments: [0, 1])
+  func rest(seconds: Int) {
+    let (clock, gate) = (ReadClock(), Gate())
+    let stage = Stage { $0.clock = clock }
+    stage.cast(100)
+    let call = stage.start { hub in
+      await hub[Listener.self].pass("v", within: .seconds(seconds), absent: .abstains) { probe, _ in
+        await gate.pass()
+        return probe.name
+      }
+    }
+    clock.base.advance(by: .seconds(seconds))
+    stage.run()
+    #expect(call.result == "v" && clock.reads.count < 20)
+    stage.open(gate)
   }
 
   /// What becomes of one whose executor does not run.
