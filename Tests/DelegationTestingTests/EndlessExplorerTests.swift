@@ -2,7 +2,7 @@ import DelegationTesting
 import Testing
 
 /// These leave tasks behind that stay suspended for ever, so nobody looks for leaks here.
-@Suite("A scenario with a task that nothing ends")
+@Suite("A scenario with a task that nothing ends", .inTurn)
 struct EndlessExplorerTests {
   /// What polls by a clock, and does not look at the cancellation.
   @Sendable private static func poll(by clock: ManualClock, every pause: Duration) async {

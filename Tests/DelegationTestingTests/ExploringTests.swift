@@ -2,7 +2,7 @@ import DelegationTesting
 import Testing
 
 /// What a scenario comes to when all goes well, and what is tried.
-@Suite("exploreSchedules")
+@Suite("exploreSchedules", .inTurn)
 struct ExploringTests {
   /// A variable that tasks share without protection; only the exploring thread touches it.
   private final class Shared: @unchecked Sendable {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DelegationTesting
 
-@Suite("No job waits for ever")
+@Suite("No job waits for ever", .inTurn)
 struct FairnessTests {
   @Test(
     "no job is passed over more often than the bound says", arguments: strategies.prefix(2))

@@ -1,7 +1,7 @@
 import DelegationTesting
 import Testing
 
-@Suite("ManualClock")
+@Suite("ManualClock", .inTurn)
 struct ManualClockTests {
   private let executor = ManualExecutor()
   private let clock = ManualClock()

@@ -3,7 +3,7 @@ import Testing
 @testable import DelegationTesting
 
 /// A history, and the queue of jobs: what threads hand to each other.
-@Suite("Recorder and JobQueue")
+@Suite("Recorder and JobQueue", .inTurn)
 struct RecorderTests {
   private let executor = ManualExecutor()
 

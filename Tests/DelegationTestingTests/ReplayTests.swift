@@ -1,7 +1,7 @@
 import DelegationTesting
 import Testing
 
-@Suite("A seed plays the same schedule each time")
+@Suite("A seed plays the same schedule each time", .inTurn)
 struct ReplayTests {
   /// A subscriber that only the hub keeps.
   private final class Mourned: Listener {

@@ -1,16 +1,8 @@
 import DelegationTesting
 import Testing
 
-@Suite("How a schedule fails")
+@Suite("How a schedule fails", .inTurn)
 struct ScheduleFailureTests {
-  @Test("a kind is written by its name")
-  func kinds() {
-    let kinds: [ScheduleFailure.Kind] = [
-      .threw, .stuck, .endless, .cancelled, .uniform, .headStart,
-    ]
-    #expect("\(kinds)" == "[threw, stuck, endless, cancelled, uniform, headStart]")
-  }
-
   @Test("a scenario that is stuck is reported with its seed, and cancelled")
   func stuck() throws {
     let cancelled = Recorder<UInt64>()

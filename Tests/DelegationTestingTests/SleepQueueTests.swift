@@ -2,7 +2,7 @@ import Testing
 
 @testable import DelegationTesting
 
-@Suite("SleepQueue")
+@Suite("SleepQueue", .inTurn)
 struct SleepQueueTests {
   private typealias Instant = ManualClock.Instant
 

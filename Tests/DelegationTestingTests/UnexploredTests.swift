@@ -1,7 +1,9 @@
 import DelegationTesting
 import Testing
 
-@Suite("An exploration that cannot see an order says so, and one that sees all of them does not")
+@Suite(
+  "An exploration that cannot see an order says so, and one that sees all of them does not", .inTurn
+)
 struct UnexploredTests {
   /// Goes on with a job though it has been stopped meanwhile.
   private actor Service {
@@ -94,36 +96,25 @@ struct UnexploredTests {
   }
 
   /// The same, where the task comes to the service in another way.
+  private static func coming(_ way: @escaping @Sendable (Service) async -> Void) -> Scenario {
+    { _, service in
+      async let job: Void = way(service)
+      await service.stop()
+      await job
+    }
+  }
+
   private static let detours: [Scenario] = [
-    { _, service in
-      async let job: Void = Service().stop(service)
+    coming { await Service().stop($0) },
+    coming { service in
+      await Service().stop()
       await service.stop()
-      await job
     },
-    { _, service in
-      let other = Service()
-      async let job: Void = {
-        await other.stop()
-        await service.stop()
-      }()
+    coming { service in
+      await Task.yield()
       await service.stop()
-      await job
     },
-    { _, service in
-      async let job: Void = {
-        await Task.yield()
-        await service.stop()
-      }()
-      await service.stop()
-      await job
-    },
-    { _, service in
-      async let job: Void = withTaskGroup { group in
-        group.addTask { _ = await service.stop() }
-      }
-      await service.stop()
-      await job
-    },
+    coming { service in await withTaskGroup { $0.addTask { _ = await service.stop() } } },
     { executor, service in
       let (hub, asker) = (DelegateHub(on: executor), Asker(service))
       hub.subscribe(asker, to: Listener.self)
@@ -233,27 +224,21 @@ struct UnexploredTests {
     if replies.count != count { Issue.record("\(replies)") }
   }
 
-  @Test("what competes with nobody is not reported", arguments: innocents.indices)
+  @Test(
+    "what competes with nobody is not reported, and what follows it is",
+    arguments: innocents.indices)
   func innocent(index: Int) {
-    let innocent = Self.innocents[index]
-    let kind = Self.kind { executor, service in
-      await innocent(executor, service)
-      // Another choice, so that something is explored.
-      async let one: Void = Task.yield()
-      async let two: Void = Task.yield()
-      _ = await (one, two)
+    for next in [nil, Self.stop] {
+      let kind = Self.kind { executor, service in
+        await Self.innocents[index](executor, service)
+        if let next { return await next(executor, service) }
+        // Another choice, so that something is explored.
+        async let one: Void = Task.yield()
+        async let two: Void = Task.yield()
+        _ = await (one, two)
+      }
+      #expect(kind == (next == nil ? nil : .headStart))
     }
-    #expect(kind == nil)
-  }
-
-  @Test("each call is watched, whatever came before", arguments: innocents.indices)
-  func later(index: Int) {
-    let innocent = Self.innocents[index]
-    let kind = Self.kind { executor, service in
-      await innocent(executor, service)
-      await Self.stop(executor, service)
-    }
-    #expect(kind == .headStart)
   }
 
   @Test("in a child task, or after the others have had a turn, the call competes")

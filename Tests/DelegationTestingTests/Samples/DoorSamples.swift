@@ -2,7 +2,7 @@ import DelegationTesting
 import Testing
 
 /// The samples of the page and of the comments.
-@Suite("Samples of DelegationTesting")
+@Suite("Samples of DelegationTesting", .inTurn)
 struct DoorSamples {
   protocol DoorDelegate: AnyObject, Sendable {
     func mayEnter(_ guest: String) async -> Bool

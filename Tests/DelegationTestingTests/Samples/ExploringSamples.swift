@@ -2,7 +2,7 @@ import DelegationTesting
 import Testing
 
 /// A fault in a user's delegate that the page finds, and its cure.
-@Suite("Samples of exploring schedules")
+@Suite("Samples of exploring schedules", .inTurn)
 struct ExploringSamples {
   private protocol DoorDelegate: AnyObject, Sendable {
     func mayEnter(_ guest: String) async -> Bool

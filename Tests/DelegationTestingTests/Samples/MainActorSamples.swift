@@ -25,7 +25,7 @@ extension DownloadModel {
   }
 }
 
-@Suite("Samples of testing a model on the main actor")
+@Suite("Samples of testing a model on the main actor", .inTurn)
 @MainActor
 struct MainActorSamples {
   @Test("a notification", .timeLimit(.minutes(10)))

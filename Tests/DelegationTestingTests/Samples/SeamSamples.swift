@@ -29,7 +29,7 @@ public final class Doorbell: Sendable {
 }
 // end of sample
 
-@Suite("Samples of testing a library, and of incidents")
+@Suite("Samples of testing a library, and of incidents", .inTurn)
 struct SeamSamples {
   private final class Sleeper: DoorbellDelegate {
     func mayOpen() async -> Bool {

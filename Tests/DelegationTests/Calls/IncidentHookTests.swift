@@ -66,7 +66,7 @@ struct IncidentHookTests {
     #expect(others.history.first == 1)
   }
 
-  @Test("it is told though the hub is released; settings that are not named are defaults")
+  @Test("it is told though the hub is released")
   func released() {
     let (told, executor) = (Recorder<String>(), ManualExecutor())
     func play() -> Obituary {
@@ -79,31 +79,6 @@ struct IncidentHookTests {
     let hub = play()
     executor.run()
     #expect(told.history == ["failed last"] && hub.isDead)
-    let clock = ManualClock()
-    let configuration = DelegateHub.Configuration(
-      executor: executor, clock: clock, slowAfter: .seconds(2),
-      propagating: [.taskLocal(Label.$current)])
-    #expect(configuration.executor as? ManualExecutor === executor)
-    #expect(configuration.clock as? ManualClock === clock)
-    #expect(configuration.slowAfter == .seconds(2) && configuration.propagating.count == 1)
-    let plain = DelegateHub.Configuration()
-    #expect(plain.executor == nil && plain.slowAfter == nil && plain.propagating.isEmpty)
-    #expect(plain.clock is ContinuousClock && plain.interceptors.isEmpty)
-  }
-
-  @Test("kinds and calls have the names that they are written with")
-  func names() {
-    let kinds: [DelegateHub.Incident.Kind] = [.failed, .late, .slow, .dropped, .unheard]
-    #expect(kinds.map(\.description) == ["failed", "late", "slow", "dropped", "unheard"])
-    #expect(Set(kinds).count == 5)
-    let calls: [DelegateHub.Incident.Call] = [
-      .forEach, .notify, .notifyAndWait, .vote, .ask, .collect, .askInTurn, .pass,
-    ]
-    #expect(
-      calls.map(\.description) == [
-        "forEach", "notify", "notifyAndWait", "vote", "ask", "collect", "askInTurn", "pass",
-      ])
-    #expect(Set(calls).count == 8)
   }
 
   @Test("by default it is a line on standard error, and beyond 20 a second one for all")

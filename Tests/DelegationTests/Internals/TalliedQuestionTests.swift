@@ -219,6 +219,24 @@ struct TalliedQuestionTests {
     }
   }
 
+  @Test("who comes to a place after the decision is not asked, though its claim was there before")
+  func heir() {
+    defer { board.clear() }
+    for isDecided in [false, true] {
+      let heir = Nobody()
+      _ = board.subscribe(subscribers[0], id: "place")
+      let question = question(asking: 2, Script(decisive: 1))
+      guard var claim = question.state.claim() else { fatalError("there is nothing to claim") }
+      let worker = Worker(for: question.core.number, caller: nil)
+      // Between the claim and its beginning.
+      _ = board.subscribe(heir, id: "place")
+      if isDecided { question.take(1, from: 1, of: nodes) }
+      #expect(!question.beginHandler(of: claim.node, by: worker))
+      #expect(question.follow(&claim, by: worker) == !isDecided)
+      withExtendedLifetime(heir) {}
+    }
+  }
+
   private struct Work: WorkSharing {
     var work: WorkQueue
   }

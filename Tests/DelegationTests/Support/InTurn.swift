@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Delegation
-
 /// What every suite has that takes more than a moment: its tests run one after another, beside those of a few other
 /// suites, and one that hangs stops the program and is named.
 ///
@@ -65,41 +63,23 @@ extension Trait where Self == InTurn {
 }
 
 /// A number of places, of which suites take some each, in the order in which they come.
-private final class Places: Sendable {
-  private struct State: Sendable {
-    /// How many are free; fewer than the first of those who wait needs.
-    var free: Int
-    var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+private struct Places: Sendable {
+  private let free = AsyncStream.makeStream(of: Void.self)
+  /// Had by the one that takes places: two that have one each, and wait for a second one, would wait for ever.
+  private let turn = AsyncStream.makeStream(of: Void.self)
 
-    /// Seats those who come next, as many as there are places for.
-    mutating func seat() -> [CheckedContinuation<Void, Never>] {
-      var seated: [CheckedContinuation<Void, Never>] = []
-      while let first = waiting.first, first.count <= free {
-        free -= first.count
-        seated.append(first.continuation)
-        waiting.removeFirst()
-      }
-      return seated
-    }
+  init(_ count: Int) {
+    turn.continuation.yield()
+    release(count)
   }
 
-  private let state: Lock<State>
-
-  init(_ count: Int) { state = Lock(State(free: count)) }
+  private func release(_ count: Int) { for _ in 0..<count { free.continuation.yield() } }
 
   func take(_ wanted: Int, _ body: () async throws -> Void) async rethrows {
-    await withCheckedContinuation { continuation in
-      update { $0.waiting.append((wanted, continuation)) }
-    }
-    defer { update { $0.free += wanted } }
+    for await _ in turn.stream { break }
+    for _ in 0..<wanted { for await _ in free.stream { break } }
+    turn.continuation.yield()
+    defer { release(wanted) }
     try await body()
-  }
-
-  private func update(_ change: (inout State) -> Void) {
-    let seated = state.withLock { state in
-      change(&state)
-      return state.seat()
-    }
-    for continuation in seated { continuation.resume() }
   }
 }

@@ -1,0 +1,27 @@
+import Testing
+
+/// What each suite has here: one suite at a time, and one of its tests, so that a test's time is its own.
+///
+/// Explorations keep a thread of the pool busy to their end.
+struct InTurn: SuiteTrait, TestScoping {
+  private static let turns = {
+    let turns = AsyncStream.makeStream(of: Void.self)
+    turns.continuation.yield()
+    return turns
+  }()
+
+  func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { test.isSuite ? self : nil }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    for await _ in Self.turns.stream { break }
+    defer { Self.turns.continuation.yield() }
+    try await ParallelizationTrait.serialized.provideScope(
+      for: test, testCase: nil, performing: function)
+  }
+}
+
+extension Trait where Self == InTurn {
+  static var inTurn: Self { InTurn() }
+}
