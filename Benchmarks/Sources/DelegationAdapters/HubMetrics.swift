@@ -3,11 +3,12 @@ public import Delegation
 
 /// Hands a hub's statistics to swift-metrics.
 ///
-/// For each protocol there is a counter `NAME_notifications_total` for every outcome that has come up
-/// (`handled`, `failed`, `expired`, `dropped`, `cancelled`, `passedOver`), a counter `NAME_questions_total` for every
-/// outcome of questions that has (`answered`, `failed`, `late`, `abandoned`), and the meters
-/// `NAME_notifications_waiting`, `NAME_questions_answering`, `NAME_handlers_running` and `NAME_subscribers`, all with
-/// the dimension `protocol`. Handlers that hang are among those running, also of a subscriber that has been removed. When no hub has a protocol any more, its meters show 0.
+/// For each protocol there is a counter `NAME_notifications_total` for every outcome that has come up (`handled`,
+/// `failed`, `expired`, `dropped`, `cancelled`, `passedOver`), a counter `NAME_questions_total` for every outcome of
+/// questions that has (`answered`, `failed`, `late`, `abandoned`), and the meters `NAME_notifications_waiting`,
+/// `NAME_questions_answering`, `NAME_handlers_running` and `NAME_subscribers`, all with the dimension `protocol`.
+/// Handlers that hang are among those running, also of a subscriber that has been removed. When no hub has a protocol
+/// any more, its meters show 0.
 ///
 /// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
 /// there should be one.

@@ -4,9 +4,9 @@ public import Delegation
 /// Measures how long handlers run and notifications wait, by swift-metrics.
 ///
 /// For each protocol and call there is a timer `NAME_handler_duration` with the dimensions `protocol`, `call` and
-/// `outcome` (`returned`, `failed`, `not_called`; `abandoned` if it threw after its cancellation), and for notifications a timer `NAME_notification_wait`, the time
-/// from the post to the handler, with `protocol` and `call`. What interceptors after this one take counts as the
-/// handler's.
+/// `outcome` (`returned`, `failed`, `not_called`; `abandoned` if it threw after its cancellation), and for
+/// notifications a timer `NAME_notification_wait`, the time from the post to the handler, with `protocol` and `call`.
+/// What interceptors after this one take counts as the handler's.
 ///
 /// ```swift
 /// let hub = DelegateHub(.init(interceptors: [MetricsInterceptor(named: "shop")]))

@@ -10,7 +10,8 @@ public import Tracing
 /// `messaging.destination.name` is the protocol, `messaging.operation.name` the call. A handler of a question is an
 /// internal span: `rpc.service` is the protocol, `rpc.method` the call. Both have `delegation.subscriber`, those of
 /// notifications have `delegation.waited`, the seconds since the post. A handler that throws ends its span with the
-/// status *error* and `error.type`, or with `delegation.abandoned` if it was cancelled before; one that is not called has `delegation.called` = `false`.
+/// status *error* and `error.type`, or with `delegation.abandoned` if it was cancelled before; one that is not called
+/// has `delegation.called` = `false`.
 ///
 /// ```swift
 /// let hub = DelegateHub(

@@ -49,7 +49,8 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     }
   }
 
-  /// Asks one subscription after another, up to the one that decides, or one that has an executor or whose place another one has.
+  /// Asks one subscription after another, up to the one that decides, or one that has an executor or whose place
+  /// another one has.
   ///
   /// It is not asynchronous, and has a combiner of its own, so that what it counts is in registers.
   ///

@@ -145,8 +145,8 @@ extension Question {
     return true
   }
 
-  /// Asks on the subscription's own executor, or on the hub's in the place of one that had one; one that has ended, or whose subscriber has died or does not
-  /// conform, is not sent there, for the executor may be busy, suspended or gone.
+  /// Asks on the subscription's own executor, or on the hub's in the place of one that had one; one that has ended, or
+  /// whose subscriber has died or does not conform, is not sent there, for the executor may be busy, suspended or gone.
   ///
   /// Not inlined: usually there is none, and it would make the frame of every worker larger.
   ///

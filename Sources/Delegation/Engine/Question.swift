@@ -3,11 +3,11 @@ internal import Synchronization
 /// One question while it is asked: the subscriptions that are left, its workers, the answers that are queued, and the
 /// caller that waits.
 ///
-/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run each handler in place; a *spare worker* is there while a
-/// subscription is unclaimed (``WorkSharing``). A question without a deadline starts its first worker in the caller's
-/// place. Whether another one is needed is known when that one has ended or suspended. So a handler that suspends does
-/// not delay the others, nor does one that blocks its thread, except in the caller's place; and the number of tasks
-/// grows with suspensions, not with subscribers.
+/// *Workers* claim subscriptions from a shared ``WorkQueue``, and run each handler in place; a *spare worker* is there
+/// while a subscription is unclaimed (``WorkSharing``). A question without a deadline starts its first worker in the
+/// caller's place. Whether another one is needed is known when that one has ended or suspended. So a handler that
+/// suspends does not delay the others, nor does one that blocks its thread, except in the caller's place; and the
+/// number of tasks grows with suspensions, not with subscribers.
 ///
 /// The handles of the workers' tasks are kept, so that they can be cancelled. That runs user code: once it is decided,
 /// they are cancelled one after another, in a task of their own.
@@ -15,8 +15,9 @@ internal import Synchronization
 /// It is decided when it holds nothing any more (``State/isDecided``), which is written once, under the lock.
 ///
 /// It knows no types, and nothing generic is under its lock: otherwise its end would look up types at run time, for a
-/// fifth of what a small vote costs. What has types is its subclass, ``TalliedQuestion``. This file has what it is made of, its
-/// beginning and its end; `Question+Working` has what its workers do, `Question+Counting` what becomes of their answers.
+/// fifth of what a small vote costs. What has types is its subclass, ``TalliedQuestion``. This file has what it is made
+/// of, its beginning and its end; `Question+Working` has what its workers do, `Question+Counting` what becomes of their
+/// answers.
 ///
 /// `@unchecked Sendable`: a class with a subclass cannot be checked. Its properties are constants.
 @usableFromInline

@@ -51,10 +51,10 @@ extension Delegates {
 
   /// Calls every subscriber, and awaits each one before the next.
   ///
-  /// As the synchronous form, for a closure that awaits. The closure runs on the caller's actor, and on the executor that
-  /// the caller's task prefers, within ``DelegateHub/Configuration/interceptors``; an `async` method of an actor runs on
-  /// that actor. One that is added while a handler is suspended is not called. One with an executor of its own (`on:`) stops
-  /// the program here too.
+  /// As the synchronous form, for a closure that awaits. The closure runs on the caller's actor, and on the executor
+  /// that the caller's task prefers, within ``DelegateHub/Configuration/interceptors``; an `async` method of an actor
+  /// runs on that actor. One that is added while a handler is suspended is not called. One with an executor of its own
+  /// (`on:`) stops the program here too.
   ///
   /// **Re-entrancy.** A handler may drain, and cancel its own subscription and wait.
   ///

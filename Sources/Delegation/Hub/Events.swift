@@ -29,9 +29,9 @@ extension Delegates {
 extension DelegateRegistry {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
-  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to an
-  /// actor, as one that says `@MainActor`, and runs there. If the subscription ends before the actor is free, the closure is
-  /// not called, unless the subscription or the hub has an executor: then it may be.
+  /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to
+  /// an actor, as one that says `@MainActor`, and runs there. If the subscription ends before the actor is free, the
+  /// closure is not called, unless the subscription or the hub has an executor: then it may be.
   ///
   /// **Order.** One event at a time, in the order of posting.
   ///

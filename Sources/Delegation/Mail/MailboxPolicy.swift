@@ -1,11 +1,11 @@
 extension DelegateHub {
   /// What becomes of notifications when they come faster than a subscriber handles them.
   ///
-  /// A limit counts the notifications that wait, and not the one that is being handled. Dropped
-  /// notifications are counted, for the subscriber and for its protocol. A limit bounds the hub's
-  /// memory even if the subscriber hangs, as long as the hub gets a thread; not if ``DelegateHub/Subscription/finish()`` was
-  /// called while something waited. It does not tell methods apart: a last word may push out the latest state. Give what
-  /// must not be dropped a protocol of its own.
+  /// A limit counts the notifications that wait, and not the one that is being handled. Dropped notifications are
+  /// counted, for the subscriber and for its protocol. A limit bounds the hub's memory even if the subscriber hangs, as
+  /// long as the hub gets a thread; not if ``DelegateHub/Subscription/finish()`` was called while something waited. It
+  /// does not tell methods apart: a last word may push out the latest state. Give what must not be dropped a protocol
+  /// of its own.
   ///
   /// ```swift
   /// hub.subscribe(dashboard, to: Telemetry.self, mailbox: .latest)

@@ -1,11 +1,11 @@
 /// The deadlines of one hub, and the tasks that sleep until the next of them.
 ///
-/// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be
-/// removed. So calls share one sleeper: it is not cancelled when a call returns in time, and for an earlier
-/// deadline a second one starts beside it, which ends when it has woken. That one wakes halfway to its deadline, and then
-/// sleeps for the earliest: of deadlines that are earlier and earlier few start another one. Sleepers do not keep the queue,
-/// whose `deinit` cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each
-/// deadline has a sleeper of its own, so that the test sees the deadlines.
+/// A cancelled sleep keeps its memory until its time has come, because the runtime's timers cannot be removed. So calls
+/// share one sleeper: it is not cancelled when a call returns in time, and for an earlier deadline a second one starts
+/// beside it, which ends when it has woken. That one wakes halfway to its deadline, and then sleeps for the earliest:
+/// of deadlines that are earlier and earlier few start another one. Sleepers do not keep the queue, whose `deinit`
+/// cancels them: a clock that nobody advances any more would keep them for good. By a test's clock each deadline has a
+/// sleeper of its own, so that the test sees the deadlines.
 ///
 /// Its tasks have high priority: a caller of high priority must not wait for all work of medium priority.
 /// Most of what they do is short.

@@ -7,8 +7,8 @@
 struct HeadStarts {
   /// A job of a task that was started then, or a turn that such a job brought, by what is the same in all schedules.
   private struct Visit: Hashable {
-    /// The scenario's call, by how many tasks the scenario had started before: it may wait more often in one schedule than in
-    /// another.
+    /// The scenario's call, by how many tasks the scenario had started before: it may wait more often in one schedule
+    /// than in another.
     let call: Int
     /// The task, by who has started it.
     let task: Int

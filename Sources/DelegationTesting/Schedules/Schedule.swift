@@ -29,9 +29,9 @@ struct Schedule {
       self.executor = executor
       self.isForeign = isForeign
       id = jobTaskID(job)
-      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded. The first one is
-      // in the actor's memory; the second one, whose header has eight words, refers to the actor. A reference to a job is its
-      // address.
+      // The kinds from 192 on are of the actors' turns, and last comes what resumes a task that yielded. The first one
+      // is in the actor's memory; the second one, whose header has eight words, refers to the actor. A reference to a
+      // job is its address.
       let kind = jobFlags(job) & 0xFF
       isTurn = 192..<195 ~= kind
       let words = unsafeBitCast(job, to: UnsafePointer<Int>.self)
