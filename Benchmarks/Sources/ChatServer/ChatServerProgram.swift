@@ -26,7 +26,7 @@ struct ChatServerProgram: AsyncParsableCommand {
   var port = 7000
   @Option(help: "The port of a page that shows the hubs, on the loopback address.")
   var page: Int?
-  @Option(help: "A file: what it cannot write down is told to nobody.")
+  @Option(help: "A file of what is said: what cannot be written there is told to nobody.")
   var audit: String?
   @Option(help: "How many messages of one member pass in ten seconds; to join is one, too.")
   var floodLimit = 20
@@ -119,7 +119,7 @@ struct ChatServerProgram: AsyncParsableCommand {
   }
 }
 
-/// Writes a line at once, also into a pipe.
+/// Writes a line at once, also into a pipe; if nobody can read it any more, the chat goes on.
 private func say(_ text: String) {
-  FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+  try? FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
 }

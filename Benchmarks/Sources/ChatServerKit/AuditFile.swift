@@ -7,13 +7,10 @@ import Synchronization
 ///
 /// Writing blocks a thread, so it subscribes with a queue of its own. An actor would block a thread of the pool.
 public final class AuditFile: AuditLog {
-  private struct State {
-    var file: FileHandle
-    var written = 0
-    var failed = 0
-  }
-
-  private let state: Mutex<State>
+  private let file: Mutex<FileHandle>
+  // Not behind the lock, which is held while the disk takes its time.
+  private let written = Atomic(0)
+  private let failed = Atomic(0)
 
   /// Opens a file, which is made if there is none.
   ///
@@ -23,8 +20,7 @@ public final class AuditFile: AuditLog {
     guard descriptor >= 0 else {
       throw AuditError(text: "cannot open \(path): \(String(cString: strerror(errno)))")
     }
-    state = Mutex(
-      State(file: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)))
+    file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
   }
 
   /// Subscribes it to a hub, which keeps it.
@@ -36,24 +32,26 @@ public final class AuditFile: AuditLog {
     // end of sample
   }
 
-  /// How many lines were written, and how many were not.
-  public var counts: (written: Int, failed: Int) { state.withLock { ($0.written, $0.failed) } }
+  /// How many lines were written, and how many were not; returns at once, also while a line is being written.
+  public var counts: (written: Int, failed: Int) {
+    (written.load(ordering: .relaxed), failed.load(ordering: .relaxed))
+  }
 
   /// Appends a line.
   ///
   /// - Throws: why it is not in the file.
   public func write(_ line: String) throws {
-    // A hub calls one handler at a time; the lock is for `counts`.
-    try state.withLock { state in
+    // A hub calls one handler at a time; others may not.
+    try file.withLock { file in
       // Not the offset: before the first write that is 0, and what is there would be cut off.
-      let end = try? state.file.seekToEnd()
+      let end = try? file.seekToEnd()
       do {
-        try state.file.write(contentsOf: Data("\(line)\n".utf8))
-        state.written += 1
+        try file.write(contentsOf: Data("\(line)\n".utf8))
+        written.add(1, ordering: .relaxed)
       } catch {
-        state.failed += 1
+        failed.add(1, ordering: .relaxed)
         // Half a line may be there.
-        if let end { try? state.file.truncate(atOffset: end) }
+        if let end { try? file.truncate(atOffset: end) }
         throw AuditError(text: "\(error.localizedDescription)")
       }
     }

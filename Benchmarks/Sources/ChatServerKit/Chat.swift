@@ -178,7 +178,11 @@ public final class Chat: Sendable {
         let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
           try await $0.write(message.line)
         }
-        guard outcome.isHandled else { return .refused("it could not be written down") }
+        guard outcome.isHandled else {
+          // At the deadline it may still be written.
+          let isOver = outcome.left.isEmpty
+          return .refused(isOver ? "it could not be written down" : "it is not written down yet")
+        }
       }
       members.notify { try await $0.hear(message.line) }
       return .done

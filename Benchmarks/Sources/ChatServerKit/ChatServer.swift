@@ -66,7 +66,7 @@ public final class ChatServer: Sendable {
   ///   - onListening: is told the port of the clients.
   ///   - onPage: is told the port of the page.
   /// - Returns: how it has ended.
-  /// - Throws: an error of the socket if it cannot listen.
+  /// - Throws: an error that names address and port if it cannot listen there.
   public func run(
     until signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (Int) -> Void,

@@ -127,8 +127,22 @@ struct Listener: Service {
   let port: Int
   let onListening: @Sendable (Int) -> Void
 
+  /// Why it does not listen.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
   func run() async throws {
-    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let server = try await listen()
+    if let port = server.localAddress?.port { onListening(port) }
+    // If the group is cancelled in place of a shutdown, it ends as well.
+    try? await gracefulShutdown()
+    chat.stop()
+    try await server.close()
+  }
+
+  private func listen() async throws -> any Channel {
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // What waits for a client that does not read waits in its mailbox, and not in the kernel.
@@ -139,11 +153,8 @@ struct Listener: Service {
       // Who says no more still hears the answers to what was said.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { [clients] in clients.admit($0) }
-      .bind(host: host, port: port).get()
-    if let port = server.localAddress?.port { onListening(port) }
-    // If the group is cancelled in place of a shutdown, it ends as well.
-    try? await gracefulShutdown()
-    chat.stop()
-    try await server.close()
+    do { return try await bootstrap.bind(host: host, port: port).get() } catch {
+      throw Failure(description: "clients cannot connect to \(host), port \(port): \(error)")
+    }
   }
 }

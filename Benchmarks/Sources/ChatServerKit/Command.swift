@@ -60,7 +60,7 @@ enum Command: Equatable {
   private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
     let properties = scalar.properties
     return !properties.isDefaultIgnorableCodePoint && !properties.isWhitespace
-      && properties.name?.contains("BLANK") != true
+      && !["BLANK", "FILLER", "JOINER"].contains { properties.name?.contains($0) == true }
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

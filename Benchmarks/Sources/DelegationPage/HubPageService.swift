@@ -48,7 +48,7 @@ public struct HubPageService: Service {
 
   /// Serves until the group shuts down.
   ///
-  /// - Throws: an error of the socket if it cannot listen there.
+  /// - Throws: an error that names address and port if it cannot listen there.
   public func run() async throws {
     try await withThrowingDiscardingTaskGroup { group in
       for need in needs {
@@ -69,7 +69,7 @@ public struct HubPageService: Service {
 
   private func listen(_ loops: MultiThreadedEventLoopGroup) async throws -> any Channel {
     let connections = Connections()
-    return try await ServerBootstrap(group: loops)
+    let bootstrap = ServerBootstrap(group: loops)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // Who has asked may close that way at once.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -85,7 +85,13 @@ public struct HubPageService: Service {
           ])
         }
       }
-      .bind(host: host, port: port).get()
+    do { return try await bootstrap.bind(host: host, port: port).get() } catch {
+      throw Failure(description: "the page cannot be served at \(host), port \(port): \(error)")
+    }
+  }
+
+  private struct Failure: Error, CustomStringConvertible {
+    let description: String
   }
 
   private func response(to request: HTTPRequestHead) -> PageHandler.Response {

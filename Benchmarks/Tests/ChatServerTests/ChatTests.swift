@@ -142,6 +142,22 @@ struct ChatTests {
     #expect(throws: (any Error).self) { try AuditFile("/no/such/folder") }
   }
 
+  @Test("while the disk takes its time, the counts can be read, so that a server can stop")
+  func hangingDisk() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // A pipe takes no more than it has room for until somebody reads.
+    try #require(mkfifo(path, 0o600) == 0)
+    let pipe = try FileHandle(forUpdating: URL(filePath: path))
+    let file = try AuditFile(path)
+    let size = 1 << 21
+    Thread.detachNewThread { try? file.write(String(repeating: "x", count: size)) }
+    #expect(try pipe.read(upToCount: 1)?.count == 1)
+    #expect(file.counts == (0, 0))
+    var rest = size
+    while rest > 0 { rest -= try pipe.read(upToCount: rest)?.count ?? rest }
+  }
+
   @Test("on a full disk a line is there as a whole or not at all, and what was there stays")
   func fullDisk() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path

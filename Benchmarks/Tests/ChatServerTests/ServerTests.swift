@@ -48,6 +48,7 @@ struct ServerTests {
     }
     let filled = [
       "\u{3164}", "\u{115F}\u{1160}", "\u{FFA0}", "\u{2800}", "\u{13441}", "\u{17B4}",
+      "\u{16FE4}", "\u{2D7F}", "\u{1107F}",
     ]
     let others = [
       long + "x", "\u{301}", "a\u{34F}", "a\u{FE0F}", "a\u{200B}", "a\u{AD}b", "\u{202E}a",
