@@ -15,7 +15,7 @@
 /// block, nor release what has a `deinit` that does.
 ///
 /// ```swift
-/// /// Denies at the second "no".
+/// /// Denies at the second "no"; true with nobody to ask.
 /// struct TwoVetoes: Combiner {
 ///   var vetoes = 0
 ///   mutating func receive(_ response: Bool, from position: Int) -> Bool? {

@@ -10,11 +10,13 @@ extension DelegateHub {
   public struct Configuration: Sendable {
     /// Where the hub's work and the handlers of its subscribers run; `nil` for Swift's global pool.
     ///
-    /// Handlers of a subscription with an executor (`on:`) run there, and those of a closure that says `@MainActor`
-    /// on the main actor. A combiner's `receive` may run on the executor of any subscriber of the call. The part of a
-    /// question before anybody is asked, and what happens at a deadline, with the combiner's last calls, run on the pool,
-    /// or on this executor if the caller does. If ``clock`` is neither a `ContinuousClock` nor a `SuspendingClock`, the
-    /// hub is taken for a test's, and both run on this executor.
+    /// Elsewhere run:
+    /// - the handlers of a subscription with `on:`: on its executor
+    /// - those of a closure that says `@MainActor`: on the main actor
+    /// - a combiner's `receive`: maybe on the executor of any subscriber of the call
+    /// - what a question does before it asks anybody, and what happens at a deadline, with the combiner's last calls: on
+    ///   the pool. On this executor if the caller runs there, or if ``clock`` is neither a `ContinuousClock` nor a
+    ///   `SuspendingClock`: then the hub is taken for a test's.
     ///
     /// **While it stands still**, all handlers of this hub wait, and each caller that awaits them without a deadline.
     /// Calls with a deadline, ``DelegateHub/drain(within:)`` and counts go on, unless their caller runs there. Handlers
@@ -56,6 +58,7 @@ extension DelegateHub {
 
     /// How long a handler may run before it is an incident; see ``Incident/Kind/slow``.
     ///
+    /// Not a handler of a `forEach` that awaits nothing.
     /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made.
     /// It is measured by ``clock``; a slow handler is noticed before it has run for twice this time.
     public var slowAfter: Duration?
@@ -66,7 +69,7 @@ extension DelegateHub {
     /// questions carry all of the caller's task-locals in any case. ``onIncident`` has those that are named.
     public var propagating: [TaskLocalPropagation]
 
-    /// What runs around every handler, the first one outermost; none by default.
+    /// What runs around every handler, but those of a `forEach` that awaits nothing; the first one outermost.
     public var interceptors: [any Interceptor]
 
     /// Makes settings; what is not given is the default.
@@ -77,7 +80,7 @@ extension DelegateHub {
     ///   - onIncident: called with each incident.
     ///   - slowAfter: how long a handler may run before it is an incident.
     ///   - propagating: the task-locals that notifications carry.
-    ///   - interceptors: what runs around every handler, the first one outermost.
+    ///   - interceptors: what runs around handlers, the first one outermost.
     public init(
       executor: (any TaskExecutor)? = nil,
       clock: any Clock<Duration> = ContinuousClock(),

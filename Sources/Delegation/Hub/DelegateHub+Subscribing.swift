@@ -16,8 +16,8 @@ extension DelegateHub {
   /// call would reach its subscribers, and a mailbox with a limit below 1.
   ///
   /// ```swift
-  /// hub.subscribe(audit, to: WorkerDelegate.self)
-  /// hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
+  /// hub.subscribe(audit, to: WorkerGate.self)
+  /// hub.subscribe(quota, to: WorkerGate.self, priority: 10)  // asked first
   /// ```
   ///
   /// If you do not name an option, a new subscription has the default, and an existing one keeps
@@ -25,7 +25,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
-  ///   - protocol: the protocol, as `WorkerDelegate.self`.
+  ///   - protocol: the protocol, as `WorkerGate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
   ///     with an equal id, it takes the place of the older one. It gets every notification that no worker

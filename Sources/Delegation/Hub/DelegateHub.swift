@@ -17,17 +17,23 @@
 /// **Lifetime.** What was posted is delivered even if the hub is released; then the subscriptions end.
 ///
 /// ```swift
-/// protocol WorkerDelegate: AnyObject, Sendable {
+/// protocol WorkerGate: AnyObject, Sendable {  // decides
 ///   func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+/// }
+/// protocol WorkerObserver: AnyObject, Sendable {  // is told
 ///   func worker(_ worker: Worker, didPerform subtask: Subtask)
 /// }
 ///
 /// let hub = DelegateHub()
-/// hub.subscribe(quota, to: WorkerDelegate.self)
+/// hub.subscribe(quota, toEachOf: WorkerGate.self, WorkerObserver.self)  // held weakly
 ///
-/// if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
+/// // False if no gate has answered, because it has died, say.
+/// let mayPerform = await hub[WorkerGate.self].vote(by: .unanimous(ofAtLeast: 1)) {
+///   await $0.worker(self, shouldPerform: subtask)
+/// }
+/// if mayPerform {
 ///   perform(subtask)
-///   hub[WorkerDelegate.self].notify { $0.worker(self, didPerform: subtask) }
+///   hub[WorkerObserver.self].notify { $0.worker(self, didPerform: subtask) }
 /// }
 /// ```
 public actor DelegateHub {

@@ -4,14 +4,12 @@
 ///
 /// ```swift
 /// actor Worker {
-///   private let delegates = Delegates<any WorkerDelegate>()
-///   nonisolated var observers: DelegateRegistry<any WorkerDelegate> { delegates.registry }
+///   private let delegates = Delegates<any WorkerObserver>()
+///   nonisolated var observers: DelegateRegistry<any WorkerObserver> { delegates.registry }
 ///
-///   func perform(_ subtask: Subtask) async {
-///     if await delegates.vote({ await $0.worker(self, shouldPerform: subtask) }) {
-///       subtask.run()
-///       delegates.notify { $0.worker(self, didPerform: subtask) }
-///     }
+///   func perform(_ subtask: Subtask) {
+///     subtask.run()
+///     delegates.notify { $0.worker(self, didPerform: subtask) }  // gone if nobody is there
 ///   }
 /// }
 /// ```
@@ -43,7 +41,7 @@ public struct Delegates<P>: Sendable {
   /// other until its turn. A question is not put to such a subscriber, and `absent:` is not applied to it.
   ///
   /// ```swift
-  /// let progress = delegates.conforming(to: WorkerProgressDelegate.self)
+  /// let progress = delegates.conforming(to: WorkerProgressObserver.self)
   /// progress.notify { $0.worker(worker, didReach: 0.5) }
   /// delegates.notify { $0.worker(worker, didPerform: Subtask()) }
   /// ```
@@ -185,7 +183,7 @@ extension Delegates where P: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - protocol: the protocol, as `WorkerDelegate.self`.
+  ///   - protocol: the protocol, as `WorkerObserver.self`.
   ///   - hub: the hub.
   ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
   ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
@@ -212,7 +210,7 @@ extension DelegateHub {
   ///
   /// **Isolation.** Works from any thread.
   ///
-  /// - Parameter protocol: the protocol, as `WorkerDelegate.self`.
+  /// - Parameter protocol: the protocol, as `WorkerObserver.self`.
   /// - Complexity: O(1).
   @inlinable
   public nonisolated subscript<P: Sendable>(_ protocol: P.Type) -> Delegates<P> {

@@ -1,11 +1,11 @@
 extension DelegateHub {
   /// What has become of a hub's notifications and questions, per protocol and subscriber.
   ///
-  /// Nothing is lost: at every moment, for each protocol and for the hub,
-  /// `handled + failed + expired + dropped + cancelled + passedOver + waiting + handling` is `addressed`, the
-  /// sum over all notifications of the number of subscribers that each was addressed to (``Counts/passedOver`` names one
-  /// exception). Of questions and `forEach`, `answered + failed + late + abandoned + answering` is `asked`, the sum over
-  /// all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an
+  /// The counts are exact: at every moment, for each protocol and for the hub, `handled + failed + expired + dropped +
+  /// cancelled + passedOver + waiting + handling` is `addressed`, the sum over all notifications of the number of
+  /// subscribers that each was addressed to (``Counts/passedOver`` names one exception). What is posted to nobody is in
+  /// none of them. Of questions and `forEach`, `answered + failed + late + abandoned + answering` is `asked`, the sum
+  /// over all questions of the number of subscribers that each was put to. One that turns out to be gone, or whom an
   /// interceptor does not call, may be counted in `asked` and `answering` for a moment: the four outcomes only grow,
   /// `asked` may fall.
   public struct Statistics: Sendable {

@@ -106,7 +106,8 @@ extension DelegateHub.Incident {
     /// A mailbox has begun to drop notifications; it is reported again when the mailbox drops after the
     /// subscriber has caught up.
     ///
-    /// What ``DelegateHub/MailboxPolicy/latest`` drops is counted, and not reported: it is what was asked for.
+    /// What a mailbox with a limit of 1 drops, as ``DelegateHub/MailboxPolicy/latest`` is, is counted, and not reported: it
+    /// is what was asked for.
     case dropped
 
     /// A subscriber died before its subscription was ever called, though calls were made on its protocol.

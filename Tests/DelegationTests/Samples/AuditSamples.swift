@@ -28,13 +28,13 @@ struct Bank: Sendable {
   private let audits = Delegates<any Audit>()
   var registry: DelegateRegistry<any Audit> { audits.registry }
 
-  /// Refuses if nobody has written it.
+  /// Refuses what is not written; without `within:` an audit that hangs holds it for ever.
   func book(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait { try await $0.record(entry) }
     guard outcome.isHandled else { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Up to 30 entries wait, and one for each caller: so callers go as fast as the audits write.
+  /// Up to 30 entries wait, and one for each caller: callers go as fast as the audits write, or hang with them.
   func note(_ entry: String) async throws {
     let outcome = await audits.notifyAndWait(leaving: 30) { try await $0.record(entry) }
     // It may still wait. Whoever has failed or missed it by now has lost it, and so has everybody if nobody is there.
@@ -42,7 +42,7 @@ struct Bank: Sendable {
     if isLost { throw NotWritten(entry: entry, outcome: outcome) }
   }
 
-  /// Waits until everything noted is written; what is returned after five seconds is not.
+  /// Returns what is left after five seconds, and not what has failed: `onIncident` hears that.
   func close() async -> DelegateHub.Leftovers {
     audits.finish()
     return await audits.hub.drain(within: .seconds(5))

@@ -11,28 +11,24 @@ struct Chore: Sendable {
 struct DelegatesSamples {
   typealias Subtask = Chore
 
-  protocol WorkerDelegate: AnyObject, Sendable {
-    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+  protocol WorkerObserver: AnyObject, Sendable {
     func worker(_ worker: Worker, didPerform subtask: Subtask)
   }
 
   // sample: Delegates
   actor Worker {
-    private let delegates = Delegates<any WorkerDelegate>()
-    nonisolated var observers: DelegateRegistry<any WorkerDelegate> { delegates.registry }
+    private let delegates = Delegates<any WorkerObserver>()
+    nonisolated var observers: DelegateRegistry<any WorkerObserver> { delegates.registry }
 
-    func perform(_ subtask: Subtask) async {
-      if await delegates.vote({ await $0.worker(self, shouldPerform: subtask) }) {
-        subtask.run()
-        delegates.notify { $0.worker(self, didPerform: subtask) }
-      }
+    func perform(_ subtask: Subtask) {
+      subtask.run()
+      delegates.notify { $0.worker(self, didPerform: subtask) }  // gone if nobody is there
     }
   }
   // end of sample
 
-  private final class Audit: WorkerDelegate {
+  private final class Audit: WorkerObserver {
     let performed = Recorder<Bool>()
-    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool { true }
     func worker(_ worker: Worker, didPerform subtask: Subtask) { performed.record(true) }
   }
 
@@ -47,25 +43,24 @@ struct DelegatesSamples {
     #expect(await audit.performed.history(of: 1) == [true])
   }
 
-  protocol WorkerProgressDelegate: AnyObject, Sendable {
+  protocol WorkerProgressObserver: AnyObject, Sendable {
     func worker(_ worker: Worker, didReach progress: Double)
   }
 
-  private final class Display: WorkerDelegate, WorkerProgressDelegate {
+  private final class Display: WorkerObserver, WorkerProgressObserver {
     let reached = Recorder<Double>()
-    func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool { true }
     func worker(_ worker: Worker, didPerform subtask: Subtask) { reached.record(1) }
     func worker(_ worker: Worker, didReach progress: Double) { reached.record(progress) }
   }
 
   @Test("optional methods reach those that have them, in the order of all the others")
   func optional() async {
-    let delegates = Delegates<any WorkerDelegate>()
+    let delegates = Delegates<any WorkerObserver>()
     let (audit, display, worker) = (Audit(), Display(), Worker())
     delegates.registry.subscribe(audit)
     delegates.registry.subscribe(display)
     // sample: Calling an optional method
-    let progress = delegates.conforming(to: WorkerProgressDelegate.self)
+    let progress = delegates.conforming(to: WorkerProgressObserver.self)
     progress.notify { $0.worker(worker, didReach: 0.5) }
     delegates.notify { $0.worker(worker, didPerform: Subtask()) }
     // end of sample
@@ -83,8 +78,7 @@ struct DelegatesSamples {
 
   @Test("a module's one line, and its end")
   func module() async {
-    let hub = DelegateHub()
-    let module = Module()
+    let (hub, module) = (DelegateHub(), Module())
     // sample: Subscribing to each
     hub.subscribe(module, toEachOf: RoomRule.self, RoomObserver.self, RoomRouter.self)
     // end of sample
@@ -189,8 +183,7 @@ struct DelegatesSamples {
 
   @Test("in turn, in time")
   func inTurn() async {
-    let hub = DelegateHub()
-    let directory = Directory()
+    let (hub, directory) = (DelegateHub(), Directory())
     hub.subscribe(directory, to: Authenticator.self)
     let token = ""
     // sample: In turn, in time
@@ -248,15 +241,16 @@ struct DelegatesSamples {
 
   @Test("the type of an error comes through, if the closure says it")
   func typedThrows() async {
-    let hub = DelegateHub()
-    let strict = Strict()
+    let (hub, strict) = (DelegateHub(), Strict())
     hub.subscribe(strict, to: Bouncer.self)
     let guest = "Mallory"
     // sample: Typed throws
     do {
-      _ = try await hub[Bouncer.self].vote { bouncer async throws(Refused) in
-        try await bouncer.admit(guest)
+      // False if no bouncer has answered.
+      let isWelcome = try await hub[Bouncer.self].vote(by: .unanimous(ofAtLeast: 1)) {
+        bouncer async throws(Refused) in try await bouncer.admit(guest)
       }
+      show(isWelcome ? "welcome" : "denied")
     } catch {
       show(error.reason)  // `error` is a `Refused`
     }

@@ -42,7 +42,7 @@ struct ReferenceSamples {
   }
 
   // sample: Combiner
-  /// Denies at the second "no".
+  /// Denies at the second "no"; true with nobody to ask.
   struct TwoVetoes: Combiner {
     var vetoes = 0
     mutating func receive(_ response: Bool, from position: Int) -> Bool? {

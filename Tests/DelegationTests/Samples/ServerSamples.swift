@@ -53,6 +53,7 @@ struct ServerSamples {
 
       listener.stop()
       let left = await hub.drain(within: .seconds(5))
+      if !left.isEmpty { print("not handled: \(left)") }
       // end of sample
       sending.cancel()
       #expect(left.isEmpty && audit.closed.events == Array(0..<100))

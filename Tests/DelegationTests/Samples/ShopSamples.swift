@@ -50,29 +50,29 @@ struct ShopSamples {
     // Call all now, here, one after another.
     shop.forEach { $0.didOpen() }
 
-    // Tell: something has happened, and nobody is waited for.
+    // Tell: something has happened, and nobody is waited for. With nobody there it is gone.
     shop.notify { $0.didSell(item) }
 
-    // Tell, and go on when everybody has handled it.
-    await shop.notifyAndWait { await $0.willClose() }
+    // Tell, and wait: true if somebody was there, and all have handled it.
+    let isHandled = await shop.notifyAndWait { await $0.willClose() }.isHandled
 
     // Ask all side by side: may it happen? One "no" denies; with nobody there it is true.
     let mayClose = await shop.vote { await $0.mayClose() }
 
-    // Ask all side by side, and make one value of the answers.
+    // Ask all side by side, and make one value of the answers; 0 with nobody there.
     let stock = await shop.ask(combining: .sum()) { await $0.stock(of: item) }
 
-    // Ask all side by side, and have each one's answer, or why there is none.
+    // Ask all side by side, and have each one's answer, or why there is none; [] with nobody there.
     let reports = await shop.collect { try await $0.inspect() }
 
-    // Ask one after another, until somebody knows.
+    // Ask one after another, until somebody knows; nil if nobody does.
     let price = await shop.askInTurn { await $0.price(of: item) }
 
-    // Hand a value from one to the next; each may change it or stop it.
+    // Hand a value from one to the next; each may change it, or stop it: nil. With nobody there it stays.
     let receipt = await shop.pass(text) { await $0.label($1) }
     // end of sample
     #expect(counters.map(\.sold.history) == [["open", "kite"], ["open", "kite"]] && mayClose)
-    #expect(stock == 7)
+    #expect(isHandled && stock == 7)
     #expect(reports.map { try? $0.result.get() } == ["books is fine", nil])
     #expect(price == 9 && receipt == "Thank you, books, toys")
   }

@@ -75,7 +75,7 @@ struct StreamSamples {
       let answers = link.registry.stream()
       link.post(.request(7))
       let answer = await answers.next(within: .seconds(2)) { $0 == .response(7) }
-      guard answer != nil else { return retry() }
+      if answer == nil, !Task.isCancelled { retry() }  // nil at the deadline, and if cancelled
       // end of sample
     }
     await ask()

@@ -9,8 +9,10 @@ struct WorkerSamples {
   }
 
   // sample: DelegateHub
-  protocol WorkerDelegate: AnyObject, Sendable {
+  protocol WorkerGate: AnyObject, Sendable {  // decides
     func worker(_ worker: Worker, shouldPerform subtask: Subtask) async -> Bool
+  }
+  protocol WorkerObserver: AnyObject, Sendable {  // is told
     func worker(_ worker: Worker, didPerform subtask: Subtask)
   }
   // end of sample
@@ -18,14 +20,18 @@ struct WorkerSamples {
   final class Worker: Sendable {
     let performed = Recorder<Subtask>()
 
-    func work(on subtask: Subtask, asking quota: any WorkerDelegate) async -> DelegateHub {
+    func work(on subtask: Subtask, asking quota: any WorkerGate) async -> DelegateHub {
       // sample: DelegateHub
       let hub = DelegateHub()
-      hub.subscribe(quota, to: WorkerDelegate.self)
+      hub.subscribe(quota, toEachOf: WorkerGate.self, WorkerObserver.self)  // held weakly
 
-      if await hub[WorkerDelegate.self].vote({ await $0.worker(self, shouldPerform: subtask) }) {
+      // False if no gate has answered, because it has died, say.
+      let mayPerform = await hub[WorkerGate.self].vote(by: .unanimous(ofAtLeast: 1)) {
+        await $0.worker(self, shouldPerform: subtask)
+      }
+      if mayPerform {
         perform(subtask)
-        hub[WorkerDelegate.self].notify { $0.worker(self, didPerform: subtask) }
+        hub[WorkerObserver.self].notify { $0.worker(self, didPerform: subtask) }
       }
       // end of sample
       return hub
@@ -34,7 +40,7 @@ struct WorkerSamples {
     private func perform(_ subtask: Subtask) { performed.record(subtask) }
   }
 
-  private final class Quota: WorkerDelegate {
+  private final class Quota: WorkerGate, WorkerObserver {
     let limit: Int
     let told = Recorder<Subtask>()
 
@@ -48,27 +54,24 @@ struct WorkerSamples {
 
   @Test("a worker asks before, and tells after", arguments: [1, 2])
   func askAndTell(number: Int) async {
-    let worker = Worker()
-    let quota = Quota(limit: 1)
+    let (worker, quota) = (Worker(), Quota(limit: 1))
     let hub = await worker.work(on: Subtask(number: number), asking: quota)
     #expect(await hub.drain().isEmpty)
     let allowed = number <= 1 ? [Subtask(number: number)] : []
     #expect(worker.performed.history == allowed && quota.told.history == allowed)
   }
 
-  @Test("a subscriber with a higher priority is served first, and all are told")
+  @Test("a subscriber with a higher priority is served first, and all are asked")
   func subscribe() async {
     let (quota, audit) = (Quota(limit: 1), Quota(limit: 9))
     let hub = DelegateHub()
     let (worker, subtask) = (Worker(), Subtask(number: 1))
     // sample: subscribe
-    hub.subscribe(audit, to: WorkerDelegate.self)
-    hub.subscribe(quota, to: WorkerDelegate.self, priority: 10)  // asked first
+    hub.subscribe(audit, to: WorkerGate.self)
+    hub.subscribe(quota, to: WorkerGate.self, priority: 10)  // asked first
     // end of sample
-    let subscribers = hub[WorkerDelegate.self].subscribers.map(ObjectIdentifier.init)
+    let subscribers = hub[WorkerGate.self].subscribers.map(ObjectIdentifier.init)
     #expect(subscribers == [ObjectIdentifier(quota), ObjectIdentifier(audit)])
-    hub[WorkerDelegate.self].notify { $0.worker(worker, didPerform: subtask) }
-    await hub.drain()
-    #expect([quota, audit].map(\.told.history) == [[subtask], [subtask]])
+    #expect(await hub[WorkerGate.self].vote { await $0.worker(worker, shouldPerform: subtask) })
   }
 }
