@@ -44,6 +44,9 @@ struct HandlerContext: Sendable {
     nodeBits == node.identityBits
   }
 
+  /// Whether it is a closure that delays a drain.
+  var isDelay: Bool { nodeBits == 0 }
+
   /// Whether the handler has not returned.
   var isRunning: Bool { worker.isRunning(call) }
 

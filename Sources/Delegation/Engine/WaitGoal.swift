@@ -2,7 +2,8 @@
 ///
 /// A wait outside of handlers is strict. A wait within a handler ends when all that it still waits for are handlers that
 /// wait themselves, and those that cannot go on before one of these does: its own is one of them. So no handlers wait for
-/// each other, not even through several hubs; of two that would, both go on.
+/// each other, not even through several hubs; of two that would, both go on. A closure that delays a drain passes for a
+/// handler, but only drains wait for it: so there only drains are not strict.
 enum WaitGoal: Sendable {
   /// That a hub is idle: no notification is pending and no handler runs.
   case rest(of: HubCore)
@@ -15,9 +16,15 @@ enum WaitGoal: Sendable {
   /// A wait in a handler: what it waits for, and what cannot go on before it does.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
-  /// The waits in handlers, by the waiters, and these by all hubs that they have to do with: that of the goal, and those
-  /// of the handlers that cannot go on before.
-  private static let waits = Lock<[Int: [Int: Wait]]>([:])
+  /// Where a wait is found: by the hub of its goal if it is not strict, and by those of the handlers that cannot go on
+  /// before.
+  private enum Place: Hashable {
+    case goals(of: Int)
+    case handlers(of: Int)
+  }
+
+  /// The waits in handlers, by the waiters.
+  private static let waits = Lock<[Place: [Int: Wait]]>([:])
 
   /// By what those who wait for the same are known.
   private var key: Int {
@@ -33,11 +40,11 @@ enum WaitGoal: Sendable {
   }
 
   /// Makes the waiter, which excuses what all excuse that wait for the same and are of one kind.
-  private func makeWaiter(isOutside: Bool) -> Waiter {
+  private func makeWaiter(isStrict: Bool) -> Waiter {
     if case .passing(_, _, true) = self {
-      return Waiter(kind: isOutside ? 1 : 3) { isOutside ? leftOut : countWaiting() }
+      return Waiter(kind: isStrict ? 1 : 3) { isStrict ? leftOut : countWaiting() }
     }
-    return isOutside ? Waiter(kind: 0) : Waiter(kind: 2, excusing: countWaiting)
+    return isStrict ? Waiter(kind: 0) : Waiter(kind: 2, excusing: countWaiting)
   }
 
   /// The number of the hub whose handlers are waited for.
@@ -69,7 +76,7 @@ enum WaitGoal: Sendable {
   /// How many of those that the goal counts wait at the moment, or are not waited for.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let present = Self.present(at: hub).flatMap { HandlerContext.chain(of: $0.contexts) }
+    let present = Self.present(at: .handlers(of: hub)).flatMap { HandlerContext.chain(of: $0.contexts) }
     return leftOut + Set(present.lazy.filter(waits).map(place)).count
   }
 
@@ -80,8 +87,8 @@ enum WaitGoal: Sendable {
     return Self.key(of: handler.worker)
   }
 
-  private static func present(at hub: Int) -> [Wait] {
-    waits.withLock { ($0[hub]?.values).map(Array.init) ?? [] }
+  private static func present(at place: Place) -> [Wait] {
+    waits.withLock { ($0[place]?.values).map(Array.init) ?? [] }
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
@@ -125,28 +132,31 @@ extension WaitGoal {
   ) async -> Bool {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
-    // From outside, handlers that wait are waited for.
-    let hubs = chain.isEmpty ? [] : Set(chain.map(\.worker.hub) + [hub])
-    let waiter = makeWaiter(isOutside: hubs.isEmpty)
-    if !hubs.isEmpty {
-      Self.note((self, contexts), of: waiter, at: hubs)
+    let isStrict = chain.isEmpty || !isDrain && chain.allSatisfy(\.isDelay)
+    var places = Set(chain.map { Place.handlers(of: $0.worker.hub) })
+    if !isStrict { places.insert(.goals(of: hub)) }
+    let waiter = makeWaiter(isStrict: isStrict)
+    if !places.isEmpty {
+      Self.note((self, contexts), of: waiter, at: places)
       Self.lookAgain(for: chain)
     }
     update(.add(waiter))
     let isReached = await body(waiter)
     if !isReached { update(.remove(waiter)) }
-    if !hubs.isEmpty { Self.note(nil, of: waiter, at: hubs) }
-    return isReached && hubs.isEmpty
+    if !places.isEmpty { Self.note(nil, of: waiter, at: places) }
+    return isReached && isStrict
   }
 
+  private var isDrain: Bool { if case .rest = self { true } else { false } }
+
   /// Notes a wait, or that it is over.
-  private static func note(_ wait: Wait?, of waiter: Waiter, at hubs: Set<Int>) {
-    for hub in hubs {
+  private static func note(_ wait: Wait?, of waiter: Waiter, at places: Set<Place>) {
+    for place in places {
       // Released outside the lock.
       let former = waits.withLock { waits in
-        defer { if waits[hub]?.isEmpty == true { waits[hub] = nil } }
-        defer { waits[hub, default: [:]][key(of: waiter)] = wait }
-        return waits[hub]?[key(of: waiter)]
+        defer { if waits[place]?.isEmpty == true { waits[place] = nil } }
+        defer { waits[place, default: [:]][key(of: waiter)] = wait }
+        return waits[place]?[key(of: waiter)]
       }
       withExtendedLifetime(former) {}
     }
@@ -155,7 +165,7 @@ extension WaitGoal {
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
-    for wait in Set(handlers.map(\.worker.hub)).flatMap(present)
+    for wait in Set(handlers.map { .goals(of: $0.worker.hub) }).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
       wait.goal.update(.recount)

@@ -136,7 +136,7 @@ extension DelegateHub.Subscription {
   /// handler has started counts as the handler, which might await it. In a `Task.detached` it waits for the handler, too,
   /// and in a `Task` that a synchronous handler of a notification, or of a question that is asked in a loop, has started.
   /// A handler may ask a voter that waits for it, as by `drain`: later waits in that handler and in its other voters do
-  /// not wait for that voter.
+  /// not wait for that voter. In a `Task` of a voter that nobody awaits, it may not wait for the question's other voters.
   ///
   /// **Cancellation.** Without a deadline it waits even if the caller's task is cancelled, because resources may be freed
   /// when it returns. With one it then returns at once with what is left.

@@ -111,7 +111,7 @@ public struct Delegates<P>: Sendable {
   /// }
   /// ```
   ///
-  /// - Complexity: O(1).
+  /// - Complexity: O(1). The subscription that is first, and the end of the last, wake all *n* loops: O(*n* log *n*).
   public var demand: DelegateHub.Demand {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }

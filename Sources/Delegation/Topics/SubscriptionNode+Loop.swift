@@ -144,7 +144,7 @@ extension SubscriptionNode.Contents {
   private var numbers: [Int] {
     guard let loop = options?.loop else { return [] }
     let all = loop.hands + (loop.left.map { [$0.number] } ?? [])
-    return all.indices.filter { all.firstIndex(of: all[$0]) == $0 }.map { all[$0] }
+    return Set(all).sorted()
   }
 
   /// How many loops of a stream have something in hand; one if nobody does and something is left.

@@ -57,7 +57,8 @@ public final class SeededExecutor: TaskExecutor {
 
   /// Makes another executor whose jobs the same schedule chooses from.
   ///
-  /// For code with an executor of its own, as a subscriber that subscribes with `on:`.
+  /// For code with an executor of its own, as a subscriber that subscribes with `on:`. Its jobs run in any order, as on a
+  /// concurrent executor; a serial queue would keep theirs.
   ///
   /// - Returns: the other executor.
   public func makeLane() -> Lane { Lane(of: self) }

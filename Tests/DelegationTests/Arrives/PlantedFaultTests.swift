@@ -2,7 +2,7 @@ import Testing
 
 @testable import Delegation
 
-/// What planted faults have shown to be missing.
+/// What planted faults have shown to be missing (`Tests/Faults.md`).
 @Suite("What only a planted fault had shown", .inTurn)
 struct PlantedFaultTests {
   @Test("what a new subscription gets again is not passed for a poster that waits for others")

@@ -225,6 +225,29 @@ struct DrainTests {
     #expect(drained.history.map { $0.subscribers.map(\.running) } == [[1]])
   }
 
+  @Test("but for drains, a body waits for handlers that wait themselves, and those may drain")
+  func strict() {
+    let (bystander, gate, handler) = (Probe(), Gate(), Probe())
+    stage.hub.subscribe(bystander, to: Bystander.self)
+    let token = stage.hub.subscribe(handler, to: Listener.self)
+    func start(_ wait: @escaping @Sendable (Delegates<any Listener>) async -> Bool) -> Stage.Act<Bool> {
+      stage.start { hub in await hub.delayingDrain { await wait(hub[Listener.self]) } }
+    }
+    let told = start { listeners in
+      await listeners.notifyAndWait { _ in
+        await listeners.hub[Bystander.self].notifyAndWait { [hub = listeners.hub] _ in
+          await gate.pass()
+          await hub.drain()
+        }
+        handler.log.record(1)
+      }.isHandled
+    }
+    let ended = start { _ in await token.cancelAndWait(within: .seconds(1)).isEmpty }
+    #expect(told.result == nil && ended.result == nil && handler.log.history == [])
+    stage.open(gate)
+    #expect(told.result == true && ended.result == true && handler.log.history == [1])
+  }
+
   @Test("two bodies that drain go on; a task that one left behind waits for the next")
   func several() {
     let gates = [Gate(), Gate(), Gate()]
