@@ -76,8 +76,9 @@ enum WaitGoal: Sendable {
   /// How many of those that the goal counts wait at the moment, or are not waited for.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let present = Self.present(at: .handlers(of: hub)).flatMap { HandlerContext.chain(of: $0.contexts) }
-    return leftOut + Set(present.lazy.filter(waits).map(place)).count
+    let present = Self.present(at: .handlers(of: hub))
+    let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
+    return leftOut + Set(handlers.lazy.filter(waits).map(place)).count
   }
 
   /// What the goal counts a handler by: its worker, which runs one at a time, or the one subscription that has to pass a

@@ -230,7 +230,9 @@ struct DrainTests {
     let (bystander, gate, handler) = (Probe(), Gate(), Probe())
     stage.hub.subscribe(bystander, to: Bystander.self)
     let token = stage.hub.subscribe(handler, to: Listener.self)
-    func start(_ wait: @escaping @Sendable (Delegates<any Listener>) async -> Bool) -> Stage.Act<Bool> {
+    func start(
+      _ wait: @escaping @Sendable (Delegates<any Listener>) async -> Bool
+    ) -> Stage.Act<Bool> {
       stage.start { hub in await hub.delayingDrain { await wait(hub[Listener.self]) } }
     }
     let told = start { listeners in
