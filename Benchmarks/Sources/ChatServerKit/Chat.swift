@@ -58,11 +58,12 @@ public final class Chat: Sendable {
     hub = DelegateHub(configuration)
     var rooms = configuration
     rooms.interceptors = [
+      LossNotice(roster: roster),
       DeadlineInterceptor(after: limits.hearing, logger: logger) { [page, roster] call in
         page.note(givenUp: call)
         // The id is the member's name.
         roster.member(named: call.id as? String)?.giveUp()
-      }
+      },
     ]
     // end of sample
     roomConfiguration = rooms
@@ -114,7 +115,8 @@ public final class Chat: Sendable {
       }
       guard let members else { return .refused("there is no place for another room") }
       let subscription = members.registry.subscribe(
-        listener, id: member, mailbox: .dropOldest(limit: limits.mailbox), on: listener.executor)
+        listener, id: member, hold: .strongly, mailbox: .dropOldest(limit: limits.mailbox),
+        on: listener.executor)
       roster.note(subscription, of: member, in: name)
       await tell("* \(member) has joined \(name)", to: members)
       return .done
@@ -173,7 +175,7 @@ public final class Chat: Sendable {
       let maySay = await hub[SpeechGate.self].vote(
         by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
       ) { try await $0.maySay(message) }
-      guard maySay else { return .refused("that is not welcome here") }
+      guard maySay else { return .refused("that was not let through") }
       if isAudited {
         let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
           try await $0.write(message.line)

@@ -20,6 +20,8 @@ public struct ChatLimits: Sendable {
   public var connections = 1000
   /// How many bytes a line of a client may have.
   public var line = 1000
+  /// How many lines in a row may be no command; after one more the connection ends.
+  public var malformed = 20
   /// How long the server may take to stop.
   public var drain = Duration.seconds(5)
 

@@ -145,6 +145,8 @@ struct Listener: Service {
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // Of a client that has gone all that is in the kernel is read at once: so that is little.
+      .serverChannelOption(.socketOption(.so_rcvbuf), value: 1 << 13)
       // What waits for a client that does not read waits in its mailbox, and not in the kernel.
       .childChannelOption(.socketOption(.so_sndbuf), value: 1 << 16)
       // What is read at once holds up the others of its loop, and may be nothing but ends of lines.

@@ -24,8 +24,8 @@ final class Connection: RoomMember {
       // Suspends while the client does not read.
       try await writer.write(ByteBuffer(string: "\(line)\n"))
     } catch {
-      // That a client has gone is no failure: its connection ends.
-      if channel.isActive { throw error }
+      // That a client has gone, or has said goodbye, is no failure: its connection ends.
+      if channel.isActive, !(error is NIOAsyncWriterError) { throw error }
     }
   }
 
@@ -37,6 +37,7 @@ final class Connection: RoomMember {
   /// Obeys a client's lines until there are no more.
   func run(_ lines: NIOAsyncChannelInboundStream<String>) async {
     var name: String?
+    var malformed = 0
     let greeting = channel.eventLoop.scheduleTask(in: TimeAmount(chat.limits.greeting)) {
       [channel] in channel.close(promise: nil)
     }
@@ -45,6 +46,9 @@ final class Connection: RoomMember {
       for try await line in lines {
         let command = Command(line)
         if case .quit = command { break }
+        if case .malformed = command { malformed += 1 } else { malformed = 0 }
+        // Nothing but nonsense comes, and each answer takes a turn that others could have.
+        if malformed > chat.limits.malformed { break }
         try await answer(command, &name)
         if name != nil { greeting.cancel() }
         // Who has said a thousand things has no more turns than others.

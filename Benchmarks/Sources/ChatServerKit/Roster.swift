@@ -6,6 +6,8 @@ final class Roster: Sendable {
   private struct Entry {
     let member: any RoomMember
     var rooms: [String: DelegateHub.Subscription] = [:]
+    /// How many lines the member knows to be lost.
+    var lost: [DelegateHub.Subscription: Int] = [:]
   }
 
   private let entries = Mutex<[String: Entry]>([:])
@@ -41,6 +43,43 @@ final class Roster: Sendable {
   }
 
   func leave(_ room: String, _ name: String) -> DelegateHub.Subscription? {
-    entries.withLock { $0[name]?.rooms.removeValue(forKey: room) }
+    entries.withLock { entries in
+      let subscription = entries[name]?.rooms.removeValue(forKey: room)
+      if let subscription { entries[name]?.lost[subscription] = nil }
+      return subscription
+    }
+  }
+
+  /// Notes how many lines a subscription's mailbox has dropped.
+  ///
+  /// - Returns: how many of them were not noted before, and who is to know; `nil` if there are none.
+  func note(lost: Int, for name: String, _ subscription: DelegateHub.Subscription) -> (
+    member: any RoomMember, count: Int
+  )? {
+    entries.withLock { entries in
+      guard let entry = entries[name] else { return nil }
+      let known = entry.lost[subscription] ?? 0
+      guard lost > known else { return nil }
+      entries[name]?.lost[subscription] = lost
+      return (entry.member, lost - known)
+    }
+  }
+}
+
+/// Tells a member who is slower than a room how many lines are missing, in their place.
+struct LossNotice: DelegateHub.Interceptor {
+  let roster: Roster
+
+  nonisolated(nonsending) func intercept(
+    _ call: DelegateHub.HandlerCall,
+    next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+  ) async -> DelegateHub.HandlerOutcome {
+    let dropped = call.subscription.statistics.counts.dropped
+    if dropped > 0, let name = call.id as? String,
+      let (member, count) = roster.note(lost: dropped, for: name, call.subscription)
+    {
+      try? await member.hear("* \(count) lines are missing here")
+    }
+    return await next()
   }
 }

@@ -219,6 +219,22 @@ struct ChatTests {
     #expect(chat.hubs.count == 1)
   }
 
+  @Test("a member that is slower than the room is told how many lines are missing, in their place")
+  func missing() async {
+    var limits = Self.patient
+    limits.mailbox = 3
+    let (chat, _) = await chat(limits)
+    let bob = Listener(behind: Gate())
+    #expect(chat.enter(as: "bob", bob) == .done)
+    #expect(await chat.join("tea", as: "bob") == .done)
+    for number in 0..<20 { #expect(await chat.say("\(number)", in: "tea", as: "ann") == .done) }
+    bob.gate?.open()
+    await settle(chat)
+    let lines = bob.heard
+    #expect(lines.suffix(3) == ["tea ann: 17", "tea ann: 18", "tea ann: 19"])
+    #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here")
+  }
+
   @Test("who leaves hears what was said before, and a chat that stops refuses")
   func leaving() async {
     let (chat, ann) = await chat()
