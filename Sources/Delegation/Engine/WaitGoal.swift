@@ -16,15 +16,13 @@ enum WaitGoal: Sendable {
   /// A wait in a handler: what it waits for, and what cannot go on before it does.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
-  /// Where a wait is found: by the hub of its goal if it is not strict, and by those of the handlers that cannot go on
-  /// before.
-  private enum Place: Hashable {
-    case goals(of: Int)
-    case handlers(of: Int)
-  }
+  /// The waits in handlers, by the waiters, at the places where they are found.
+  private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// The waits in handlers, by the waiters.
-  private static let waits = Lock<[Place: [Int: Wait]]>([:])
+  /// The place of what is not strict and has a goal in a hub.
+  private static func goals(of hub: Int) -> Int { hub << 1 }
+  /// The place of what handlers in a hub cannot go on before.
+  private static func handlers(of hub: Int) -> Int { hub << 1 | 1 }
 
   /// By what those who wait for the same are known.
   private var key: Int {
@@ -76,7 +74,7 @@ enum WaitGoal: Sendable {
   /// How many of those that the goal counts wait at the moment, or are not waited for.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let present = Self.present(at: .handlers(of: hub))
+    let present = Self.present(at: Self.handlers(of: hub))
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
     return leftOut + Set(handlers.lazy.filter(waits).map(place)).count
   }
@@ -88,7 +86,7 @@ enum WaitGoal: Sendable {
     return Self.key(of: handler.worker)
   }
 
-  private static func present(at place: Place) -> [Wait] {
+  private static func present(at place: Int) -> [Wait] {
     waits.withLock { ($0[place]?.values).map(Array.init) ?? [] }
   }
 
@@ -134,8 +132,8 @@ extension WaitGoal {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
     let isStrict = chain.isEmpty || !isDrain && chain.allSatisfy(\.isDelay)
-    var places = Set(chain.map { Place.handlers(of: $0.worker.hub) })
-    if !isStrict { places.insert(.goals(of: hub)) }
+    var places = Set(chain.map { Self.handlers(of: $0.worker.hub) })
+    if !isStrict { places.insert(Self.goals(of: hub)) }
     let waiter = makeWaiter(isStrict: isStrict)
     if !places.isEmpty {
       Self.note((self, contexts), of: waiter, at: places)
@@ -151,7 +149,7 @@ extension WaitGoal {
   private var isDrain: Bool { if case .rest = self { true } else { false } }
 
   /// Notes a wait, or that it is over.
-  private static func note(_ wait: Wait?, of waiter: Waiter, at places: Set<Place>) {
+  private static func note(_ wait: Wait?, of waiter: Waiter, at places: Set<Int>) {
     for place in places {
       // Released outside the lock.
       let former = waits.withLock { waits in
@@ -166,7 +164,7 @@ extension WaitGoal {
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
-    for wait in Set(handlers.map { .goals(of: $0.worker.hub) }).flatMap(present)
+    for wait in Set(handlers.map { goals(of: $0.worker.hub) }).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
       wait.goal.update(.recount)
