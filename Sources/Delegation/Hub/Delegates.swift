@@ -16,6 +16,7 @@
 ///
 /// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
 /// copies share the hub.
+@frozen
 public struct Delegates<P>: Sendable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
