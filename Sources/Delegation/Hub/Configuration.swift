@@ -39,7 +39,7 @@ extension DelegateHub {
     public var clock: any Clock<Duration>
 
     /// Called with each incident: a handler that throws, is late or slow, a mailbox that drops, a subscriber that dies
-    /// unheard.
+    /// unheard, a rule that needs more than there are.
     ///
     /// An error that a question or `forEach` throws, or that is a reply of `collect`, is none: its caller has it. A failure
     /// in `notifyAndWait` and a late subscriber of `collect` are incidents, though their callers hear of them too.

@@ -69,7 +69,7 @@ extension DelegateHub {
   /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
   /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions.
   ///
-  /// **Order.** In each protocol it is served after those that subscribed before it.
+  /// **Order.** In each protocol it is served after those of its priority that subscribed before it.
   ///
   /// **Isolation.** Works from any thread and without waiting, from `init` and from every handler.
   ///
