@@ -1,8 +1,6 @@
 import Testing
 
-/// What each suite has here: one suite at a time, and one of its tests, so that a test's time is its own.
-///
-/// Explorations keep a thread of the pool busy to their end.
+/// What each suite has here: explorations keep a thread busy, so one test runs at a time, and its time is its own.
 struct InTurn: SuiteTrait, TestScoping {
   private static let turns = {
     let turns = AsyncStream.makeStream(of: Void.self)

@@ -171,7 +171,8 @@ struct ReplayAndDemandTests {
       events?.registry.observe { _ in }
       events = nil
       let values = await loop.value
-      #expect(values.last == false && zip(values, values.dropFirst()).allSatisfy { $0 != $1 })
+      // None if the hub has gone before the loop begins.
+      #expect(values.last != true && zip(values, values.dropFirst()).allSatisfy { $0 != $1 })
     }
   }
 }
