@@ -97,7 +97,7 @@ struct OutcomeTests {
     while delegates.statistics?.posted != 4 { await Task.yield() }
     token.cancel()
     #expect(counts(await second) == [1, 1, 0, 0])
-    withExtendedLifetime((good, plain, waiting)) {}
+    withExtendedLifetime((good, plain, waiting)) { _ = executor.run() }
   }
 
   @Test("a window lets so many wait, and names who is behind; a passed one does not hold")

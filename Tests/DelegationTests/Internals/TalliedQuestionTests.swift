@@ -233,7 +233,7 @@ struct TalliedQuestionTests {
       if isDecided { question.take(1, from: 1, of: nodes) }
       #expect(!question.beginHandler(of: claim.node, by: worker))
       #expect(question.follow(&claim, by: worker) == !isDecided)
-      withExtendedLifetime(heir) {}
+      withExtendedLifetime(heir) { claim.node.endCall() }
     }
   }
 
