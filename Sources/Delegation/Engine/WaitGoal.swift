@@ -20,9 +20,12 @@ enum WaitGoal: Sendable {
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
   /// The place of what is not strict and has a goal in a hub.
-  private static func goals(of hub: Int) -> Int { hub << 1 }
-  /// The place of what handlers in a hub cannot go on before.
-  private static func handlers(of hub: Int) -> Int { hub << 1 | 1 }
+  private static func goals(of hub: Int) -> Int { hub << 2 }
+  /// The place of what a handler cannot go on before: one of its hub for notifications, for questions, and for closures
+  /// that delay a drain.
+  private static func place(of handler: HandlerContext) -> Int {
+    handler.worker.hub << 2 | (handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2)
+  }
 
   /// By what those who wait for the same are known.
   private var key: Int {
@@ -74,14 +77,20 @@ enum WaitGoal: Sendable {
   /// How many of those that the goal counts wait at the moment, or are not waited for.
   private func countWaiting() -> Int {
     let leftOut = leftOut
-    let present = Self.present(at: Self.handlers(of: hub))
+    let kinds =
+      switch self {
+      case .passing: 1...1
+      case .end: 1...2
+      case .rest: 1...3
+      }
+    let present = kinds.flatMap { Self.present(at: hub << 2 | $0) }
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
-    return leftOut + Set(handlers.lazy.filter(waits).map(place)).count
+    return leftOut + Set(handlers.lazy.filter(waits).map(unit)).count
   }
 
   /// What the goal counts a handler by: its worker, which runs one at a time, or the one subscription that has to pass a
   /// notification.
-  private func place(of handler: HandlerContext) -> Int {
+  private func unit(of handler: HandlerContext) -> Int {
     if case .passing = self { return Int(bitPattern: handler.nodeBits) }
     return Self.key(of: handler.worker)
   }
@@ -132,7 +141,7 @@ extension WaitGoal {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
     let isStrict = chain.isEmpty || !isDrain && chain.allSatisfy(\.isDelay)
-    var places = Set(chain.map { Self.handlers(of: $0.worker.hub) })
+    var places = Set(chain.map(Self.place))
     if !isStrict { places.insert(Self.goals(of: hub)) }
     let waiter = makeWaiter(isStrict: isStrict)
     if !places.isEmpty {

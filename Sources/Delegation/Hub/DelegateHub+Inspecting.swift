@@ -93,7 +93,7 @@ extension DelegateHub {
   /// closure makes, waits for everything except the closure. If two closures drain, the one that
   /// drains last does not wait for the other. A drain in a task that the closure starts and awaits
   /// does not wait for the closure either. A drain in a detached task that the closure awaits waits
-  /// for ever.
+  /// for ever, and so does one in a task that another such closure, or a handler, has started and left to it.
   ///
   /// **Cancellation.** It ignores cancellation itself.
   ///

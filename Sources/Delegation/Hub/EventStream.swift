@@ -17,7 +17,8 @@
 /// where another one has left off. A notification that brings several events is handled when all of them are.
 ///
 /// **Re-entrancy.** What the loop's body waits for does not include the events that its task has in hand, as in a
-/// handler. It does in a task that the body starts: there `drain` waits for the body.
+/// handler. It does in a task that the body starts: there `drain` waits for the body. So it does in a loop of a `Task` that
+/// a voter has left behind.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call

@@ -41,7 +41,7 @@ struct AwaitedCount: ~Copyable, Sendable {
     let fulfilled = waiters.withLock { waiters in
       waiters.apply(change)
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
-      let fulfilled = waiters.takeFulfilled(at: value)
+      let fulfilled = waiters.takeFulfilled { value }
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       return fulfilled
     }
@@ -104,13 +104,16 @@ struct WaitList: Sendable {
 
   /// Takes out the waiters that need not wait at a count.
   ///
-  /// The count has been read before the excused handlers are counted. A handler that ends in between is still
-  /// in the count and no longer excused, which errs towards waiting; its end checks again.
+  /// The count is read before the excused handlers are counted, and after. A handler that ends in between is in the
+  /// first one and no longer excused, one that begins and waits in between is excused and in the second one: to take the
+  /// higher one errs towards waiting. The end of the one, and the wait of the other, check again.
   ///
   /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
-  mutating func takeFulfilled(at count: Int) -> [Waiter] {
-    guard count <= limit else { return [] }
+  mutating func takeFulfilled(at value: () -> Int) -> [Waiter] {
+    let before = value()
+    guard before <= limit else { return [] }
     recount()
+    let count = max(before, value())
     let first = waiters.partition { count <= $0.limit }
     let fulfilled = waiters[first...].map { $0.waiter }
     waiters.removeSubrange(first...)

@@ -171,7 +171,7 @@ final class Topic: Sendable {
       var list = waiters.removeValue(forKey: ObjectIdentifier(node)) ?? WaitList()
       list.apply(change)
       node.setAwaited(!list.isEmpty)
-      let fulfilled = list.takeFulfilled(at: node.runningCalls)
+      let fulfilled = list.takeFulfilled { node.runningCalls }
       node.setAwaited(!list.isEmpty)
       waiters[ObjectIdentifier(node)] = list.isEmpty ? nil : list
       return fulfilled
