@@ -18,7 +18,7 @@ public final class AuditFile: AuditLog {
   public init(_ path: String) throws {
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw AuditError(text: "cannot open \(path): \(String(cString: strerror(errno)))")
+      throw ChatError(text: "cannot open \(path): \(String(cString: strerror(errno)))")
     }
     file = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
   }
@@ -52,14 +52,14 @@ public final class AuditFile: AuditLog {
         failed.add(1, ordering: .relaxed)
         // Half a line may be there.
         if let end { try? file.truncate(atOffset: end) }
-        throw AuditError(text: "\(error.localizedDescription)")
+        throw ChatError(text: "\(error.localizedDescription)")
       }
     }
   }
 }
 
-/// Why a line is not in the audit's file.
-struct AuditError: Error, CustomStringConvertible {
+/// Why a line is not in the audit's file, or nobody can connect.
+struct ChatError: Error, CustomStringConvertible {
   let text: String
   var description: String { text }
 }

@@ -58,12 +58,12 @@ public final class Chat: Sendable {
     hub = DelegateHub(configuration)
     var rooms = configuration
     rooms.interceptors = [
-      LossNotice(roster: roster),
       DeadlineInterceptor(after: limits.hearing, logger: logger) { [page, roster] call in
         page.note(givenUp: call)
         // The id is the member's name.
         roster.member(named: call.id as? String)?.giveUp()
       },
+      LossNotice(roster: roster),
     ]
     // end of sample
     roomConfiguration = rooms

@@ -127,11 +127,6 @@ struct Listener: Service {
   let port: Int
   let onListening: @Sendable (Int) -> Void
 
-  /// Why it does not listen.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
   func run() async throws {
     let server = try await listen()
     if let port = server.localAddress?.port { onListening(port) }
@@ -156,7 +151,7 @@ struct Listener: Service {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { [clients] in clients.admit($0) }
     do { return try await bootstrap.bind(host: host, port: port).get() } catch {
-      throw Failure(description: "clients cannot connect to \(host), port \(port): \(error)")
+      throw ChatError(text: "clients cannot connect to \(host), port \(port): \(error)")
     }
   }
 }

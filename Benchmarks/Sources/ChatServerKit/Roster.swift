@@ -39,15 +39,17 @@ final class Roster: Sendable {
   }
 
   func note(_ subscription: DelegateHub.Subscription, of name: String, in room: String) {
-    entries.withLock { $0[name]?.rooms[room] = subscription }
+    entries.withLock { entries in
+      guard var entry = entries[name] else { return }
+      entry.rooms[room] = subscription
+      // What waits in a room that was left is still heard, and its notice is not repeated.
+      entry.lost = entry.lost.filter { $0.key.isActive }
+      entries[name] = entry
+    }
   }
 
   func leave(_ room: String, _ name: String) -> DelegateHub.Subscription? {
-    entries.withLock { entries in
-      let subscription = entries[name]?.rooms.removeValue(forKey: room)
-      if let subscription { entries[name]?.lost[subscription] = nil }
-      return subscription
-    }
+    entries.withLock { $0[name]?.rooms.removeValue(forKey: room) }
   }
 
   /// Notes how many lines a subscription's mailbox has dropped.
@@ -67,6 +69,8 @@ final class Roster: Sendable {
 }
 
 /// Tells a member who is slower than a room how many lines are missing, in their place.
+///
+/// It belongs within what gives handlers a deadline: who reads nothing does not read this either.
 struct LossNotice: DelegateHub.Interceptor {
   let roster: Roster
 

@@ -183,10 +183,10 @@ struct ChatTests {
     limit.rlim_cur = rlim_t(size + 20)
     #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
     // Half of it would find a place.
-    #expect(throws: AuditError.self) { try file.write(String(repeating: "x", count: 40)) }
+    #expect(throws: ChatError.self) { try file.write(String(repeating: "x", count: 40)) }
     #expect(try written() == "before\n")
     try file.write("short")
-    #expect(throws: AuditError.self) { try file.write("too long for it") }
+    #expect(throws: ChatError.self) { try file.write("too long for it") }
     limit = former
     #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
     try file.write(String(repeating: "y", count: 40))
@@ -228,9 +228,12 @@ struct ChatTests {
     #expect(chat.enter(as: "bob", bob) == .done)
     #expect(await chat.join("tea", as: "bob") == .done)
     for number in 0..<20 { #expect(await chat.say("\(number)", in: "tea", as: "ann") == .done) }
+    // Who leaves hears what is left, and of what is missing once.
+    #expect(await chat.leave("tea", as: "bob") == .done)
     bob.gate?.open()
     await settle(chat)
     let lines = bob.heard
+    #expect(lines.count { $0.hasSuffix("missing here") } == 1)
     #expect(lines.suffix(3) == ["tea ann: 17", "tea ann: 18", "tea ann: 19"])
     #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here")
   }
