@@ -19,12 +19,12 @@ enum WaitGoal: Sendable {
   /// The waits in handlers, by the waiters, at the places where they are found.
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// The place of what is not strict and has a goal in a hub.
-  private static func goals(of hub: Int) -> Int { hub << 2 }
-  /// The place of what a handler cannot go on before: one of its hub for notifications, for questions, and for closures
-  /// that delay a drain.
+  /// A place of a hub: 0 is that of goals, if the wait is not strict; handlers that cannot go on before have 1 if they are
+  /// of notifications, 2 of questions, and 3 if they are closures that delay a drain.
+  private static func place(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
+
   private static func place(of handler: HandlerContext) -> Int {
-    handler.worker.hub << 2 | (handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2)
+    place(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
   }
 
   /// By what those who wait for the same are known.
@@ -83,7 +83,7 @@ enum WaitGoal: Sendable {
       case .end: 1...2
       case .rest: 1...3
       }
-    let present = kinds.flatMap { Self.present(at: hub << 2 | $0) }
+    let present = kinds.flatMap { Self.present(at: Self.place($0, of: hub)) }
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
     return leftOut + Set(handlers.lazy.filter(waits).map(unit)).count
   }
@@ -140,9 +140,9 @@ extension WaitGoal {
   ) async -> Bool {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
-    let isStrict = chain.isEmpty || !isDrain && chain.allSatisfy(\.isDelay)
-    var places = Set(chain.map(Self.place))
-    if !isStrict { places.insert(Self.goals(of: hub)) }
+    let isStrict = chain.allSatisfy { $0.isDelay && !isDrain }
+    var places = Set(chain.map(Self.place(of:)))
+    if !isStrict { places.insert(Self.place(0, of: hub)) }
     let waiter = makeWaiter(isStrict: isStrict)
     if !places.isEmpty {
       Self.note((self, contexts), of: waiter, at: places)
@@ -173,7 +173,7 @@ extension WaitGoal {
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
-    for wait in Set(handlers.map { goals(of: $0.worker.hub) }).flatMap(present)
+    for wait in Set(handlers.map { place(0, of: $0.worker.hub) }).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
       wait.goal.update(.recount)

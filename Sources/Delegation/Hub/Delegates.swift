@@ -112,7 +112,7 @@ public struct Delegates<P>: Sendable {
   /// }
   /// ```
   ///
-  /// - Complexity: O(1). The subscription that is first, and the end of the last, wake all *n* loops: O(*n* log *n*).
+  /// - Complexity: O(1). The subscription that is first, the end of the last, and the end of a loop: O(*n*) in *n* loops.
   public var demand: DelegateHub.Demand {
     DelegateHub.Demand(topic: hub.core.topics.find(recipients.base, owner: hub.core))
   }
@@ -256,7 +256,9 @@ extension Topic {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { wake in
       guard let number = state.withLock({ $0.addWatcher(wake) }) else { return wake.finish() }
       wake.onTermination = { _ in
-        _ = self.state.withLock { $0.watchers?.removeValue(forKey: number) }
+        _ = self.state.withLock { index in
+          index.watchers?.firstIndex { $0.number == number }.map { index.watchers?.remove(at: $0) }
+        }
       }
       wake.yield()
     }

@@ -37,7 +37,7 @@ extension Topic {
 
   /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
   private typealias Rest = (
-    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Int: AsyncStream<Void>.Continuation]?,
+    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [TopicIndex.Watcher]?,
     former: MemberList.Removed
   )
 
@@ -57,8 +57,7 @@ extension Topic {
   @inline(never)
   private func carryOut(_ rest: Rest) {
     // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
-    // In their order, so that a schedule can be repeated.
-    for (_, wake) in (rest.woken ?? [:]).sorted(by: { $0.key < $1.key }) { wake.yield() }
+    for (_, wake) in rest.woken ?? [] { wake.yield() }
     if rest.isHeavy { merge() }
     // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
     var released: [AnyObject] = []
@@ -147,7 +146,7 @@ extension Topic {
   func close() {
     finishAll()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
-    for (_, wake) in (watchers ?? [:]).sorted(by: { $0.key < $1.key }) { wake.finish() }
+    for (_, wake) in watchers ?? [] { wake.finish() }
     withExtendedLifetime(kept) {}
   }
 

@@ -33,8 +33,10 @@ struct TopicIndex: Sendable {
   /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
-  /// Who is woken when the first one subscribes or the last one ends; `nil` once the hub is released.
-  var watchers: [Int: AsyncStream<Void>.Continuation]? = [:]
+  typealias Watcher = (number: Int, wake: AsyncStream<Void>.Continuation)
+
+  /// Who is woken, in this order, when the first one subscribes or the last one ends; `nil` once the hub is released.
+  var watchers: [Watcher]? = []
   /// The numbers of answers that rules need and that were reported to be too many; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
@@ -158,7 +160,7 @@ struct TopicIndex: Sendable {
   /// - Returns: its number; `nil` once the hub is released.
   mutating func addWatcher(_ wake: AsyncStream<Void>.Continuation) -> Int? {
     let number = nextSerial()
-    watchers?[number] = wake
+    watchers?.append((number, wake))
     return watchers == nil ? nil : number
   }
 
