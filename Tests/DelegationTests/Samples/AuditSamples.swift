@@ -132,9 +132,10 @@ struct AuditSampleTests {
     let lines = Recorder<String>()
     let log = AuditLog(to: TestFile(to: lines, failingAtEach: 3))
     let token = bank.registry.subscribe(log)
-    for number in 0..<40 { try await bank.note("\(number)") }
+    let notes = (0..<40).map { "\($0)" }
+    for note in notes { try await bank.note(note) }
     try await bank.book("last")
-    #expect(lines.events == (0..<40).map(String.init) + ["last"])
+    #expect(lines.events == notes + ["last"])
     token.cancel()
     let full = AuditLog(to: TestFile(to: lines, failingAtEach: 1))
     bank.registry.subscribe(full)
