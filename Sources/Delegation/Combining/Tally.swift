@@ -1,62 +1,3 @@
-/// What one subscriber contributes to a question.
-@usableFromInline
-enum Answer<Response: Sendable, Failure: Error>: Sendable {
-  /// The subscriber answered.
-  case response(Response)
-  /// The subscriber threw or is late, and this response is counted in its place.
-  case substitute(Response)
-  /// The subscriber was gone before it was asked, or it abstained.
-  case absence
-  /// The subscriber's handler threw, which fails the call.
-  case failure(Failure)
-}
-
-extension DelegateHub {
-  /// What a call counts for a subscriber whose handler throws or is late.
-  ///
-  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how
-  /// many must have answered, because what has died or was unsubscribed says nothing:
-  ///
-  /// ```swift
-  /// let isAllowed = await hub[Gatekeeper.self].vote(
-  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
-  /// ) { try await $0.mayEnter(guest) }
-  /// ```
-  public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
-    /// The response that is counted; `nil` if the subscriber abstains.
-    @usableFromInline let substitute: Response?
-
-    /// The combiner learns that the subscriber is absent, as if it were not there.
-    public static var abstains: Self { Self(substitute: nil) }
-
-    /// The combiner is given a response in the subscriber's place.
-    ///
-    /// A combiner takes it for an answer, except that `ofAtLeast:` does not count it as one.
-    ///
-    /// - Parameter response: what to count.
-    /// - Returns: the rule for absentees.
-    public static func counts(as response: Response) -> Self { Self(substitute: response) }
-
-    /// What is counted, in words.
-    public var description: String {
-      substitute.map { "counts as \($0)" } ?? "abstains"
-    }
-  }
-}
-
-/// What a question needs of its tally.
-@usableFromInline
-protocol Tallying: Sendable {
-  associatedtype Event: Sendable
-  associatedtype Decision: Sendable
-
-  var isComplete: Bool { get }
-  mutating func begin() -> Decision?
-  mutating func count(_ answer: Event, from position: Int) -> Decision?
-  mutating func expire(counting absence: (Int) -> Event) -> Decision
-  mutating func clear()
-}
-
 /// The count of one question: how many answers are outstanding, and what is decided.
 @frozen @usableFromInline
 struct Tally<C: Combiner, Failure: Error>: Tallying {
@@ -151,4 +92,63 @@ struct Tally<C: Combiner, Failure: Error>: Tallying {
     }
     return .success(outcome)
   }
+}
+
+/// What one subscriber contributes to a question.
+@usableFromInline
+enum Answer<Response: Sendable, Failure: Error>: Sendable {
+  /// The subscriber answered.
+  case response(Response)
+  /// The subscriber threw or is late, and this response is counted in its place.
+  case substitute(Response)
+  /// The subscriber was gone before it was asked, or it abstained.
+  case absence
+  /// The subscriber's handler threw, which fails the call.
+  case failure(Failure)
+}
+
+extension DelegateHub {
+  /// What a call counts for a subscriber whose handler throws or is late.
+  ///
+  /// A vote that fails open lets them abstain. A vote that fails closed counts them as a "no", and also says how
+  /// many must have answered, because what has died or was unsubscribed says nothing:
+  ///
+  /// ```swift
+  /// let isAllowed = await hub[Gatekeeper.self].vote(
+  ///   by: .unanimous(ofAtLeast: 2), within: .milliseconds(50), absent: .counts(as: false)
+  /// ) { try await $0.mayEnter(guest) }
+  /// ```
+  public struct Absence<Response: Sendable>: Sendable, CustomStringConvertible {
+    /// The response that is counted; `nil` if the subscriber abstains.
+    @usableFromInline let substitute: Response?
+
+    /// The combiner learns that the subscriber is absent, as if it were not there.
+    public static var abstains: Self { Self(substitute: nil) }
+
+    /// The combiner is given a response in the subscriber's place.
+    ///
+    /// A combiner takes it for an answer, except that `ofAtLeast:` does not count it as one.
+    ///
+    /// - Parameter response: what to count.
+    /// - Returns: the rule for absentees.
+    public static func counts(as response: Response) -> Self { Self(substitute: response) }
+
+    /// What is counted, in words.
+    public var description: String {
+      substitute.map { "counts as \($0)" } ?? "abstains"
+    }
+  }
+}
+
+/// What a question needs of its tally.
+@usableFromInline
+protocol Tallying: Sendable {
+  associatedtype Event: Sendable
+  associatedtype Decision: Sendable
+
+  var isComplete: Bool { get }
+  mutating func begin() -> Decision?
+  mutating func count(_ answer: Event, from position: Int) -> Decision?
+  mutating func expire(counting absence: (Int) -> Event) -> Decision
+  mutating func clear()
 }

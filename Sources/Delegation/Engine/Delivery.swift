@@ -1,4 +1,4 @@
-/// The delivery of pending notifications to subscriptions that have one executor.
+/// The delivery of pending notifications to subscriptions, all on the same executor; at the end, how a hub starts one.
 ///
 /// *Workers* claim subscriptions from a shared work queue, one at a time and in order, and run the handlers of each in
 /// place. While a subscription is unclaimed, one worker has been requested and has claimed nothing: the

@@ -3,7 +3,7 @@ internal import Synchronization
 /// What a hub's topics, deliveries and questions share.
 ///
 /// The hub keeps it, and so does each delivery and question as long as it lasts. A delivery keeps the hub as well: what
-/// was posted is delivered even if the hub is released. TopicTable refer to it weakly, so neither a subscription nor an
+/// was posted is delivered even if the hub is released. Topics refer to it weakly, so neither a subscription nor an
 /// incident keeps what the user gave; nor does a task that a handler leaves behind.
 ///
 /// `@unchecked Sendable`: `hub` is written once, before the hub is shared.

@@ -1,4 +1,5 @@
-/// The subscriptions of one delivery or question, which are claimed one at a time and in order.
+/// The subscriptions of one delivery or question, which are claimed one at a time and in order; below, the sections of the
+/// lock that it is under, and when a spare worker is requested.
 ///
 /// Invariant: each position is claimed once, and none after ``release()``. The worker that claims the last one
 /// releases the list, so that a suspended handler keeps one subscription and not all.

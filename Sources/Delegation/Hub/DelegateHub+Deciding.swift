@@ -1,4 +1,4 @@
-/// How questions are asked side by side: by a ``TalliedQuestion``.
+/// How questions are asked: side by side by a ``TalliedQuestion``, or below, if they await nothing, in a loop.
 ///
 /// A single subscriber that needs neither executor nor deadline nor interceptors is asked in the caller's task.
 extension DelegateHub {

@@ -1,4 +1,4 @@
-/// Notifications, with and without waiting until they have been handled.
+/// How notifications are posted: what ``Delegates`` shares, and how a closure becomes their handler.
 extension DelegateHub {
   /// Posts a notification; its handler is made only if somebody may be subscribed.
   @_alwaysEmitIntoClient

@@ -50,7 +50,7 @@ extension Mailbox {
 
     /// A worker attends: it runs a handler or is about to take a notification.
     static let attended = Flags(rawValue: 1)
-    /// Another worker has found the mailbox attended or shut, and relies on another look.
+    /// Another worker has found the mailbox attended or waiting for its executor, and relies on another look.
     static let recheck = Flags(rawValue: 2)
     /// The executor has changed since the attending worker began.
     static let relocated = Flags(rawValue: 4)

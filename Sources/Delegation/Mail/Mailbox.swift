@@ -1,12 +1,3 @@
-/// How a subscription is terminated.
-@usableFromInline
-enum Termination: Sendable {
-  /// It was cancelled, unsubscribed, or its hub was released.
-  case cancelled
-  /// Its subscriber died.
-  case expired
-}
-
 /// One subscriber's place in its protocol's chain of notifications, and the account of those it has passed.
 ///
 /// At most one worker *attends* a mailbox at a time: it takes a notification, runs the handler outside
@@ -15,8 +6,8 @@ enum Termination: Sendable {
 /// subscriber handles one notification at a time, in the chain's order, and no worker waits for another.
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
-/// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, or, if
-/// the mailbox is shut, by the worker that is requested when it is opened.
+/// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, by that of its
+/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
 /// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
@@ -307,4 +298,13 @@ struct Mailbox: Sendable {
     (account.expired, account.cancelled) = isExpired ? (lost, 0) : (0, lost)
     return account
   }
+}
+
+/// How a subscription is terminated.
+@usableFromInline
+enum Termination: Sendable {
+  /// It was cancelled, unsubscribed, or its hub was released.
+  case cancelled
+  /// Its subscriber died.
+  case expired
 }

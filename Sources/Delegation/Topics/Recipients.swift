@@ -1,4 +1,5 @@
-/// The subscribers that a call is for: those of a protocol, or those of them that conform to further ones.
+/// The subscribers that a call is for: those of a protocol, or those of them that conform to further ones; below, how a
+/// subscription is called for them.
 ///
 /// They are called as `P`: the protocol that they subscribed to, or the last of the further ones.
 @frozen

@@ -1,17 +1,5 @@
 internal import Synchronization
 
-/// How a call of a question's handler ends.
-@usableFromInline
-enum CallEnd: UInt8, Sendable {
-  case answered
-  case failed
-  case abandoned
-  /// It ended after its deadline.
-  case late
-  /// Its subscriber was gone, or does not conform: it was not asked.
-  case unasked
-}
-
 /// What is counted of the questions that a subscription was asked.
 ///
 /// A call that begins counts as asked and as running, by one addition to `state`. One that is answered needs only be
@@ -137,4 +125,16 @@ extension SubscriptionNode {
     if let start { report(.late, in: call, since: asked.contains(identityBits) ? start : nil) }
     return true
   }
+}
+
+/// How a call of a question's handler ends.
+@usableFromInline
+enum CallEnd: UInt8, Sendable {
+  case answered
+  case failed
+  case abandoned
+  /// It ended after its deadline.
+  case late
+  /// Its subscriber was gone, or does not conform: it was not asked.
+  case unasked
 }

@@ -4,8 +4,8 @@ public import Synchronization
 ///
 /// It has two independent pieces of state. `state` is one atomic word that says whether calls may start,
 /// how many questions were asked, and how many are being answered. `contents` is under a lock of its own, and has the
-/// mailbox and the options. The topic's lock is never taken under this one. This one is taken under the
-/// topic's where somebody subscribes, and only for constant time, because posters wait for the topic's.
+/// mailbox and the options. The topic's lock is never taken under this one. This one may be taken under the
+/// topic's, and only for constant time, because posters wait for the topic's.
 ///
 /// There may be a hundred thousand of them, so the fields are in an order that leaves few gaps.
 @usableFromInline

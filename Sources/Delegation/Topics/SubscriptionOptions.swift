@@ -1,76 +1,5 @@
 internal import Synchronization
 
-extension DelegateHub {
-  /// How a hub refers to a subscriber.
-  public enum Hold: String, Sendable, CustomStringConvertible {
-    /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
-    case weakly
-
-    /// The hub keeps the subscriber alive until it is cancelled, unsubscribed, or the hub is released.
-    ///
-    /// For proxies of remote objects, which nobody else holds, and for modules that the hub owns.
-    case strongly
-
-    /// How, in words.
-    public var description: String { rawValue }
-  }
-}
-
-/// The id of a remote actor, whose place nobody takes but a proxy of the same actor system with that id.
-package struct RemoteID: Hashable, Sendable {
-  let id: any Hashable & Sendable
-  let system: ObjectIdentifier
-
-  package init(_ id: any Hashable & Sendable, in system: ObjectIdentifier) {
-    self.id = id
-    self.system = system
-  }
-
-  package static func == (one: Self, other: Self) -> Bool {
-    one.system == other.system && AnyHashable(one.id) == AnyHashable(other.id)
-  }
-
-  package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(id)) }
-}
-
-/// The `id:` that a user gave for a subscriber.
-///
-/// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
-/// identity is made, and the topic's index uses the hash alone.
-///
-/// It is an object, so that the index can tell whether a subscription has the very identity that was
-/// compared.
-final class Identity: Sendable, Hashable, CustomStringConvertible {
-  let hash: Int
-  let value: any Hashable & Sendable
-  /// The actor system, if it is the id of a remote actor.
-  private let system: ObjectIdentifier?
-
-  init(_ value: any Hashable & Sendable) {
-    // Compared before it is cast: most ids are none, and a cast costs more.
-    let remote = type(of: value) as Any.Type == RemoteID.self ? value as? RemoteID : nil
-    self.value = remote?.id ?? value
-    system = remote?.system
-    // As it is compared: 1 as an Int and 1 as an Int8 are equal.
-    hash = AnyHashable(self.value).hashValue
-  }
-
-  var description: String { "\(value)" }
-
-  /// Whether both are the same subscriber's.
-  static func == (one: Identity, other: Identity) -> Bool {
-    one.system == other.system && one.isMeant(by: other)
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-
-  /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
-  func isMeant(by other: Identity) -> Bool {
-    (other.system == nil || other.system == system) && hash == other.hash
-      && AnyHashable(value) == AnyHashable(other.value)
-  }
-}
-
 /// The options of a subscription; `nil` for those that were not named.
 ///
 /// An object that does not change: most subscriptions have none. If the subscriber subscribes again, a new one has
@@ -184,5 +113,76 @@ final class StreamLoop: @unchecked Sendable {
   /// - Returns: whether it was there.
   func remove(_ waiter: Waiter) -> Bool {
     waiters.firstIndex { $0 === waiter }.map { waiters.remove(at: $0) } != nil
+  }
+}
+
+extension DelegateHub {
+  /// How a hub refers to a subscriber.
+  public enum Hold: String, Sendable, CustomStringConvertible {
+    /// The hub does not keep the subscriber alive; when the subscriber dies, the subscription ends.
+    case weakly
+
+    /// The hub keeps the subscriber alive until it is cancelled, unsubscribed, or the hub is released.
+    ///
+    /// For proxies of remote objects, which nobody else holds, and for modules that the hub owns.
+    case strongly
+
+    /// How, in words.
+    public var description: String { rawValue }
+  }
+}
+
+/// The id of a remote actor, whose place nobody takes but a proxy of the same actor system with that id.
+package struct RemoteID: Hashable, Sendable {
+  let id: any Hashable & Sendable
+  let system: ObjectIdentifier
+
+  package init(_ id: any Hashable & Sendable, in system: ObjectIdentifier) {
+    self.id = id
+    self.system = system
+  }
+
+  package static func == (one: Self, other: Self) -> Bool {
+    one.system == other.system && AnyHashable(one.id) == AnyHashable(other.id)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(id)) }
+}
+
+/// The `id:` that a user gave for a subscriber.
+///
+/// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
+/// identity is made, and the topic's index uses the hash alone.
+///
+/// It is an object, so that the index can tell whether a subscription has the very identity that was
+/// compared.
+final class Identity: Sendable, Hashable, CustomStringConvertible {
+  let hash: Int
+  let value: any Hashable & Sendable
+  /// The actor system, if it is the id of a remote actor.
+  private let system: ObjectIdentifier?
+
+  init(_ value: any Hashable & Sendable) {
+    // Compared before it is cast: most ids are none, and a cast costs more.
+    let remote = type(of: value) as Any.Type == RemoteID.self ? value as? RemoteID : nil
+    self.value = remote?.id ?? value
+    system = remote?.system
+    // As it is compared: 1 as an Int and 1 as an Int8 are equal.
+    hash = AnyHashable(self.value).hashValue
+  }
+
+  var description: String { "\(value)" }
+
+  /// Whether both are the same subscriber's.
+  static func == (one: Identity, other: Identity) -> Bool {
+    one.system == other.system && one.isMeant(by: other)
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+  /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
+  func isMeant(by other: Identity) -> Bool {
+    (other.system == nil || other.system == system) && hash == other.hash
+      && AnyHashable(value) == AnyHashable(other.value)
   }
 }

@@ -1,4 +1,4 @@
-/// How the subscriptions of a topic are changed, and what follows.
+/// What a topic does under its lock: it posts, begins deliveries, and ends and changes subscriptions; and what follows.
 extension TopicIndex {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {

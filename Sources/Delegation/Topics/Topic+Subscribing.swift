@@ -1,8 +1,4 @@
-/// What a call of `subscribe` asks for.
-typealias SubscriptionRequest = (
-  object: AnyObject, options: SubscriptionOptions?, priority: Int?, line: SubscribeSite.Line
-)
-
+/// How somebody subscribes: anew, again, or in place of the one with the same id.
 extension Topic {
   /// Adds a subscription, or changes the object's existing one.
   ///
@@ -131,3 +127,8 @@ extension Topic {
     return node
   }
 }
+
+/// What a call of `subscribe` asks for.
+typealias SubscriptionRequest = (
+  object: AnyObject, options: SubscriptionOptions?, priority: Int?, line: SubscribeSite.Line
+)

@@ -1,25 +1,5 @@
 internal import Synchronization
 
-/// What a topic needs of its hub, which it does not keep.
-protocol TopicOwner: AnyObject, Sendable {
-  /// A number that no other hub ever has.
-  var number: Int { get }
-  /// Sets the deadlines of calls.
-  var deadlines: DeadlineQueue { get }
-  /// Counts a worker.
-  func begin()
-  /// Counts a worker off.
-  func end()
-  /// Reports an incident to the user, without waiting.
-  ///
-  /// Must not be called under a lock.
-  func report(_ incident: DelegateHub.Incident)
-  /// Requests a worker for a subscription that has pending notifications.
-  func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
-  /// Looks for dead subscribers in a task of its own, and counts it off.
-  func sweep(_ topic: Topic)
-}
-
 /// One protocol of a hub: its chain of notifications, and its subscriptions.
 ///
 /// All that is told and changed has one order, that of the sections of one lock: a notification is addressed to the
@@ -217,4 +197,24 @@ struct TopicTable: ~Copyable, Sendable {
     }
     return MemberList.indices(of: topics.map { (0, $0.number) }).map { topics[$0] }
   }
+}
+
+/// What a topic needs of its hub, which it does not keep.
+protocol TopicOwner: AnyObject, Sendable {
+  /// A number that no other hub ever has.
+  var number: Int { get }
+  /// Sets the deadlines of calls.
+  var deadlines: DeadlineQueue { get }
+  /// Counts a worker.
+  func begin()
+  /// Counts a worker off.
+  func end()
+  /// Reports an incident to the user, without waiting.
+  ///
+  /// Must not be called under a lock.
+  func report(_ incident: DelegateHub.Incident)
+  /// Requests a worker for a subscription that has pending notifications.
+  func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
+  /// Looks for dead subscribers in a task of its own, and counts it off.
+  func sweep(_ topic: Topic)
 }

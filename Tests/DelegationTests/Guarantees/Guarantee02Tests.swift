@@ -129,12 +129,11 @@ struct Guarantee02Tests {
     for _ in rounds(20) {
       let (hub, lane, log) = (DelegateHub(), Lane("own"), Recorder<Int>())
       let cancelled = Guarded(false)
-      let executor = LaneTaskExecutor(lane)
-      hub.cast(1, on: executor)
+      hub.cast(1, on: lane)
       let call = Task {
         await reach(hub, suspending: false) { _ in if cancelled.withLock({ $0 }) { log.record(1) } }
       }
-      await Task(executorPreference: executor) {
+      await Task(executorPreference: lane) {
         hub.listeners.registry.unsubscribeAll()
         cancelled.withLock { $0 = true }
       }.value

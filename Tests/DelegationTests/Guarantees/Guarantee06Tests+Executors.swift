@@ -10,8 +10,7 @@ extension Guarantee06Tests {
       for setting in 0..<4 {
         let (isQueue, count) = (setting & 1 > 0, setting & 2 > 0 ? 3 : 1)
         let (stage, lane, places) = (Stage(), Lane("subscriber's"), Recorder<String>())
-        let own: any TaskExecutor =
-          isQueue ? DispatchQueueExecutor(lane.queue) : LaneTaskExecutor(lane)
+        let own: any TaskExecutor = isQueue ? DispatchQueueExecutor(lane.queue) : lane
         for probe in Probe.many(count) {
           stage.hub.subscribe(
             probe, to: Listener.self, hold: .strongly, on: probe.name == "\(count / 2)" ? own : nil)
@@ -43,8 +42,7 @@ extension Guarantee06Tests {
   @Test("many subscribers on one executor cost one job for many", arguments: [false, true])
   func oneJobForMany(awaits: Bool) async {
     let (hub, lane) = (DelegateHub(), Lane("shared"))
-    let executor = LaneTaskExecutor(lane)
-    let probes = hub.cast(1_000, on: executor)
+    let probes = hub.cast(1_000, on: lane)
     lane.hold(.suspended)
     for number in 0..<3 {
       if awaits {
@@ -103,9 +101,9 @@ extension Guarantee06Tests {
       let (seen, gate) = (Recorder<String>(), Gate())
       let hub = DelegateHub(
         .init(
-          executor: isHubs ? LaneTaskExecutor(Lane("hub's")) : nil, onIncident: { _ in }))
+          executor: isHubs ? Lane("hub's") : nil, onIncident: { _ in }))
       hub.cast(
-        setting & 8 > 0 ? 3 : 1, on: isOwn ? LaneTaskExecutor(Lane("subscriber's")) : nil)
+        setting & 8 > 0 ? 3 : 1, on: isOwn ? Lane("subscriber's") : nil)
       await Visitor(caller).perform { _ in
         _ = await hub.listeners.vote(
           by: Witness(seen: seen), within: isLate ? .milliseconds(5) : .seconds(3600),

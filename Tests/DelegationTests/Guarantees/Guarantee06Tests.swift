@@ -107,13 +107,12 @@ struct Guarantee06Tests {
     withinAHandler: Bool
   ) async {
     let lane = owner == .caller ? caller.lane! : Lane("held")
-    let executor = LaneTaskExecutor(lane)
-    let hub = DelegateHub(.init(executor: owner == .hub ? executor : nil, onIncident: { _ in }))
+    let hub = DelegateHub(.init(executor: owner == .hub ? lane : nil, onIncident: { _ in }))
     let (called, returned, other) = (Recorder<String>(), Gate(), DelegateHub())
     let probes = ["before", "it", "after"].map { Probe($0) }
     for probe in probes {
       let isHeld = owner == .subscriber && probe.name == "it"
-      hub.subscribe(probe, to: Listener.self, on: isHeld ? executor : nil)
+      hub.subscribe(probe, to: Listener.self, on: isHeld ? lane : nil)
     }
     for hub in [hub, other] { hub.subscribe(probes[0], to: Bystander.self) }
     if owner != .caller, !withinAHandler { lane.hold(hold) }

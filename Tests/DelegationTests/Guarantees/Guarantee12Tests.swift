@@ -116,7 +116,7 @@ struct Guarantee12Tests {
     // In a process of its own: a stack that is used up ends the process.
     await #expect(processExitsWith: .success) { [isInTurn] in
       let (hub, gate) = (DelegateHub(), Gate())
-      hub.cast(isInTurn ? 1 : 2, on: isInTurn ? LaneTaskExecutor(Lane("own")) : nil)
+      hub.cast(isInTurn ? 1 : 2, on: isInTurn ? Lane("own") : nil)
       @Sendable func handle(_ probe: any Listener, at level: Int) async -> Bool {
         guard probe.name == "0" else { return true }
         if level < 1_500 { return await ask(from: level + 1) }

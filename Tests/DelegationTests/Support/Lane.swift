@@ -88,17 +88,11 @@ final class Lane: Sendable {
   }
 }
 
-/// Runs tasks on a lane.
-final class LaneTaskExecutor: TaskExecutor {
-  let lane: Lane
-
-  init(_ lane: Lane) {
-    self.lane = lane
-  }
-
+/// Tasks can run on it.
+extension Lane: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    lane.run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

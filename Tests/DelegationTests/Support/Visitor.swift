@@ -32,7 +32,6 @@ struct Visitor: Sendable {
   let kind: VisitorKind
   /// Where it runs; `nil` if that is the pool.
   let lane: Lane?
-  private let executor: LaneTaskExecutor?
   private let resident: Resident?
   private let hub = DelegateHub()
   private let probe = Probe("caller")
@@ -44,9 +43,8 @@ struct Visitor: Sendable {
     case .mainActor: lane = .main()
     default: lane = Lane("caller's")
     }
-    executor = lane.map(LaneTaskExecutor.init)
     resident = if kind == .actor, let lane { Resident(on: lane) } else { nil }
-    if kind == .handler { hub.subscribe(probe, to: Listener.self, on: executor) }
+    if kind == .handler { hub.subscribe(probe, to: Listener.self, on: lane) }
   }
 
   /// Does something there.
@@ -58,7 +56,7 @@ struct Visitor: Sendable {
   ) -> Task<Void, Never> {
     switch kind {
     case .plain: Task { await body(nil) }
-    case .preferring: Task(executorPreference: executor) { await body(nil) }
+    case .preferring: Task(executorPreference: lane) { await body(nil) }
     case .actor: Task { await resident?.perform(body) }
     case .mainActor: Task { @MainActor in await body(MainActor.shared) }
     case .handler: Task { await hub[Listener.self].notifyAndWait() { _ in await body(nil) } }
