@@ -155,18 +155,19 @@ extension Delivery {
     switch consume handler {
     case .synchronous(let handle): return run(handle, on: node, in: call)
     case .asynchronous(let handle): return await run(handle, on: node, in: call, as: &worker)
-    case .bound(let bound): return await run(bound, on: node, in: call, as: &worker)
+    case .bound(let handler, let context):
+      return await run(handler, in: context, on: node, in: call, as: &worker)
     }
   }
 
   /// Incidents are found within the poster's task-locals, too.
   nonisolated(nonsending) private func run(
-    _ bound: Notification.Bound, on node: SubscriptionNode, in call: CallKind,
-    as worker: inout Worker?
+    _ handler: Notification.Handler, in context: TaskLocalPropagation.Context,
+    on node: SubscriptionNode, in call: CallKind, as worker: inout Worker?
   ) async -> Notification.Fate {
     var fate = Notification.Fate.expired
-    await bound.context.bind {
-      fate = await run(bound.handler, on: node, in: call, as: &worker)
+    await context.bind {
+      fate = await run(handler, on: node, in: call, as: &worker)
     }
     return fate
   }

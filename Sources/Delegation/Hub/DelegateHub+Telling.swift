@@ -50,7 +50,7 @@ extension DelegateHub {
   ) -> Notification.Handler {
     let handler = core.interception.map { handler.intercepted(by: $0, in: call) } ?? handler
     if core.propagating.isEmpty { return handler }
-    return .bound(.init(handler, in: core.propagating.map { $0.capture() }))
+    return .bound(handler, in: core.propagating.map { $0.capture() })
   }
 }
 

@@ -195,10 +195,7 @@ struct Mailbox: Sendable {
   /// - Returns: what was dropped; `nil` for nothing. If it is ``mostDroppedAtOnce``, there may be more.
   mutating func dropOldest(published: Int?) -> Remains? {
     guard let published, published - position > limit, termination == nil else { return nil }
-    return drop(min(published - position - limit, Self.mostDroppedAtOnce))
-  }
-
-  private mutating func drop(_ count: Int) -> Remains {
+    let count = min(published - position - limit, Self.mostDroppedAtOnce)
     dropped += count
     if flags.insert(.dropping).inserted { flags.insert(.unreported) }
     return skip(count)

@@ -33,22 +33,8 @@ final class Notification: @unchecked Sendable {
   enum Handler: Sendable {
     case synchronous(Synchronous)
     case asynchronous(Asynchronous)
-    /// With task-locals of the poster.
-    case bound(Bound)
-  }
-
-  /// A handler and the task-locals of the poster that are bound around it.
-  ///
-  /// It is an object, for few notifications have any.
-  @usableFromInline
-  final class Bound: Sendable {
-    let handler: Handler
-    let context: TaskLocalPropagation.Context
-
-    init(_ handler: Handler, in context: TaskLocalPropagation.Context) {
-      self.handler = handler
-      self.context = context
-    }
+    /// With task-locals of the poster, which are bound around it; it is in a box, for few notifications have any.
+    indirect case bound(Handler, in: TaskLocalPropagation.Context)
   }
 
   @usableFromInline
@@ -67,7 +53,7 @@ final class Notification: @unchecked Sendable {
 
     /// The task-locals of the poster that are bound around the handler.
     var context: TaskLocalPropagation.Context {
-      if case .bound(let bound) = handler { bound.context } else { [] }
+      if case .bound(_, let context) = handler { context } else { [] }
     }
   }
 
@@ -104,10 +90,10 @@ extension Notification.Handler {
     switch self {
     case .synchronous(let handle): return try handle(reference)
     case .asynchronous(let handle): return try await handle(reference)
-    case .bound(let bound):
+    case .bound(let handler, let context):
       var result: Result<Notification.Fate, any Error>?
-      await bound.context.bind {
-        do { result = .success(try await bound.handler(reference)) } catch {
+      await context.bind {
+        do { result = .success(try await handler(reference)) } catch {
           result = .failure(error)
         }
       }

@@ -6,11 +6,11 @@
 /// ```
 public struct TaskLocalPropagation: Sendable {
   /// Runs a handler or a hook with a value bound that was captured.
-  typealias Captured =
+  @usableFromInline typealias Captured =
     nonisolated(nonsending) @Sendable (nonisolated(nonsending) () async -> Void) async -> Void
 
   /// The values of all that a hub propagates.
-  typealias Context = [Captured]
+  @usableFromInline typealias Context = [Captured]
 
   let capture: @Sendable () -> Captured
 
