@@ -219,5 +219,5 @@ func identity<Subscriber: DistributedActor>(
   guard __isRemoteActor(subscriber) else { return subscriber.id }
   let system = subscriber.actorSystem
   let object = type(of: system) is AnyClass ? ObjectIdentifier(system as AnyObject) : nil
-  return RemoteID(subscriber.id, in: object ?? ObjectIdentifier(Subscriber.ActorSystem.self))
+  return Identity(subscriber.id, in: object ?? ObjectIdentifier(Subscriber.ActorSystem.self))
 }

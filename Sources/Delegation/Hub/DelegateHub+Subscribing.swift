@@ -57,7 +57,7 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     let options = SubscriptionOptions(
-      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      of: subscriber, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(
       subscriber, to: `protocol`, options, priority: priority, at: (fileID, line))
@@ -100,7 +100,7 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
     let options = SubscriptionOptions(
-      of: subscriber, id: id.map(Identity.init), hold: hold, policy: mailbox,
+      of: subscriber, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     var subscriptions: [Subscription] = []
     var names: [String] = []

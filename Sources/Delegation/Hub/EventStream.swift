@@ -143,7 +143,7 @@ extension DelegateRegistry {
   ) -> EventStream<Event> where P == any EventReceiver<Event> {
     let source = StreamSource<Event>()
     let options = SubscriptionOptions(
-      of: source, id: id.map(Identity.init), policy: mailbox, loop: source.loop)
+      of: source, id: id.map { Identity($0) }, policy: mailbox, loop: source.loop)
     source.open(
       add(source, options, priority: priority, at: (fileID, line)))
     return EventStream(source: source)

@@ -132,23 +132,6 @@ extension DelegateHub {
   }
 }
 
-/// The id of a remote actor, whose place nobody takes but a proxy of the same actor system with that id.
-package struct RemoteID: Hashable, Sendable {
-  let id: any Hashable & Sendable
-  let system: ObjectIdentifier
-
-  package init(_ id: any Hashable & Sendable, in system: ObjectIdentifier) {
-    self.id = id
-    self.system = system
-  }
-
-  package static func == (one: Self, other: Self) -> Bool {
-    one.system == other.system && AnyHashable(one.id) == AnyHashable(other.id)
-  }
-
-  package func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(id)) }
-}
-
 /// The `id:` that a user gave for a subscriber.
 ///
 /// Hashing and comparing run user code, so neither happens under a lock: the hash is computed when the
@@ -156,29 +139,32 @@ package struct RemoteID: Hashable, Sendable {
 ///
 /// It is an object, so that the index can tell whether a subscription has the very identity that was
 /// compared.
-final class Identity: Sendable, Hashable, CustomStringConvertible {
+package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if it is the id of a remote actor.
+  /// The actor system, if it is the id of a remote actor: nobody takes its place but a proxy of that system with that id.
   private let system: ObjectIdentifier?
 
-  init(_ value: any Hashable & Sendable) {
+  /// - Parameters:
+  ///   - value: the id; if it is an identity, this is another one of the same.
+  ///   - system: the actor system, if it is the id of a remote actor.
+  package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
     // Compared before it is cast: most ids are none, and a cast costs more.
-    let remote = type(of: value) as Any.Type == RemoteID.self ? value as? RemoteID : nil
-    self.value = remote?.id ?? value
-    system = remote?.system
+    let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
+    self.value = other?.value ?? value
+    self.system = other?.system ?? system
     // As it is compared: 1 as an Int and 1 as an Int8 are equal.
     hash = AnyHashable(self.value).hashValue
   }
 
-  var description: String { "\(value)" }
+  package var description: String { "\(value)" }
 
   /// Whether both are the same subscriber's.
-  static func == (one: Identity, other: Identity) -> Bool {
+  package static func == (one: Identity, other: Identity) -> Bool {
     one.system == other.system && one.isMeant(by: other)
   }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
   func isMeant(by other: Identity) -> Bool {

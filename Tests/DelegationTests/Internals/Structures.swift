@@ -58,7 +58,7 @@ final class Board: Sendable {
       (
         subscriber,
         SubscriptionOptions(
-          of: 0, id: id.map(Identity.init), policy: mailbox, executor: executor),
+          of: 0, id: id.map { Identity($0) }, policy: mailbox, executor: executor),
         priority, (#fileID, #line)
       ),
       reference: WeakReference(subscriber, object: subscriber))
