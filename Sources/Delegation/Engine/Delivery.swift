@@ -241,6 +241,14 @@ extension HubCore: TopicOwner {
     Delivery([node], for: self, priority: priority).requestWorker()
   }
 
+  func releaseOptions(of node: SubscriptionNode) {
+    begin()
+    Task.startDetached(on: executor) {
+      node.releaseOptions()
+      self.end()
+    }
+  }
+
   func sweep(_ topic: Topic) {
     // In a task of its own: the last reference to a subscriber may be released there.
     Task.startDetached(on: executor) {

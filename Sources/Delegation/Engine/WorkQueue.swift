@@ -34,6 +34,8 @@ struct WorkQueue: Sendable {
   var next: Int
   /// Whether a spare worker has been requested that has not begun.
   var hasSpare = false
+  /// Whether a worker that has begun is requesting it.
+  var isRequesting = false
 
   @usableFromInline
   init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
@@ -66,7 +68,9 @@ struct WorkQueue: Sendable {
 ///
 /// While one is unclaimed, a *spare worker* is there: a worker that has been requested and has claimed nothing. A worker
 /// that begins with more than one left requests the next spare worker before it claims. What an executor does within
-/// `enqueue` so delays nothing that is claimed.
+/// `enqueue` so delays nothing that is claimed. If it runs the spare worker there, or that begins elsewhere meanwhile, this
+/// one claims at once, and the first requests another one if it is still needed: otherwise each would run within the
+/// `enqueue` of the one before.
 protocol WorkSharing: Sendable {
   var work: WorkQueue { get set }
 
@@ -83,6 +87,14 @@ extension WorkSharing {
     guard var claim = work.claim() else { return nil }
     note(&claim)
     return claim
+  }
+
+  /// Claims the next subscription, unless a spare worker has to be requested before.
+  fileprivate mutating func claimOrRequest() -> (mustRequest: Bool, claim: WorkQueue.Claim?) {
+    work.isRequesting = !work.hasSpare && work.unclaimed > 1
+    if !work.isRequesting { return (false, claim()) }
+    work.hasSpare = true
+    return (true, nil)
   }
 }
 
@@ -106,13 +118,13 @@ extension Lock where State: WorkSharing {
   /// Claims the first subscription of a worker that begins, after its spare worker has been requested if another one is
   /// left.
   func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
-    let (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
-      state.work.hasSpare = state.work.unclaimed > 1
-      return state.work.hasSpare ? (true, nil) : (false, state.claim())
+    var (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
+      state.work.hasSpare = false
+      return state.work.isRequesting ? (false, state.claim()) : state.claimOrRequest()
     }
-    if mustRequest {
+    while mustRequest {
       requestSpare()
-      return self.claim()
+      (mustRequest, claim) = withLock { $0.claimOrRequest() }
     }
     if let claim, claim.isLast { releaseList() }
     return claim

@@ -34,7 +34,8 @@ extension DelegateHub {
   ///   less it does not wait.
   /// - Returns: which subscribers had work left when it returned, and how much the hub had
   ///   itself. It is empty only if the hub came to rest.
-  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left.
+  /// - Complexity: O(1), and O(*n* log *n*) in the hub's *n* subscriptions if anything was left; in a handler also O(*w*)
+  ///   in the *w* handlers of the hub that wait.
   @discardableResult
   public nonisolated func drain(within duration: Duration? = nil) async -> Leftovers {
     let isIdle = await WaitGoal.rest(of: core).wait(until: deadline(within: duration))

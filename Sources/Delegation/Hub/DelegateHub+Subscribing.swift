@@ -34,7 +34,8 @@ extension DelegateHub {
   ///     its own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
   ///     with another id, its one subscription has the new id. What waited in a mailbox with a limit was chosen for
   ///     the older one: the newer one does not get what ``Delegates/conforming(to:)`` has posted if the older one does
-  ///     not conform, and what the older one conforms to counts towards the newer one's limit.
+  ///     not conform, and what the older one conforms to counts towards the newer one's limit. What is beyond the older
+  ///     one's limit, and was not dropped yet as its handler runs, goes over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.

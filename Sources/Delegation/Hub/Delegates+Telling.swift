@@ -82,7 +82,8 @@ extension Delegates {
   ///     does not wait.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
+  ///   number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -103,7 +104,8 @@ extension Delegates {
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
+  ///   number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(
@@ -147,7 +149,8 @@ extension Delegates where P: Sendable {
   ///   - duration: how long to wait at most, by the hub's clock.
   ///   - body: what to do with each subscriber.
   /// - Returns: what has become of it.
-  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left.
+  /// - Complexity: O(*n*) in the protocol's *n* subscriptions, and O(*n* log *n*) if any is left; in a handler also in the
+  ///   number of the hub's handlers that wait.
   @_alwaysEmitIntoClient
   @discardableResult
   public func notifyAndWait(

@@ -97,8 +97,8 @@ extension SubscriptionNode {
       let word = fate == nil ? 0 : state.load(ordering: .sequentiallyConsistent)
       return (result, fate, word, contents.isOver, left)
     }
-    if fate != nil || isOver { finishUpdate(isOver ? .over : .done, word) }
     if let fate { former?.receipt?.pass(as: fate, isAbandoned: word & Bits.abandoned != 0) }
+    if fate != nil || isOver { finishUpdate(isOver ? .over : .done, word) }
     if left > 0 { topic.owner?.end() }
     return result
   }

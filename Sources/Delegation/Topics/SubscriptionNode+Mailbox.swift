@@ -128,7 +128,8 @@ extension SubscriptionNode {
       let step = contents.mailbox.advance(after: fate, published: published(to: contents.mailbox))
       return (step, leave(after: step))
     }
-    defer { receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0) }
+    // First: the rest may release the subscriber, whose `deinit` may take its time.
+    receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0)
     return finishUpdate(step, left)
   }
 

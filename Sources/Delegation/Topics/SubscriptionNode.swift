@@ -216,18 +216,27 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
   func finish() {
-    typealias Rest = (account: (Account, QuestionAccount), options: SubscriptionOptions?)
+    typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded, contents.hands == 0 else { return nil }
       var questions = questions(&contents)
       // A call that has just begun finds that it must not.
       questions.answering = 0
-      return ((contents.mailbox.account(published: 0), questions), contents.options.take())
+      let account = (contents.mailbox.account(published: 0), questions)
+      return (account, contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
     // After a take-over this may come before the termination is finished, which finds no loop then.
-    rest.options?.loop?.wakeAll(of: self)
+    rest.loop?.wakeAll(of: self)
     topic.state.withLock { $0.finish(self, with: rest.account) }
+    // A subscriber that the hub has kept: its `deinit` may take its time, and a question or a delivery goes on from here.
+    if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
+  }
+
+  /// Releases what it has kept while its last handler ran.
+  func releaseOptions() {
+    let options = contents.withLock { $0.options.take() }
+    withExtendedLifetime(options) {}
   }
 
   /// Applies the options that it has now.

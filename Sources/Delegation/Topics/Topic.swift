@@ -215,6 +215,8 @@ protocol TopicOwner: AnyObject, Sendable {
   func report(_ incident: DelegateHub.Incident)
   /// Requests a worker for a subscription that has pending notifications.
   func requestWorker(for node: SubscriptionNode, priority: TaskPriority)
+  /// Releases the options of a subscription that has ended, in a task of its own.
+  func releaseOptions(of node: SubscriptionNode)
   /// Looks for dead subscribers in a task of its own, and counts it off.
   func sweep(_ topic: Topic)
 }

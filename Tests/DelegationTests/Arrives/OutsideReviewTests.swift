@@ -10,6 +10,35 @@ struct OutsideReviewTests {
     return gate.arrived > 0
   }
 
+  @Test("an executor may run a worker within enqueue, however many wait", arguments: [false, true])
+  func inline(isHubs: Bool) async {
+    let hub = DelegateHub(.init(executor: isHubs ? PromptExecutor() : nil))
+    hub.cast(1_000, on: isHubs ? nil : PromptExecutor())
+    #expect(await hub.listeners.notifyAndWait { _ in }.handled == 1_000)
+    #expect(await hub.listeners.ask(combining: .sum()) { (_) async in 1 } == 1_000)
+  }
+
+  @Test("who waits does not wait for the deinit of a replaced one", arguments: [false, true])
+  func slowDeinit(isVote: Bool) async {
+    let (hub, gate, blockade) = (DelegateHub(), Gate(), Blockade())
+    let slow = Probe { blockade.enter() }
+    hub.subscribe(consume slow, to: Listener.self, id: "place", hold: .strongly)
+    hub.cast(1)
+    let call = Task {
+      if !isVote { return await hub.listeners.notifyAndWait { _ in await gate.pass() }.isHandled }
+      return await hub.listeners.vote { _ in
+        await gate.pass()
+        return true
+      }
+    }
+    await gate.arrivals(2)
+    hub.subscribe(Probe(), to: Listener.self, id: "place", hold: .strongly)
+    gate.open()
+    #expect(await call.value)
+    #expect(blockade.end())
+    #expect(await hub.drain().isEmpty)
+  }
+
   @Test("a second event of one notification wakes another loop that waits")
   func secondEvent() {
     let (stage, gate, heard) = (Stage(), Gate(), Recorder<Int>())

@@ -31,6 +31,7 @@ final class Board: Sendable {
       core.begin()
       requested.withLock { $0.append(node) }
     }
+    func releaseOptions(of node: SubscriptionNode) { node.releaseOptions() }
     func sweep(_ topic: Topic) { sweeps.add(1, ordering: .relaxed) }
   }
 
