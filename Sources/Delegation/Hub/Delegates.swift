@@ -170,10 +170,10 @@ extension Delegates where P: Sendable {
   ///
   /// With a replay, a new subscription first gets the latest notifications, those included that were posted while nobody
   /// was subscribed, in order and at most that many, and then what follows, without a gap: the present state for who
-  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted. The
-  /// hub keeps their closures, with what these capture, until newer ones come, whose posters release them, or it is
-  /// released. One that takes over an id gets what waits for that instead, and a mailbox with a limit gets no more than it may hold. Questions and
-  /// `forEach` are not replayed.
+  /// comes late. Each counts as addressed to it; `notifyAndWait` does not wait for who subscribes after it has posted.
+  /// The hub keeps their closures, with what these capture, until newer ones come, whose posters release them, or it is
+  /// released. One that takes over an id gets what waits for that instead, and a mailbox with a limit gets no more than
+  /// it may hold. Questions and `forEach` are not replayed.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///

@@ -74,6 +74,7 @@ struct HeadStarts {
     if let open, job.number == calls[open]?.turn { calls[open]?.hasPassed = true }
     for entry in entries {
       if entry.isTurn, entry.place > 0 {
+        // Above 0 a turn's place is its actor's address, and a turn that waits keeps its actor.
         actors[entry.place] = KnownActor(object: unsafeBitCast(entry.place, to: AnyObject.self))
       }
       // Who has waited for an actor goes on from an actor; another job resumes who has waited for something else.
