@@ -165,7 +165,7 @@ class Question: @unchecked Sendable {
   /// Called before an answer is counted, so that one that comes after the deadline is late.
   @inline(never)
   func expireIfDue() {
-    if let deadline, deadline.hasCome, !isDecided { countLate() }
+    if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
   /// Counts those that have not answered at the deadline; if nobody had time to answer, nobody is noted to be late.

@@ -32,6 +32,8 @@ final class Worker: @unchecked Sendable {
   /// Written before the first of them begins. For a question it is 0: to find the task takes 200 instructions.
   @exclusivity(unchecked)
   var task: UInt64?
+  /// In how many calls its handlers are nested, each of which may have begun in its caller's place.
+  let depth: Int
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
   /// How its call of a question's handler ends, as far as the handler has told.
@@ -53,8 +55,9 @@ final class Worker: @unchecked Sendable {
   /// Whether the pending notifications of a mailbox wait for its handlers.
   var isAttending: Bool { caller == nil }
 
-  init(for hub: Int, caller: Caller?, only isSingle: Bool = false) {
+  init(for hub: Int, caller: Caller?, only isSingle: Bool = false, depth: Int = 0) {
     (self.hub, self.caller, self.isSingle) = (hub, caller, isSingle)
+    self.depth = caller?.depth ?? depth
   }
 
   /// Notes that a handler of a subscription begins.

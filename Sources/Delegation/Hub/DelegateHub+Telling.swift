@@ -18,12 +18,18 @@ extension DelegateHub {
     let deadline = deadline(within: duration)
     let receipt = Receipt(admitting: recipients.admits)
     guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
-    post(handler(recipients), to: topic, receipt: receipt)
+    let caller = Caller.present
+    let isInPlace =
+      duration == nil && window <= 0 && caller.isShallow && #isolation == nil && !Task.isCancelled
+    post(
+      handler(recipients), to: topic, receipt: receipt, inPlaceOf: isInPlace ? caller : nil)
     defer {
       let former = topic.state.withLock { $0.receipts.noteReturn() }
       withExtendedLifetime(former) {}
     }
-    guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
+    guard let awaited = topic.receipt(window, before: receipt), !awaited.isPassed else {
+      return Outcome(receipt)
+    }
     let goal = WaitGoal.passing(of: awaited, in: topic, exceptEnded: window > 0)
     if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
@@ -34,7 +40,8 @@ extension DelegateHub {
 
   @usableFromInline
   nonisolated func post(
-    _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil
+    _ handler: Notification.Handler, to topic: Topic, receipt: Receipt? = nil,
+    inPlaceOf caller: Caller? = nil
   ) {
     let content = Notification.Content(
       handler: core.wraps
@@ -43,7 +50,8 @@ extension DelegateHub {
     guard topic.post(content, for: core) else { return }
     // Not lower than the default: others may wait for the same delivery.
     core.startDelivery(
-      of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium))
+      of: topic, priority: receipt == nil ? nil : max(Task.currentPriority, .medium),
+      inPlaceOf: caller)
   }
 }
 

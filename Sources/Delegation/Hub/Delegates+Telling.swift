@@ -65,7 +65,8 @@ extension Delegates {
   /// A `Task` that a handler has started counts as the handler, which might await it.
   ///
   /// **Cancellation.** If the caller's task is cancelled it returns at once with what is left; the notification goes on,
-  /// as it does after the deadline.
+  /// as it does after the deadline. While a handler runs in the caller's place, which may be so without a window, a deadline
+  /// and an executor of the hub, that is noticed once the handler suspends.
   ///
   /// **Errors.** A handler that throws is reported to ``DelegateHub/Configuration/onIncident``, and counted as failed.
   ///

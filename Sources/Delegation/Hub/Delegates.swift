@@ -228,17 +228,27 @@ extension DelegateHub {
     /// Looks at the protocol, and waits for it to change.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let topic: Topic
-      fileprivate var wakes: AsyncStream<Void>.AsyncIterator
       fileprivate var last: Bool?
 
       /// The next value; `nil` once the hub is released, or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
-        while await wakes.next(isolation: actor) != nil {
-          let present = topic.state.withLock { $0.isWanted }
-          if present != last {
-            last = present
+        while !Task.isCancelled {
+          let (waiter, last) = (Waiter(), last)
+          let (present, isOver) = topic.state.withLock { index in
+            if index.isWanted == last { index.watchers?.append(waiter) }
+            return (index.isWanted, index.watchers == nil)
+          }
+          if present != last, !isOver || last != nil {
+            self.last = present
             return present
           }
+          if isOver { break }
+          let isWoken = await withTaskCancellationHandler {
+            await waiter.wait()
+          } onCancel: {
+            waiter.resume(false)
+          }
+          if !isWoken { topic.state.withLock { $0.watchers?.removeAll { $0 === waiter } } }
         }
         return nil
       }
@@ -246,22 +256,7 @@ extension DelegateHub {
 
     /// Begins with the present value.
     public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(topic: topic, wakes: topic.watch().makeAsyncIterator())
-    }
-  }
-}
-
-extension Topic {
-  /// A stream that wakes at once, when the first one subscribes or the last one ends, and ends with the hub.
-  fileprivate func watch() -> AsyncStream<Void> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { wake in
-      guard let number = state.withLock({ $0.addWatcher(wake) }) else { return wake.finish() }
-      wake.onTermination = { _ in
-        _ = self.state.withLock { index in
-          index.watchers?.firstIndex { $0.number == number }.map { index.watchers?.remove(at: $0) }
-        }
-      }
-      wake.yield()
+      AsyncIterator(topic: topic)
     }
   }
 }

@@ -198,9 +198,12 @@ final class StreamTurn {
   private let source: AnyObject
   private let worker: Worker
   /// The number of what it has in hand, unless another iterator has gone on.
+  @exclusivity(unchecked)
   private var number: Int?
   /// The task in whose body the event is, and the handler that owned it when that began.
+  @exclusivity(unchecked)
   private var task: UInt64?
+  @exclusivity(unchecked)
   private var owner: HandlerContext?
 
   init(_ loop: StreamLoop, of node: SubscriptionNode, keeping source: AnyObject) {

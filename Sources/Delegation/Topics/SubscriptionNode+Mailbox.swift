@@ -165,6 +165,11 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// Keeps its limit for what it has taken over, and requests a worker if anything is pending and may be taken.
   func resume() {
+    // The loops of a stream take it without a worker.
+    if state.load(ordering: .relaxed) & Bits.stream != 0 {
+      if case .wake(let waiter) = attend(at: nil) { waiter?.resume(true) }
+      return
+    }
     let mustRequest = touch { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)

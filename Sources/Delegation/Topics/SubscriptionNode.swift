@@ -247,11 +247,7 @@ final class SubscriptionNode: Sendable {
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }
-      var questions = questions(&contents)
-      // A call that has just begun finds that it must not.
-      questions.answering = 0
-      let account = (contents.mailbox.account(published: 0), questions)
-      return (account, contents.options?.loop, contents.options != nil)
+      return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
     // After a take-over this may come before the termination is finished, which finds no loop then.
@@ -259,6 +255,33 @@ final class SubscriptionNode: Sendable {
     topic.state.withLock { $0.finish(self, with: rest.account) }
     // A subscriber that the hub has kept: its `deinit` may take its time, and a question or a delivery goes on from here.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
+  }
+
+  /// Finishes a cancellation that has begun, if nothing waits or runs.
+  ///
+  /// Called under the topic's lock.
+  ///
+  /// - Parameter end: how many notifications have been posted.
+  /// - Returns: its account, and what is to be released outside the lock; `nil` if something waits or runs.
+  func finishIfIdle(
+    at end: Int
+  ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
+    contents.withLock { contents in
+      let isIdle = !isBusy && contents.mailbox.position == end
+      guard isIdle, contents.options?.loop == nil, !contents.mailbox.flags.contains(.queued) else {
+        return nil
+      }
+      // What remains is the end of the chain, which the topic keeps as well.
+      _ = contents.mailbox.terminate(at: end, as: .cancelled)
+      return (lastAccount(&contents), contents.options.take())
+    }
+  }
+
+  private func lastAccount(_ contents: inout Contents) -> (Account, QuestionAccount) {
+    var questions = questions(&contents)
+    // A call that has just begun finds that it must not.
+    questions.answering = 0
+    return (contents.mailbox.account(published: 0), questions)
   }
 
   /// Releases what it has kept while its last handler ran.

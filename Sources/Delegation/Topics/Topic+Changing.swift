@@ -7,6 +7,8 @@ extension TopicIndex {
     /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
     /// found the subscriber dead, if one did.
     case finish(SubscriptionNode, at: Int, as: Termination, in: CallKind?)
+    /// Releases the options of a subscription that has ended.
+    case release(SubscriptionOptions)
     /// Looks for dead subscribers, which is counted.
     case sweep
   }
@@ -35,7 +37,7 @@ extension Topic {
 
   /// What is left to do after a section: effects, whether to merge, whom to wake, and what to release.
   private typealias Rest = (
-    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [TopicIndex.Watcher]?,
+    effects: [TopicIndex.Effect], isHeavy: Bool, woken: [Waiter]?,
     former: MemberList.Removed
   )
 
@@ -44,35 +46,38 @@ extension Topic {
   private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
     defer { index.effects = [] }
     let isEmpty = index.population == 0
-    let hasChanged = wasWanted != index.isWanted
+    let woken = wasWanted != index.isWanted ? index.watchers : nil
+    if woken != nil { index.watchers = [] }
     isHeard.store(index.isHeard, ordering: .releasing)
     index.forgetShortages()
     // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
     let former = isEmpty ? index.members.removeAll() : ([], [])
-    return (index.effects, index.isHeavy, hasChanged ? index.watchers : nil, former)
+    return (index.effects, index.isHeavy, woken, former)
   }
 
   @inline(never)
   private func carryOut(_ rest: Rest) {
-    // Outside the lock: it may resume a task on the user's executor. Who is woken looks at the present value.
-    for (_, wake) in rest.woken ?? [] { wake.yield() }
+    // Outside the lock: it may resume a task on the user's executor. A task that is resumed looks at the present value.
+    for waiter in rest.woken ?? [] { waiter.resume(true) }
     if rest.isHeavy { merge() }
-    // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-    var released: [AnyObject] = []
-    for effect in rest.effects {
-      switch effect {
-      case .resume(let successor):
-        successor.resume()
-        owner?.end()
-      case .finish(let node, let end, let termination, let call):
-        let (pending, options) = node.finishTermination(at: end, as: termination, in: call)
-        if released.isEmpty { released.reserveCapacity(2 * rest.effects.count) }
-        if let first = pending?.first { released.append(first) }
-        if let options { released.append(options) }
-      case .sweep: owner?.sweep(self)
-      }
+    carryOut(rest.effects[...])
+  }
+
+  /// Carries out a section's effects, of which there are a few.
+  private func carryOut(_ effects: ArraySlice<TopicIndex.Effect>) {
+    guard let effect = effects.first else { return }
+    switch effect {
+    case .resume(let successor):
+      successor.resume()
+      owner?.end()
+    case .finish(let node, let end, let termination, let call):
+      // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
+      let released = node.finishTermination(at: end, as: termination, in: call)
+      return withExtendedLifetime(released) { carryOut(effects.dropFirst()) }
+    case .release: break
+    case .sweep: owner?.sweep(self)
     }
-    withExtendedLifetime(released) {}
+    carryOut(effects.dropFirst())
   }
 
   // MARK: Terminating
@@ -141,7 +146,7 @@ extension Topic {
   func close() {
     finish()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
-    for (_, wake) in watchers ?? [] { wake.finish() }
+    for waiter in watchers ?? [] { waiter.resume(true) }
     withExtendedLifetime(kept) {}
   }
 
