@@ -101,7 +101,7 @@ extension Question {
     while true {
       var answer = Answer<Response, Failure>.absence
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
-      if worker.callEnd == .unasked {
+      if !worker.isAsked {
         if follow(&claim, by: worker) {
           if claim.isCounted { continue }
           return claim
