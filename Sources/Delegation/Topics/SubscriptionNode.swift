@@ -82,6 +82,8 @@ final class SubscriptionNode: Sendable {
     ///
     /// Empty, or one: of an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
+    /// What tells each question that waits for its executor that it has ended.
+    var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
   init(
@@ -200,6 +202,7 @@ final class SubscriptionNode: Sendable {
     options?.loop.map(endLoop)
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
+    if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }

@@ -23,6 +23,63 @@ extension Guarantee04Tests {
     }
   }
 
+  @Test(
+    "no question or drain waits for one that ends, or is replaced, while its executor is busy",
+    arguments: Reach.asking)
+  func endsWhileAsked(reach: Reach) {
+    let successor = Probe("successor")
+    // How it ends, and who is called in its place.
+    typealias End = (DelegateHub, DelegateHub.Subscription, inout Probe?) -> Void
+    let ends: [(String, End, String?)] = [
+      ("cancelled", { _, it, _ in it.cancel() }, nil),
+      ("finished", { _, it, _ in it.finish() }, nil),
+      (
+        "taken over", { hub, _, _ in hub.subscribe(successor, to: Listener.self, id: 1) },
+        "successor"
+      ),
+      (
+        "subscribed again",
+        { hub, _, probe in
+          hub.unsubscribe(probe!)
+          hub.subscribe(probe!, to: Listener.self)
+        }, nil
+      ),
+      (
+        "found dead",
+        { hub, _, probe in
+          probe = nil
+          hub.listeners.notify { _ in }
+        }, nil
+      ),
+    ]
+    for (name, end, heir) in ends {
+      for others in 0...2 {
+        let (stage, stuck, called) = (Stage(), ManualExecutor(), Recorder<String>())
+        stage.hub.cast(others)
+        var probe: Probe? = Probe("probe")
+        let subscription = stage.hub.subscribe(
+          probe!, to: Listener.self, priority: 1, id: 1, on: stuck)
+        let call = Ambient.$request.withValue("r1") {
+          stage.start { hub in
+            await reach.call(hub) { called.record("\($0.name) \(Ambient.request)") }
+          }
+        }
+        #expect(call.result == nil)
+        end(stage.hub, subscription, &probe)
+        stage.run()
+        let expected = (0..<others).map { "\($0)" } + [heir].compactMap(\.self)
+        for _ in 0..<2 {
+          #expect(call.result != nil && stage.isDrained, "\(name), \(others) others")
+          #expect(Set(called.history) == Set(expected.map { "\($0) r1" }), "\(name)")
+          #expect(called.count == expected.count)
+          stuck.run()
+          stage.run()
+        }
+        #expect(stage.hub.statistics().questions.asked == expected.count)
+      }
+    }
+  }
+
   @Test("what waits does not grow for one that died after it had been sent to its executor")
   func diesLater() {
     let (stuck, lifetimes) = (ManualExecutor(), Lifetimes())
