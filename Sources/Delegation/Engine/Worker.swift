@@ -37,9 +37,9 @@ final class Worker: @unchecked Sendable {
   /// How its call of a question's handler ends, as far as is known: `unasked` as well while an interceptor, or an actor
   /// that is busy, keeps the handler from beginning.
   ///
-  /// Only the worker writes it.
+  /// A ``CallEnd``, as a number: as such it would be made at each look. Only the worker writes it.
   @usableFromInline
-  let callEnd = Atomic<CallEnd>(.answered)
+  let callEnd = Atomic(CallEnd.answered.rawValue)
   /// Whether it has left the place of the subscription that it asked last to one that has an executor.
   @exclusivity(unchecked)
   @usableFromInline
@@ -94,19 +94,19 @@ final class Worker: @unchecked Sendable {
   }
 
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
-  func note(_ end: CallEnd) { callEnd.store(end, ordering: .relaxed) }
+  func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
 
   /// Whether it calls somebody, as far as is known.
-  @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != .unasked }
+  @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != CallEnd.unasked.rawValue }
 
   /// Whether its handler has told nothing else than that it has answered.
-  var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == .answered }
+  var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
   /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
   func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: (any Error)?) {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
     defer { failure = nil }
-    let end = callEnd.exchange(.answered, ordering: .relaxed)
+    let end = CallEnd(rawValue: callEnd.exchange(0, ordering: .relaxed)) ?? .answered
     return (end, end == .failed && isTold ? failure : nil)
   }
 

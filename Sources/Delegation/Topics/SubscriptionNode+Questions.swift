@@ -1,4 +1,4 @@
-public import Synchronization
+internal import Synchronization
 
 /// What is counted of the questions that a subscription was asked.
 ///
@@ -132,8 +132,8 @@ extension SubscriptionNode {
 
 /// How a call of a question's handler ends.
 @usableFromInline
-enum CallEnd: UInt8, AtomicRepresentable, Sendable {
-  case answered
+enum CallEnd: UInt8, Sendable {
+  case answered = 0
   case failed
   case abandoned
   /// It ended after its deadline.

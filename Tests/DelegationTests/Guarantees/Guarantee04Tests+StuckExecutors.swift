@@ -80,6 +80,33 @@ extension Guarantee04Tests {
     }
   }
 
+  @Test("if its executor comes just then, it answers or is absent, and nothing is left")
+  func endsAsItsExecutorComes() throws {
+    try exploreSchedules(seeds: 0..<UInt64(Effort.count(3_000))) { executor in
+      let (hub, lane) = (DelegateHub(on: executor, clock: executor.clock), executor.makeLane())
+      let answers = Recorder<String>()
+      let tokens = Probe.many(3).map {
+        hub.subscribe($0, to: Listener.self, id: $0.name, hold: .strongly, on: lane)
+      }
+      await withDiscardingTaskGroup { group in
+        group.addTask {
+          let replies = await hub.listeners.collect { probe in
+            await Task.yield()
+            return probe.name
+          }
+          for reply in replies { answers.record((try? reply.result.get()) ?? "none") }
+        }
+        group.addTask { tokens[0].cancel() }
+        group.addTask { hub.subscribe(Probe("1"), to: Listener.self, id: "1", hold: .strongly) }
+        group.addTask { tokens[2].finish() }
+      }
+      let isEmpty = await hub.drain().isEmpty
+      let questions = hub.statistics().questions
+      try #require(isEmpty && questions.answered == answers.count && questions.answering == 0)
+      try #require(Set(answers.history).count == answers.count && answers.history.contains("1"))
+    }
+  }
+
   @Test("what waits does not grow for one that died after it had been sent to its executor")
   func diesLater() {
     let (stuck, lifetimes) = (ManualExecutor(), Lifetimes())
