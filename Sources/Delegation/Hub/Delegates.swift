@@ -101,7 +101,7 @@ public struct Delegates<P>: Sendable {
   /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
   /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
   /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it: if
-  /// nothing is posted, read ``isEmpty`` now and then. All of
+  /// nothing is posted, read ``isEmpty`` now and then. After ``finish()`` it is false. All of
   /// the protocol that was subscribed to count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.
@@ -131,16 +131,17 @@ public struct Delegates<P>: Sendable {
 
   // MARK: Ending
 
-  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  /// Closes the protocol of this hub for good: each subscription ends once its subscriber has handled what was posted
+  /// before.
   ///
-  /// As ``DelegateHub/Subscription/finish()`` for each of them. It returns at once. A subscription for which nothing waits
-  /// ends at once. What is posted later is counted as cancelled for those that are there now, and pushes nothing out of a
-  /// mailbox with a limit.
+  /// It returns at once. A subscription for which nothing waits ends at once, as ``DelegateHub/Subscription/finish()`` ends
+  /// it. What is posted later is to nobody. Who subscribes later gets what is replayed (`Events(replaying:)`), and its
+  /// subscription ends: the loop over a stream does, and `next` returns `nil`.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public func finish() { topic?.finishAll() }
+  public func finish() { hub.core.topics.find(recipients.base, owner: hub.core).finish() }
 
   /// Ends the subscriptions to the protocol that were made with an id.
   ///
@@ -233,7 +234,7 @@ extension DelegateHub {
       /// The next value; `nil` once the hub is released, or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
         while await wakes.next(isolation: actor) != nil {
-          let present = topic.state.withLock { $0.population > 0 }
+          let present = topic.state.withLock { $0.isWanted }
           if present != last {
             last = present
             return present

@@ -7,7 +7,8 @@
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
 /// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, by that of its
-/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed.
+/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed: at once, or when
+/// the one that it follows has been left.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
 /// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
@@ -31,20 +32,26 @@ struct Mailbox: Sendable {
   /// How many of `dropped` have been reported.
   private var reported = 0
   /// How many may wait.
-  var limit: Int
-  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it for ever.
-  private var budget: Int32 = 0
+  let limit: Int
   /// The number of the first notification that will not be handled, as the subscription ends before it.
   var end: Int
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
   var flags: Flags = []
+  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it.
+  private var budget: Int32 = 0
 
   /// The number of the notification whose handler is running, or about to run; -1 if none is.
   private(set) var taken = -1
 
-  /// Whether a notification's handler is running, or about to run.
+  /// Whether a notification's handler is running, or about to run; what a stream's loop has in hand is one.
   var isHandling: Bool { taken >= 0 }
+
+  /// The number of the notification whose handler is running, if that waits for it.
+  var awaited: Int? { taken >= joined ? taken : nil }
+
+  /// Whether it ends after what was posted before.
+  var isFinishing: Bool { end != .max }
 
   /// Whether all that it was to handle has been taken, and no handler runs.
   var isOver: Bool { position >= end && !isHandling }
@@ -72,6 +79,10 @@ struct Mailbox: Sendable {
 
   // MARK: Attending
 
+  /// How many notifications a worker handles in a row: with more it would keep a thread, an event loop or a queue from other
+  /// work for too long.
+  static let mostHandledAtOnce = 256
+
   /// Begins to attend the mailbox, or to wait in a delivery, if a notification is pending and nobody has begun.
   ///
   /// - Parameters:
@@ -91,12 +102,15 @@ struct Mailbox: Sendable {
 
   /// Takes the first notification.
   ///
-  /// - Parameter published: as with ``attend(published:)``.
+  /// - Parameters:
+  ///   - published: as with ``attend(published:)``.
+  ///   - most: how many the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
-  mutating func proceed(published: Int?) -> Step {
+  mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    flags.remove(.recheck)
-    budget = Int32(clamping: published - position)
+    // Nobody else has yet to look at what is beyond that.
+    if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
+    budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
   }
 
@@ -111,10 +125,9 @@ struct Mailbox: Sendable {
     taken = -1
     count(fate)
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
+    if budget > 0, let content = take() { return .handle(content) }
     // If none is set, the delivery for what was posted since has yet to look at this mailbox.
-    let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
-    return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
+    return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
   /// Counts what became of a notification that was taken.
@@ -128,31 +141,14 @@ struct Mailbox: Sendable {
     }
   }
 
-  /// Leaves what was taken to a stream's loop, which says later what became of it; the mailbox is no longer attended.
-  ///
-  /// - Parameter published: as with ``attend(published:)``.
-  /// - Returns: whether more is pending.
-  mutating func handOver(published: Int?) -> Bool {
-    taken = -1
-    let hasMore = published.map(hasMore) ?? false
-    _ = leave(isCaughtUp: !hasMore)
-    return hasMore
-  }
-
   /// Counts a question, which a stream passes over, as a notification that was.
   mutating func passOverQuestion() {
     start -= 1
     passedOver += 1
   }
 
-  /// Notes that the subscription has another executor: the notifications that the attending worker has not
-  /// taken are to be handled there.
-  mutating func relocate() {
-    if flags.contains(.attended) { flags.insert(.relocated) }
-  }
-
   private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
-    flags.subtract([.attended, .relocated])
+    flags.remove(.attended)
     if isCaughtUp { flags.remove(.dropping) }
     return isOver ? .over : step
   }
@@ -208,7 +204,7 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Cancels what comes after the end, where it is, beyond what may wait there in case the end is taken back.
+  /// Cancels what was posted after the end, unless it may wait for a replacement.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
@@ -232,16 +228,14 @@ struct Mailbox: Sendable {
   /// Notes that what is posted after so many notifications is not for the subscription, except what it has taken.
   mutating func finish(at number: Int) { end = min(end, max(number, position)) }
 
-  /// Notes that the subscription goes on.
-  ///
-  /// - Returns: whether it was to end.
-  mutating func takeBackEnd() -> Bool {
-    defer { end = .max }
-    return end != .max
-  }
-
-  /// Takes over what is pending in another mailbox, which ends by that.
+  /// Takes over what is pending in another mailbox, which ends by that; if that one is attended, or follows another one,
+  /// this one follows.
   mutating func takeOver(from former: inout Mailbox) {
+    if former.flags.contains(.attended) {
+      former.flags.insert(.followed)
+      flags.insert(.following)
+    }
+    if former.flags.contains(.following) { flags.insert(.following) }
     (next, position, start) = (former.next.take(), former.position, former.position)
     joined = former.joined
     former.termination = .cancelled
@@ -277,17 +271,15 @@ struct Mailbox: Sendable {
 
   /// The account of this subscription.
   ///
-  /// - Parameters:
-  ///   - published: how many notifications have been posted, or had been when it was terminated.
-  ///   - hands: how many are in the hands of a stream's loops.
+  /// - Parameter published: how many notifications have been posted, or had been when it was terminated.
   /// - Returns: the account.
-  func account(published: Int, inHands hands: Int = 0) -> Account {
+  func account(published: Int) -> Account {
     var account = Account()
     account.handled = handled
     account.failed = failed
     account.passedOver = passedOver
     account.dropped = dropped
-    account.handling = hands + (isHandling ? 1 : 0)
+    account.handling = isHandling ? 1 : 0
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
     if !hasEnded { account.waiting = published - position }

@@ -60,22 +60,19 @@ extension SubscriptionNode {
     if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last, with: id) }
   }
 
-  /// Whether a notification was addressed to this subscription, which has not passed it.
-  func hasPending(_ number: Int) -> Bool {
-    contents.withLock { $0.mailbox.hasPending(number) || $0.taken.contains(number) }
-  }
-
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
   func hasPending(_ receipt: Receipt) -> Bool {
     guard let place = receipt.place, place.topic == topic.number else { return false }
-    return hasPending(place.number)
+    return contents.withLock { $0.mailbox.hasPending(place.number) }
   }
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    // The same number up to which a mailbox with a limit has gone on: no more waits than it may.
     touch { contents, number in
-      contents.mailbox.account(published: number ?? published, inHands: contents.handling)
+      // The same number up to which a mailbox with a limit has gone on: no more waits than it may. After an end the rest
+      // waits, too.
+      let published = contents.mailbox.isFinishing ? nil : number
+      return contents.mailbox.account(published: published ?? self.published)
     }
   }
 }
@@ -92,14 +89,15 @@ extension SubscriptionNode {
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
       if let options = contents.options, !options.isServed(at: place) {
         let isFirst = contents.mailbox.attend(published: published, as: .queued)
-        if isFirst, contents.hands == 0 { topic.owner?.begin() }
-        // One more of its loops if there are any: the executor of the one before may stand still.
+        if isFirst { topic.owner?.begin() }
         if let loop = options.loop, contents.mailbox.flags.contains(.queued) {
-          return (.wake(loop.nextWaiter()), 0)
+          return (.wake(loop.waiter.take()), 0)
         }
         return (isFirst ? .elsewhere : .done, 0)
       }
-      guard attend(&contents.mailbox, published) else { return (.done, 0) }
+      guard attend(&contents.mailbox, published) else {
+        return (contents.mailbox.flags.contains(.following) ? .later : .done, 0)
+      }
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step))
     }
@@ -137,7 +135,7 @@ extension SubscriptionNode {
 
   /// Whether the handler of a notification that was taken may begin.
   ///
-  /// If another subscription has taken the id since, it may: the notification is not the successor's.
+  /// If another subscription has taken the place since, it may: the notification is not the successor's.
   var mayHandle: Bool {
     state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
       != Bits.terminated
@@ -167,11 +165,11 @@ extension SubscriptionNode {
 }
 
 extension SubscriptionNode {
-  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending.
+  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending and may be taken.
   func resume() {
     let mustRequest = touch { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
-      return contents.mailbox.hasMore(published)
+      return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)
     }
     // Not with that of the task that subscribes.
     if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }

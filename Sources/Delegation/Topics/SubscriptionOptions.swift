@@ -2,11 +2,10 @@ internal import Synchronization
 
 /// The options of a subscription; `nil` for those that were not named.
 ///
-/// An object that does not change: most subscriptions have none. If the subscriber subscribes again, a new one has
-/// all that holds from then on. The topic makes it, under its lock, so the order of the calls is that of the numbers.
+/// An object that does not change: most subscriptions have none.
 final class SubscriptionOptions: Sendable {
-  /// The subscriber, if the hub keeps it alive.
-  let held: (any Sendable)?
+  /// The subscriber, if the hub keeps it alive: a `Sendable` one.
+  nonisolated(unsafe) let held: AnyObject?
   let hold: DelegateHub.Hold?
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
@@ -16,7 +15,7 @@ final class SubscriptionOptions: Sendable {
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   init?(
-    of subscriber: @autoclosure () -> any Sendable, id: Identity? = nil,
+    of subscriber: @autoclosure () -> AnyObject, id: Identity? = nil,
     hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
     executor: (any TaskExecutor)? = nil, loop: StreamLoop? = nil
   ) {
@@ -29,6 +28,23 @@ final class SubscriptionOptions: Sendable {
     self.executor = executor
   }
 
+  /// Makes those of a subscription that takes the place of one that had others: what is not named is as it was.
+  convenience init?(
+    _ named: SubscriptionOptions?, over former: SubscriptionOptions?, of subscriber: AnyObject
+  ) {
+    self.init(
+      of: subscriber, id: named?.id ?? former?.id, hold: named?.hold ?? former?.hold,
+      policy: named?.policy ?? former?.policy, executor: named?.executor ?? former?.executor,
+      loop: named?.loop)
+  }
+
+  /// Whether all that these name holds for a subscription with others; the ids are not compared.
+  func isCovered(by present: SubscriptionOptions?) -> Bool {
+    (hold == nil || hold == present?.hold ?? .weakly)
+      && (policy == nil || policy == present?.policy ?? .unbounded)
+      && (executor == nil || executor.map(place) == present?.executor.map(place))
+  }
+
   /// Whether a worker that runs there serves the subscription: not a stream's, nor one of another executor.
   func isServed(at place: ObjectIdentifier?) -> Bool {
     loop == nil && (executor == nil || executor.map(Delegation.place) == place)
@@ -37,21 +53,11 @@ final class SubscriptionOptions: Sendable {
   /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand; of one that
   /// was replaced the subscriber as well, for what a worker has taken is still for that.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
-    SubscriptionOptions(of: held ?? 0, id: id, hold: isReplaced ? hold : nil, loop: loop)
+    SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
   /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
-
-  /// Makes the options that hold once newer ones have been given.
-  init(_ newer: SubscriptionOptions, over former: SubscriptionOptions?) {
-    held = newer.hold == nil ? former?.held : newer.held
-    hold = newer.hold ?? former?.hold
-    id = newer.id ?? former?.id
-    policy = newer.policy ?? former?.policy
-    executor = newer.executor ?? former?.executor
-    loop = newer.loop ?? former?.loop
-  }
 }
 
 /// The subscribers of one type that one line of the source subscribes to a protocol.
@@ -82,37 +88,69 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   }
 }
 
-/// What the loops of one stream share.
+/// What a stream shares with its loop.
 ///
-/// `@unchecked Sendable`: used under the lock of the subscription's contents only.
+/// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
   /// One notification that a loop has taken, and not yet handled, and what became of it.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// The loops that wait for the next event.
-  var waiters: [Waiter] = []
-  /// The numbers of the notifications of which loops have events in hand.
-  var hands: [Int] = []
-  /// The one that has brought events which nobody has taken yet.
-  var left: Hand?
-  /// Its events; those that a handler brings while it runs, and once it has returned the next one last.
-  var events: [any Sendable] = []
-  /// The number of one whose further events nobody will take, as the loop has ended.
-  var lost: Int?
+  /// The loop that waits for the next event.
+  @exclusivity(unchecked)
+  var waiter: Waiter?
+  /// What the loop has in hand.
+  @exclusivity(unchecked)
+  var hand: Hand?
+  /// The hub's core, as long as a replacement waits for what is in hand: a loop keeps it for nothing else.
+  @exclusivity(unchecked)
+  var owner: (any Sendable)?
 
-  var count: Int { max(hands.count, left == nil ? 0 : 1) }
-
-  func makeWaiter() -> Waiter {
-    let waiter = Waiter()
-    waiters.append(waiter)
-    return waiter
+  /// The handler that runs in the loop's task, and brings the event; and the loops that wait for it to return: they may
+  /// have begun when this one's task was cancelled.
+  private struct Taking: Sendable {
+    var event: (any Sendable)?
+    var late: [Waiter] = []
   }
 
-  func nextWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
+  private let taking = Lock(Taking())
+  /// Whether there is one.
+  ///
+  /// Set under the lock of the contents, and cleared under this one.
+  private let isOpen = Atomic(false)
 
-  /// - Returns: whether it was there.
-  func remove(_ waiter: Waiter) -> Bool {
-    waiters.firstIndex { $0 === waiter }.map { waiters.remove(at: $0) } != nil
+  /// - Returns: what to wait for before a handler may run; `nil` if none does.
+  func waitForTaking() -> Waiter? {
+    if !isOpen.load(ordering: .acquiring) { return nil }
+    return taking.withLock { taking in
+      if !isOpen.load(ordering: .relaxed) { return nil }
+      taking.late.append(Waiter())
+      return taking.late.last
+    }
+  }
+
+  /// Lets a handler bring an event.
+  ///
+  /// Called under the lock of the contents.
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  /// Takes the event of the handler that runs.
+  ///
+  /// - Returns: whether it is the only one.
+  func add(_ event: any Sendable) -> Bool {
+    taking.withLock { taking in
+      guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
+      taking.event = event
+      return true
+    }
+  }
+
+  /// Takes out what the handler has brought, which has returned.
+  func close() -> (event: (any Sendable)?, late: [Waiter]) {
+    taking.withLock { taking in
+      isOpen.store(false, ordering: .releasing)
+      defer { taking = Taking() }
+      return (taking.event, taking.late)
+    }
   }
 }
 

@@ -85,19 +85,9 @@ final class Topic: Sendable {
   @inline(never)
   @discardableResult
   func merge() -> [SubscriptionNode] {
-    for _ in 0..<3 {
-      var members = state.withLock { $0.members }
-      let nodes = members.merge()
-      if state.withLock({ $0.members.put(&members) }) { return nodes }
-    }
-    // Priorities change all the time: this once they have to wait.
-    let (nodes, former) = state.withLock { index in
-      var members = index.members
-      let nodes = members.merge()
-      _ = index.members.put(&members)
-      return (nodes, members)
-    }
-    withExtendedLifetime(former) {}
+    var members = state.withLock { $0.members }
+    let nodes = members.merge()
+    state.withLock { $0.members.put(&members) }
     return nodes
   }
 
@@ -120,6 +110,20 @@ final class Topic: Sendable {
     return (nodes, counts, questions)
   }
 
+  /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
+  ///
+  /// The caller has counted a worker for it, which is counted off when one is requested.
+  func letFollowerGo(at serial: Int) {
+    // Found and told under one lock: a replacement in between would inherit the flag.
+    let heir = state.withLock { index in
+      let heir = index.heirs[serial]
+      heir?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
+      return heir
+    }
+    heir?.resume()
+    owner?.end()
+  }
+
   // MARK: Waiting for a subscription's handlers
 
   /// The receipt that was posted so many before another one; `nil` if it is passed by all, or there is none.
@@ -132,14 +136,11 @@ final class Topic: Sendable {
 
   /// Has posters with a window wait no longer for the handlers of one that has ended.
   ///
-  /// - Parameter numbers: those of the notifications that they handle.
-  func abandon(_ numbers: [Int]) {
-    for number in numbers {
-      let found = state.withLock { $0.receipts.find(number) { $0.number } }
-      guard let receipt = found else { continue }
-      receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
-      receipt.outstanding.update(.recount)
-    }
+  /// - Parameter number: that of the notification that they handle.
+  func abandon(_ number: Int) {
+    guard let receipt = state.withLock({ $0.receipts.find(number) { $0.number } }) else { return }
+    receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    receipt.outstanding.update(.recount)
   }
 
   /// Changes the list of those who wait for the handlers of a subscription to end, and resumes those that need not
