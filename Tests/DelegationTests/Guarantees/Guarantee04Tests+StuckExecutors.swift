@@ -29,26 +29,28 @@ extension Guarantee04Tests {
   func endsWhileAsked(reach: Reach) {
     let successor = Probe("successor")
     // How it ends, and who is called in its place.
-    typealias End = (DelegateHub, DelegateHub.Subscription, inout Probe?) -> Void
+    typealias End = (Stage, DelegateHub.Subscription, inout Probe?) -> Void
     let ends: [(String, End, String?)] = [
       ("cancelled", { _, it, _ in it.cancel() }, nil),
       ("finished", { _, it, _ in it.finish() }, nil),
       (
-        "taken over", { hub, _, _ in hub.subscribe(successor, to: Listener.self, id: 1) },
-        "successor"
+        "replaced",
+        { stage, _, _ in
+          stage.hub.subscribe(successor, to: Listener.self, id: 1, on: stage.executor)
+        }, "successor"
       ),
       (
         "subscribed again",
-        { hub, _, probe in
-          hub.unsubscribe(probe!)
-          hub.subscribe(probe!, to: Listener.self)
+        { stage, it, probe in
+          it.cancel()
+          stage.hub.subscribe(probe!, to: Listener.self)
         }, nil
       ),
       (
         "found dead",
-        { hub, _, probe in
+        { stage, _, probe in
           probe = nil
-          hub.listeners.notify { _ in }
+          stage.listeners.notify { _ in }
         }, nil
       ),
     ]
@@ -65,7 +67,7 @@ extension Guarantee04Tests {
           }
         }
         #expect(call.result == nil)
-        end(stage.hub, subscription, &probe)
+        end(stage, subscription, &probe)
         stage.run()
         let expected = (0..<others).map { "\($0)" } + [heir].compactMap(\.self)
         for _ in 0..<2 {
