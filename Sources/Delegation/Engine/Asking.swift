@@ -165,7 +165,7 @@ extension SubscriptionNode {
   /// What a subscriber contributes that is gone, or does not conform.
   @inlinable
   func absence<Response, E>() -> Answer<Response, E> {
-    HandlerContext.noteUnasked()
+    HandlerContext.note(.unasked)
     return .absence
   }
 

@@ -27,6 +27,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     guard let place else { return answerHere(of: node) }
     // The actor may be busy: who is gone does not wait for it.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }
+    HandlerContext.note(.unasked)
     return await answer(of: node, in: question, on: place)
   }
 
@@ -36,6 +37,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
     of node: SubscriptionNode, in question: Question?, on place: isolated any Actor
   ) -> Answer<Response, Failure> {
     guard node.isOpen, question?.isDecided != true else { return node.absence() }
+    HandlerContext.note(.answered)
     return answerHere(of: node)
   }
 

@@ -69,7 +69,6 @@ extension Question {
   @usableFromInline
   func claimNext(for worker: Worker?, counting isCounting: Bool) -> (isDecided: Bool, next: Claim?)
   {
-    let isSingle = worker?.isSingle ?? true
     while true {
       let (queued, next) = state.withLock { state -> ([Input], Claim?) in
         if isCounting {
@@ -79,7 +78,7 @@ extension Question {
           }
           self.isCounting.store(false, ordering: .releasing)
         }
-        return ([], isSingle ? nil : state.claim())
+        return ([], worker?.isSingle ?? true ? nil : state.claim())
       }
       if queued.isEmpty {
         if let next, next.isLast { state.releaseList() }
@@ -146,12 +145,12 @@ extension Question {
 
   /// Notes that the deadline has come, unless it is decided: no handler begins any more, and those that end are late.
   ///
-  /// - Returns: the subscriptions that are being asked, by their identities.
+  /// - Returns: the subscriptions whose handlers have begun and not returned, by their identities.
   @usableFromInline
   func expire() -> Set<UInt> {
     let (rest, workers) = state.withLock { state in
       if !state.isDecided { state.isExpired = true }
-      return (state.work.release(), state.workers)
+      return (state.work.release(), state.workers.filter { $0?.worker.isAsked == true })
     }
     return withExtendedLifetime(rest) { Set(workers.compactMap { $0?.worker.running?.node }) }
   }

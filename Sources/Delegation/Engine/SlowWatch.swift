@@ -18,7 +18,8 @@ struct SlowWatch: DelegateHub.Interceptor {
       [now = deadlines.now, start = deadline.start, time = deadline.time] in
       // By a clock that cannot sleep nobody is slow.
       guard now() >= time else { return }
-      call.subscription.node.report(.slow, in: call.call, since: start, context: context)
+      call.subscription.node.report(
+        .slow, in: call.call, since: start, context: context, with: call.identity)
     }
     defer { cancelAlarm() }
     return await next()

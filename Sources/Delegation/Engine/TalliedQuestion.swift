@@ -68,10 +68,10 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
 
   @usableFromInline
   override func countLate() {
-    let (asked, start) = (expire(), deadline.flatMap { $0.isPast ? nil : $0.start })
+    let (begun, start) = (expire(), deadline.flatMap { $0.isPast ? nil : $0.start })
     expire { [self] position in
       let node = nodes[position].heir ?? nodes[position]
-      let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: asked)
+      let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: begun)
       guard let late else { fatalError("Delegation: a question expired that has no deadline") }
       return late(isLate ? node : nil)
     }
@@ -142,18 +142,17 @@ extension TalliedQuestion {
       }
       var answer = Answer<A.Response, A.Failure>.absence
       var isPassedOn = false
+      // Until the innermost one calls the handler.
+      worker.note(.unasked)
       await interception.run(DelegateHub.HandlerCall(call, on: node)) {
         isPassedOn = true
         // The interceptors may have taken their time.
-        guard node.isOpen, !isDecided else {
-          HandlerContext.noteUnasked()
-          return .notCalled
-        }
+        guard node.isOpen, !isDecided else { return .notCalled }
+        worker.note(.answered)
         answer = await asking.answer(of: node, in: self)
         return worker.outcome
       }
       if isPassedOn { return answer }
-      HandlerContext.noteUnasked()
       // What `absent:` counts for a gate that throws or is late counts for one that they keep from answering.
       if case .substitute(let response) = asking.late?(node) { return .substitute(response) }
       return .absence

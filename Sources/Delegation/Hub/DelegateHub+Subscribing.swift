@@ -45,7 +45,7 @@ extension DelegateHub {
   ///     all of them wait.
   ///   - executor: where its handlers run; by default that is the hub's choice. A new executor does
   ///     not take over what was sent to an old one that does not run it. A question waits for what it
-  ///     has sent there, even if the subscription ends: give a deadline. Each question that returns at
+  ///     has sent there, until the subscription ends: give a deadline. Each question that returns at
   ///     its deadline leaves about 2 kB with an executor that stands still.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.

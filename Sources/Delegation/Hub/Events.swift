@@ -203,7 +203,7 @@ extension SetOnce where Object == SubscriptionNode {
     guard let node = load(), let handler = HandlerContext.bound, handler.isHandler(of: node),
       handler.isRunning
     else { return }
-    HandlerContext.noteUnasked()
+    HandlerContext.note(.unasked)
   }
 
   fileprivate func open(_ subscription: DelegateHub.Subscription) -> DelegateHub.Subscription {

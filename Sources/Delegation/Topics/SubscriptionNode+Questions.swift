@@ -86,8 +86,9 @@ extension SubscriptionNode {
   /// Counts off a call, and tells what its handler threw, if that is to be told.
   @inline(never)
   func endCall(as end: CallEnd, throwing failure: (any Error)?, in call: CallKind) {
-    endCall(as: end)
+    // First: if the subscription has ended, its id is released with its last call.
     if let failure { report(.failed, in: call, error: failure) }
+    endCall(as: end)
   }
 
   private func countOff(_ note: (inout QuestionAccount) -> Void) {
@@ -111,18 +112,20 @@ extension SubscriptionNode {
   ///   - admits: whether one conforms; `nil` for all.
   ///   - call: the kind of call.
   ///   - start: when the question began, if that it is late is to be reported.
-  ///   - asked: the subscriptions that the question has asked: others have not been running for its sake.
+  ///   - begun: the subscriptions whose handlers the question runs: others have not been running for its sake.
   /// - Returns: whether it is.
   @usableFromInline
   func isLate(
     admittedBy admits: RecipientFilter?, in call: CallKind, notingSince start: Duration?,
-    if asked: Set<UInt>
+    if begun: Set<UInt>
   ) -> Bool {
+    // Read first: one that has not ended afterwards had it.
+    let (id, hasBegun) = (id, begun.contains(identityBits))
     let word = state.load(ordering: .sequentiallyConsistent)
     guard word & (Bits.terminated | Bits.stream) == 0, let object = reference.living,
       admits?(object) ?? true
     else { return false }
-    if let start { report(.late, in: call, since: asked.contains(identityBits) ? start : nil) }
+    if let start { report(.late, in: call, since: hasBegun ? start : nil, with: id) }
     return true
   }
 }
@@ -130,7 +133,7 @@ extension SubscriptionNode {
 /// How a call of a question's handler ends.
 @usableFromInline
 enum CallEnd: UInt8, Sendable {
-  case answered
+  case answered = 0
   case failed
   case abandoned
   /// It ended after its deadline.

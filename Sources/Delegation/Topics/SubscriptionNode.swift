@@ -86,6 +86,8 @@ final class SubscriptionNode: Sendable {
     ///
     /// Empty, or one: of an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
+    /// What tells each question that waits for its executor that it has ended.
+    var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
   init(
@@ -227,6 +229,7 @@ final class SubscriptionNode: Sendable {
     wake(options?.loop)
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
+    if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }

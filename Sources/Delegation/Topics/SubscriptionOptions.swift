@@ -188,12 +188,12 @@ extension DelegateHub {
 package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if it is the id of a remote actor: nobody takes its place but a proxy of that system with that id.
+  /// The actor system, if it is the id of a distributed actor: nobody takes its place but one of that system with that id.
   private let system: ObjectIdentifier?
 
   /// - Parameters:
   ///   - value: the id; if it is an identity, this is another one of the same.
-  ///   - system: the actor system, if it is the id of a remote actor.
+  ///   - system: the actor system, if it is the id of a distributed actor.
   package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
     // Compared before it is cast: most ids are none, and a cast costs more.
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
@@ -212,7 +212,7 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
+  /// Whether it is meant by somebody who unsubscribes: an id alone means distributed actors as well.
   func isMeant(by other: Identity) -> Bool {
     (other.system == nil || other.system == system) && hash == other.hash
       && Self.areEqual(value, other.value)
