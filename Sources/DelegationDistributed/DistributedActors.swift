@@ -78,7 +78,8 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to at least one of the protocols.
-  ///   - protocols: the protocols, as `Gatekeeper.self`.
+  ///   - first: the first protocol, as `Gatekeeper.self`.
+  ///   - rest: the others.
   ///   - priority: higher is asked and served first.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
   ///   - executor: where calls to it begin; `nil` for the hub's choice.
@@ -87,13 +88,13 @@ extension DelegateHub {
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
-  public nonisolated func subscribe<Subscriber: DistributedActor, each P: Sendable>(
-    _ subscriber: Subscriber, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+  public nonisolated func subscribe<Subscriber: DistributedActor, P: Sendable, each Q: Sendable>(
+    _ subscriber: Subscriber, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
     subscribe(
-      subscriber, toEachOf: repeat each protocols, priority: priority,
+      subscriber, toEachOf: first, repeat each rest, priority: priority,
       id: identity(of: subscriber), hold: hold(on: subscriber), mailbox: mailbox, on: executor,
       fileID: fileID, line: line)
   }
@@ -161,7 +162,7 @@ extension DelegateHub {
   }
 }
 
-extension DelegateRegistry {
+extension Subscribable where P: Sendable {
   /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
   ///
   /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)``.
@@ -184,7 +185,7 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
     subscribe(
-      conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
+      conforming(subscriber, to: P.self, "Subscribable.subscribe(_:)", fileID, line),
       priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
       mailbox: mailbox,
       on: executor, fileID: fileID, line: line)

@@ -17,7 +17,7 @@
 /// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
 /// copies share the hub.
 @frozen
-public struct Delegates<P>: Sendable {
+public struct Delegates<P>: Sendable, Subscribable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
@@ -57,6 +57,13 @@ public struct Delegates<P>: Sendable {
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
     Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
+  }
+
+  /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
+  ///
+  /// - Complexity: O(1).
+  public var registry: DelegateRegistry<P> {
+    DelegateRegistry(hub: hub, base: recipients.base)
   }
 
   // MARK: Looking in
@@ -142,28 +149,6 @@ public struct Delegates<P>: Sendable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public func finish() { hub.core.topics.find(recipients.base, owner: hub.core).finish() }
-
-  /// Ends the subscriptions to the protocol that were made with an id.
-  ///
-  /// When it returns, no call of the protocol starts on those subscribers, as with ``DelegateHub/Subscription/cancel()``.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared on the caller's
-  /// thread, under no lock.
-  ///
-  /// - Parameter id: the id that was given to `subscribe`.
-  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(id: some Hashable & Sendable) {
-    topic?.terminate(identifiedBy: Identity(id))
-  }
-
-  /// Ends all subscriptions to the protocol.
-  ///
-  /// When it returns, no call of the protocol starts on the former subscribers.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func unsubscribeAll() { topic?.terminateAll() }
 }
 
 extension Delegates where P: Sendable {
@@ -197,13 +182,6 @@ extension Delegates where P: Sendable {
     if count > 0 {
       hub.core.topics.find(`protocol`, owner: hub.core).update { $0.keep(count) }
     }
-  }
-
-  /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
-  ///
-  /// - Complexity: O(1).
-  public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: recipients.base)
   }
 }
 

@@ -26,7 +26,7 @@ extension Delegates {
   }
 }
 
-extension DelegateRegistry {
+extension Subscribable {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
   /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to
