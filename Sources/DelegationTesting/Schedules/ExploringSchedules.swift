@@ -47,7 +47,7 @@
 /// ```swift
 /// let queue = DispatchQueueExecutor(DispatchQueue(label: "exploring"))
 /// _ = try await withTaskExecutorPreference(queue) {
-///   try exploreSchedules(seeds: 0..<10_000, onePlace)
+///   try exploreSchedules(seeds: 0..<10_000, oneSeat)
 /// }
 /// ```
 ///
