@@ -23,10 +23,10 @@ extension DelegateHub {
     /// elsewhere do not hear meanwhile that they are cancelled. So give an executor that may stand still to
     /// subscriptions.
     ///
-    /// `enqueue` must not block: a caller waits for it, past its deadline too. Nor may it run the job: then each
-    /// suspended subscriber of a call takes stack, and a child task that ends while it is cancelled may stop the
-    /// program. An executor that isolates its tasks to itself costs one more job at each call of a nonisolated
-    /// function: write one type for tasks and another for actors, or take ``DispatchQueueExecutor``.
+    /// `enqueue` must not block: a caller waits for it, past its deadline too. It may run the job before it returns,
+    /// however many subscribers wait; but then a child task that ends while it is cancelled may stop the program. An
+    /// executor that isolates its tasks to itself costs one more job at each call of a nonisolated function: write one type
+    /// for tasks and another for actors, or take ``DispatchQueueExecutor``.
     public var executor: (any TaskExecutor)?
 
     /// The clock that deadlines go by.

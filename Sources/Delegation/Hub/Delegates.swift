@@ -169,12 +169,13 @@ extension Delegates where P: Sendable {
   /// ```swift
   /// let states = Events<ConnectionState>(replaying: 1)
   /// states.post(.connected)
-  /// states.registry.observe { print($0) }  // connected
+  /// states.observe { print($0) }  // connected
   /// ```
   ///
   /// - Parameters:
   ///   - protocol: the protocol, as `WorkerObserver.self`.
-  ///   - hub: the hub.
+  ///   - hub: the hub; its subscribers to the protocol are the same for all `Delegates`, so two `Events` of one type and one
+  ///     hub are one channel.
   ///   - count: how many of the latest notifications, from now on, a new subscription gets first; if several ask for a
   ///     replay of one protocol of a hub, the greatest count holds for all. 0 or less asks for none.
   /// - Complexity: O(1), amortised.

@@ -32,7 +32,7 @@
 /// `receive` on it otherwise is an error, which is thrown unless a loop takes an event at that moment.
 ///
 /// ```swift
-/// let stream = events.registry.stream()
+/// let stream = events.stream()
 /// Task {
 ///   for await event in stream { await log.write(event) }
 /// }
@@ -84,7 +84,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   /// await the answer, make the stream first:
   ///
   /// ```swift
-  /// let replies = events.registry.stream()
+  /// let replies = events.stream()
   /// events.post(.question(number))
   /// let reply = await replies.next(within: .seconds(2)) { $0.answers(number) }
   /// ```
@@ -130,7 +130,7 @@ extension Subscribable {
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// ```swift
-  /// let stream = events.registry.stream(mailbox: .dropOldest(limit: 100))
+  /// let stream = events.stream(mailbox: .dropOldest(limit: 100))
   /// let task = Task { for await event in stream { await show(event) } }
   /// ```
   ///
@@ -178,7 +178,7 @@ extension Subscribable {
   ///   - fileID: the source file that waits, for diagnostics.
   ///   - line: the line that waits.
   ///   - condition: whether it is the one; by default any event is.
-  /// - Returns: the event; `nil` at the deadline, on cancellation, and when the hub is released.
+  /// - Returns: the event; `nil` at the deadline, on cancellation, and when the protocol is closed or the hub released.
   /// - Complexity: O(*n*) in the *n* events that it looks at, apart from the waiting.
   public nonisolated(nonsending) func next<Event: Sendable>(
     within duration: Duration? = nil, fileID: StaticString = #fileID, line: UInt = #line,

@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// let events = Events<RoomEvent>()
-/// let token = events.registry.observe { print($0) }
+/// let token = events.observe { print($0) }
 /// events.post(.joined("Ann"))
 /// token.cancel()
 /// ```
@@ -73,7 +73,7 @@ extension Subscribable {
   /// **Order**, **Isolation** and **Errors.** As with ``observe(priority:id:mailbox:on:fileID:line:_:)``.
   ///
   /// ```swift
-  /// events.registry.observe(with: self) { @MainActor view, event in view.show(event) }
+  /// events.observe(with: self) { @MainActor view, event in view.show(event) }
   /// ```
   ///
   /// - Parameters:
@@ -113,7 +113,7 @@ extension Subscribable {
   /// **Errors.** What it throws is reported to ``DelegateHub/Configuration/onIncident``, with the line that observes.
   ///
   /// ```swift
-  /// connection.events.registry.once { print("the first one: \($0)") }
+  /// connection.events.once { print("the first one: \($0)") }
   /// ```
   ///
   /// - Parameters:
