@@ -10,7 +10,7 @@ extension DelegateHub {
   ///
   /// **Isolation.** It runs where a handler that awaits would: on the hub's executor or the subscription's, on no
   /// actor, also for a handler on the main actor; for `forEach` where its caller runs. Task-locals that it binds around
-  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else. Those of
+  /// `next` are seen by the handler and by the tasks that the handler starts, and by nobody else. The task-locals of
   /// ``Configuration/propagating``, and for questions all of the caller's, are bound around the interceptor.
   ///
   /// **Re-entrancy.** It may call the hub. A wait in it, such as ``DelegateHub/drain(within:)``, is a wait of the

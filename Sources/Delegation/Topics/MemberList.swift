@@ -9,7 +9,7 @@ struct MemberList: Sendable {
   /// The version of the last merge, which has made `ordered`.
   private var merged = 0
   private var ordered: [SubscriptionNode] = []
-  /// The subscriptions that were added since.
+  /// The subscriptions that were added since that merge.
   private var added: [SubscriptionNode] = []
   /// How many have ended since the last merge.
   private(set) var endedCount = 0

@@ -321,7 +321,7 @@ extension SubscriptionOptions {
 }
 
 extension DelegateHub {
-  /// A subscription to a protocol of a hub, with which you can end it.
+  /// One subscription to a protocol of a hub; you can end it with this value.
   ///
   /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber is
   /// unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if

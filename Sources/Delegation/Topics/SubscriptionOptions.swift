@@ -57,7 +57,7 @@ final class SubscriptionOptions: Sendable {
 
   /// What an ended subscription keeps as long as its handlers run: its id, and a stream's loop.
   ///
-  /// A replaced one also keeps its subscriber alive, which still handles what a worker has taken.
+  /// A replaced one also keeps a subscriber that the hub kept alive, which still handles what a worker has taken.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
     SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }

@@ -104,7 +104,7 @@ extension Topic {
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     update { index in
       guard let node = index.open[address] else { return }
-      // Of a dying object no weak reference can be made: then the subscription at its address counts as its own.
+      // A dying object has no weak references: the subscription at its address then counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
