@@ -104,7 +104,7 @@ extension Topic {
     for node in owned(by: address) { node.terminate(as: .cancelled) }
     update { index in
       guard let node = index.open[address] else { return }
-      // A dying object has no weak references: the subscription at its address then counts as its own.
+      // No weak reference loads a dying object: the subscription at its address then counts as its own.
       let isSame =
         node.reference.refers(to: object)
         || !WeakReference(object, object: object).refers(to: object)
