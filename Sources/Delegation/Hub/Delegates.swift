@@ -101,8 +101,7 @@ public struct Delegates<P>: Sendable, Subscribable {
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] {
     hub.snapshot(of: recipients.key).compactMap {
-      let node = $0.heir ?? $0
-      return node.isOpen ? recipients.load(node.reference) : nil
+      $0.current.flatMap { recipients.load($0.reference) }
     }
   }
 

@@ -115,8 +115,7 @@ extension SubscriptionNode {
   /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
-    if let heir { return heir.isReached(by: admits, endingIn: call) }
-    guard isOpen, let object = object(for: call) else { return false }
+    guard let object = current?.object(for: call) else { return false }
     return admits?(object) ?? true
   }
 }

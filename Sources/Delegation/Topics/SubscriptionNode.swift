@@ -116,11 +116,7 @@ final class SubscriptionNode: Sendable {
   /// of which that is true.
   ///
   /// Must not be called under a lock: see ``WeakReference/isAlive``.
-  var isActive: Bool {
-    if isOpen { return reference.isAlive }
-    // Looks again: that one may have been replaced meanwhile.
-    return heir.map { $0.origin == origin && $0.isActive } ?? false
-  }
+  var isActive: Bool { current.map { $0.origin == origin && $0.reference.isAlive } ?? false }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
@@ -132,8 +128,11 @@ final class SubscriptionNode: Sendable {
   @usableFromInline
   var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
 
+  /// The open subscription at its place: this one, or what has replaced it; `nil` if it has ended otherwise.
+  var current: SubscriptionNode? { isOpen ? self : heir?.current }
+
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
-  var present: SubscriptionNode { heir.flatMap { $0.origin == origin ? $0 : nil } ?? self }
+  var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
