@@ -293,7 +293,7 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
       do throws(Failure) {
         if let response = try node.call(in: recipients, for: call, body) {
           outcome = count.receive(response, from: position)
-        } else if node.heir != nil {
+        } else if node.replacement != nil {
           return nil
         } else {
           outcome = count.receiveNothing(from: position)

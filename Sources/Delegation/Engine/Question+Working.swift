@@ -159,17 +159,17 @@ extension Question {
   /// counted if it has to be asked on another executor.
   @inline(never) @usableFromInline
   func follow(_ claim: inout Claim, by worker: Worker) -> Bool {
-    guard let heir = claim.node.heir else { return false }
-    let isCounted = !heir.hasExecutor && !worker.isSingle
+    guard let replacement = claim.node.replacement else { return false }
+    let isCounted = !replacement.hasExecutor && !worker.isSingle
     let mayBegin = state.withLock { state in
       // As in `beginSent(_:)`.
       if state.isDecided || state.isExpired { return false }
-      if isCounted { _ = heir.countCall() }
+      if isCounted { _ = replacement.countCall() }
       return true
     }
     guard mayBegin else { return false }
     worker.end(claim.node, in: call, isCancelled: false)
-    (claim.node, claim.isCounted) = (heir, isCounted)
+    (claim.node, claim.isCounted) = (replacement, isCounted)
     return true
   }
 

@@ -72,7 +72,7 @@ final class TalliedQuestion<Count: Tallying>: Question, @unchecked Sendable {
   override func countLate() {
     let (begun, start) = (expire(), deadline.flatMap { $0.isPast ? nil : $0.start })
     expire { [self] position in
-      let node = nodes[position].heir ?? nodes[position]
+      let node = nodes[position].replacement ?? nodes[position]
       let isLate = node.isLate(admittedBy: admits, in: call, notingSince: start, if: begun)
       guard let late else { fatalError("Delegation: a question expired that has no deadline") }
       return late(isLate ? node : nil)

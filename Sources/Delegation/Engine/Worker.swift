@@ -8,7 +8,7 @@ public import Synchronization
 /// The tasks that handlers start retain it as long as they live. So it retains neither the question, nor subscriptions,
 /// nor the hub.
 ///
-/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isTold` and `hasHeir` only the task that runs the
+/// `@unchecked Sendable`: each variable says who uses it; `failure`, `isTold` and `hasReplacement` only the task that runs the
 /// handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
@@ -49,7 +49,7 @@ final class Worker: @unchecked Sendable {
   /// Whether the replacement of the subscription that it asked last has to be asked on its own executor.
   @exclusivity(unchecked)
   @usableFromInline
-  var hasHeir = false
+  var hasReplacement = false
 
   /// What its handler threw, until that is reported.
   @exclusivity(unchecked)
@@ -170,7 +170,7 @@ final class Worker: @unchecked Sendable {
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
-    hasHeir = false
+    hasReplacement = false
     while true {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
@@ -182,12 +182,12 @@ final class Worker: @unchecked Sendable {
         end(node, in: call, isCancelled: Task.isCancelled)
         if isAsked { return result }
       }
-      guard let heir = node.heir else { return absence }
-      if heir.hasExecutor, call != .forEach {
-        hasHeir = true
+      guard let replacement = node.replacement else { return absence }
+      if replacement.hasExecutor, call != .forEach {
+        hasReplacement = true
         return absence
       }
-      node = heir
+      node = replacement
     }
   }
 

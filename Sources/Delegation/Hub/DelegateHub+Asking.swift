@@ -32,7 +32,7 @@ extension DelegateHub {
       let answer = await worker.ask(nodes[0], in: asking.call, absence: .absence) {
         await asking.answer(of: $0, in: nil)
       }
-      if !worker.hasHeir {
+      if !worker.hasReplacement {
         let decision = tally.count(answer, from: 0) ?? tally.finish()
         endAsking(worker)
         return decision
@@ -210,7 +210,7 @@ extension DelegateHub {
           await asking.answer(of: $0, in: nil)
         }
       }
-      if isElsewhere || worker.hasHeir {
+      if isElsewhere || worker.hasReplacement {
         answer = await takeTurn(
           of: claim.node, before: &work, as: worker, within: whole, each: each, asking)
       }
@@ -237,7 +237,7 @@ extension DelegateHub {
     if let left, left <= .zero {
       let nodes = [node] + rest.release().dropFirst(rest.next)
       let late = nodes.first {
-        ($0.heir ?? $0).isLate(
+        ($0.replacement ?? $0).isLate(
           admittedBy: asking.recipients.admits, in: asking.call, notingSince: nil, if: [])
       }
       return late.flatMap { asking.late?($0) } ?? .absence

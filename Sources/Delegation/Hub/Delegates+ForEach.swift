@@ -43,7 +43,7 @@ extension Delegates {
     for position in nodes.indices {
       let node = nodes[isReversed ? nodes.count - 1 - position : position]
       if try node.callForEach(in: recipients, body) == nil {
-        try node.callHeir(in: recipients, body)
+        try node.callReplacement(in: recipients, body)
       }
     }
   }
@@ -140,12 +140,13 @@ extension SubscriptionNode {
   /// Calls the replacement of this subscription, which was not called, if there is one.
   @_alwaysEmitIntoClient
   @inline(never)
-  func callHeir<P, E>(
+  func callReplacement<P, E>(
     in recipients: Recipients<P>, _ body: (P) throws(E) -> Void
   ) throws(E) {
-    var next = heir
-    while let heir = next {
-      next = try heir.callForEach(in: recipients, body) == nil ? heir.heir : nil
+    var next = replacement
+    while let replacement = next {
+      let answer: Void? = try replacement.callForEach(in: recipients, body)
+      next = answer == nil ? replacement.replacement : nil
     }
   }
 

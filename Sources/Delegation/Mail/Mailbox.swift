@@ -52,7 +52,7 @@ struct Mailbox: Sendable {
   var awaited: Int? { inHand >= joined ? inHand : nil }
 
   /// Whether the subscription's end is set.
-  var isFinishing: Bool { end != .max }
+  var hasEnd: Bool { end != .max }
 
   /// Whether the end is reached, and nothing is in hand.
   var isOver: Bool { position >= end && !isHandling }

@@ -70,7 +70,7 @@ extension SubscriptionNode {
     touch { contents, number in
       // The number by which drops were decided, so that no more seem to wait than may. What is posted after the end
       // that `finish()` sets waits, too.
-      let published = contents.mailbox.isFinishing ? nil : number
+      let published = contents.mailbox.hasEnd ? nil : number
       return contents.mailbox.account(published: published ?? self.published)
     }
   }

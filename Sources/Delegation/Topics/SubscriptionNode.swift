@@ -7,7 +7,7 @@ public import Synchronization
 /// its own. The topic's lock is never taken under the contents' lock. The contents' lock may be taken under the
 /// topic's, but only for constant time, because posters wait for the topic's.
 ///
-/// A *replacement* (`heir`) is the newer subscription at the same place. One worker, or a stream's loop, *attends* a
+/// A *replacement* (`replacement`) is the newer subscription at the same place. One worker, or a stream's loop, *attends* a
 /// mailbox at a time: only it takes notifications.
 ///
 /// There may be a hundred thousand nodes, so the fields are in an order that leaves few gaps.
@@ -127,10 +127,12 @@ final class SubscriptionNode: Sendable {
 
   /// The replacement: the subscription that has the place, if this one has ended.
   @usableFromInline
-  var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
+  var replacement: SubscriptionNode? {
+    isOpen ? nil : topic.state.withLock { $0.replacements[serial] }
+  }
 
   /// The open subscription at the place: this one or the replacement; `nil` if there is none.
-  var current: SubscriptionNode? { isOpen ? self : heir?.current }
+  var current: SubscriptionNode? { isOpen ? self : replacement?.current }
 
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
   var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
@@ -151,8 +153,8 @@ final class SubscriptionNode: Sendable {
   @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
     let replaced = topic.update { index in
-      let heir = isOpen ? nil : index.heirs[serial]
-      index.terminate(heir?.origin == origin ? heir ?? self : self, as: termination, in: call)
+      let newer = isOpen ? nil : index.replacements[serial]
+      index.terminate(newer?.origin == origin ? newer ?? self : self, as: termination, in: call)
       return isReplaced ? index.ended[endedAddress] : nil
     }
     guard termination == .cancelled, let replaced else { return }
@@ -163,21 +165,21 @@ final class SubscriptionNode: Sendable {
   /// for one that runs.
   func leavePlace() {
     state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
-    letFollowerGo(past: true)
+    letReplacementBegin(evenIfAttended: true)
   }
 
   /// The replacement, if it waits for this subscription's handler.
   var follower: SubscriptionNode? {
-    isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? heir : nil
+    isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? replacement : nil
   }
 
   /// Lets the replacement begin, if this mailbox is no longer attended.
   ///
-  /// - Parameter isHandling: whether to do so even while a handler runs.
-  private func letFollowerGo(past isHandling: Bool = false) {
+  /// - Parameter isForced: whether to do so even while a handler runs.
+  private func letReplacementBegin(evenIfAttended isForced: Bool = false) {
     let (isFollowed, owner) = contents.withLock { contents -> (Bool, (any Sendable)?) in
       let flags = contents.mailbox.flags
-      guard flags.contains(.followed), isHandling || !flags.contains(.attended) else {
+      guard flags.contains(.followed), isForced || !flags.contains(.attended) else {
         return (false, nil)
       }
       contents.mailbox.flags.remove(.followed)
@@ -185,7 +187,7 @@ final class SubscriptionNode: Sendable {
       topic.owner?.begin()
       return (true, contents.options?.loop?.owner.take())
     }
-    if isFollowed { topic.letFollowerGo(at: serial) }
+    if isFollowed { topic.letReplacementBegin(at: serial) }
     withExtendedLifetime(owner) {}
   }
 
@@ -251,7 +253,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called when the subscription has ended, and by each end of a handler after that.
   func settle() {
-    if isReplaced { letFollowerGo() }
+    if isReplaced { letReplacementBegin() }
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }

@@ -302,7 +302,7 @@ extension Topic {
       site: index.site(of: type(of: request.object), at: request.line),
       priority: request.priority ?? former?.priority ?? 0, serial: serial, origin: origin)
     index.insert(node, with: options, replaying: replayed)
-    if former != nil { index.heirs[serial] = node }
+    if former != nil { index.replacements[serial] = node }
     if mustResume { index.effects.append(.resume(node)) }
     // True if the protocol is closed, and nothing was kept.
     if mailbox.isOver { index.terminate(node, as: .cancelled) }
@@ -346,7 +346,7 @@ extension SubscriptionNode {
   /// The ids are not compared. Called under the topic's lock.
   fileprivate func satisfies(_ request: SubscriptionRequest) -> Bool {
     contents.withLock { contents in
-      !contents.mailbox.isFinishing && request.priority ?? priority == priority
+      !contents.mailbox.hasEnd && request.priority ?? priority == priority
         && request.options?.isCovered(by: contents.options) ?? true
     }
   }

@@ -113,14 +113,14 @@ final class Topic: Sendable {
   /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
   ///
   /// The caller has counted a worker, which is counted off here once one is requested.
-  func letFollowerGo(at serial: Int) {
+  func letReplacementBegin(at serial: Int) {
     // Found and changed under one lock: a replacement in between would inherit the flag.
-    let heir = state.withLock { index in
-      let heir = index.heirs[serial]
-      heir?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
-      return heir
+    let replacement = state.withLock { index in
+      let replacement = index.replacements[serial]
+      replacement?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
+      return replacement
     }
-    heir?.resume()
+    replacement?.resume()
     owner?.end()
   }
 

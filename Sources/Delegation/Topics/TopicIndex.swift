@@ -30,7 +30,7 @@ struct TopicIndex: Sendable {
   /// The subscriptions with ids, by the ids' hashes.
   private var named = ShardedDictionary<[SubscriptionNode]>()
   /// The open replacements, by the serial number of their place.
-  var heirs = ShardedDictionary<SubscriptionNode>()
+  var replacements = ShardedDictionary<SubscriptionNode>()
   /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
@@ -198,7 +198,7 @@ struct TopicIndex: Sendable {
     if let owner = node.reference.owner {
       Self.change(&owned[owner], node, isOwned: false)
     }
-    if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
+    if replacements.count > 0, !isSucceeded { replacements[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
     if termination == .cancelled, !isSucceeded, let last = node.finishIfIdle(at: posted) {
