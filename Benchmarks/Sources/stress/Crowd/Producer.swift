@@ -75,10 +75,7 @@ struct Producer: Sendable {
   }
 
   private mutating func come() {
-    if visits.count == Self.mostVisits {
-      visits.removeFirst().subscription.cancel()
-      crowd.world.tally.count(.cancel)
-    }
+    if visits.count == Self.mostVisits { visits.removeFirst().cancel() }
     visits.append(Visit(to: crowd, &dice))
   }
 

@@ -76,9 +76,11 @@ final class Ends: Part {
     weak var letter: Letter?
   }
 
-  func audit() async -> String {
+  func audit() {
     world.violations.check("ends, letters that nobody read", hub: lost.value, own: 0)
-    return
-      "\(rounds.value.short) hubs released amid \(posted.value.short) posts, \(lost.value) of them lost"
+  }
+
+  var sum: String {
+    "\(rounds.value.short) hubs released amid \(posted.value.short) posts, \(lost.value) of them lost"
   }
 }
