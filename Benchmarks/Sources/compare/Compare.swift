@@ -9,7 +9,8 @@ struct Compare: AsyncParsableCommand {
     discussion: """
       All contestants of a row run in turns in one process; ratios are taken within a round and \
       their median is shown, for a busy machine slows down all of a round alike. 3.1 x means that \
-      it takes 3.1 times as long as the hub, or as many bytes.
+      it takes 3.1 times as long as the hub, or as many bytes. In the rows of two callers each \
+      figure is how many times the work of one caller two do at once.
       """)
 
   @Option(help: "Only the rows whose names contain this.")
@@ -18,11 +19,16 @@ struct Compare: AsyncParsableCommand {
   @Flag(help: "More sizes and rounds, for maintainers; several minutes.")
   var all = false
 
-  @Flag(help: "Writes the table into Benchmarks/README.md, and README's pictures.")
+  @Flag(help: "Writes the figures, the tables of both READMEs, and the pictures.")
   var record = false
 
-  @Flag(help: "Ends with 1 if the hub is twice as slow beside a peer as that table says.")
+  @Flag(help: "Ends with 1 if a call of the hub has become twice as dear since that was written.")
   var check = false
+
+  @Option(help: .hidden)
+  var memory: Peer?
+  @Option(help: .hidden)
+  var among = 1
 
   func validate() throws {
     if rows.isEmpty {
@@ -38,50 +44,32 @@ struct Compare: AsyncParsableCommand {
   private var rows: [Row] { Row.all.filter { only.isEmpty || $0.name.contains(only) } }
 
   func run() async throws {
+    if let memory { return print(Memory.bytes(memory, among: among)) }
     let plan = all ? Plan(sizes: [1, 2, 3, 10, 100, 1_000], rounds: 15, turn: 4e7) : Plan()
-    let page = record || check ? try Self.page() : ""
-    let sheet = Sheet(in: page)
+    if record || check, !FileManager.default.fileExists(atPath: Sheet.file) {
+      throw ValidationError("There is no \(Sheet.file) here: start it from the repository's root.")
+    }
+    let former = check ? try Record() : nil
     let table = Table()
     let start = ContinuousClock.now
     table.begin()
-    var (results, misses) = ([Result](), [String]())
+    var (all, misses) = ([Result](), [String]())
     for row in rows {
       for size in row.sizes ?? plan.sizes {
         var result = await row.measure(among: size, plan)
-        // What is slower by chance is not so each time.
-        for _ in 0..<2 where check && sheet?.misses(of: result).isEmpty == false {
+        // What is dearer by chance is not so each time.
+        for _ in 0..<2 where former?.miss(of: result) != nil {
           result = await row.measure(among: size, plan)
         }
         table.show(result)
-        results.append(result)
-        if check { misses += sheet?.misses(of: result) ?? [] }
+        all.append(result)
+        if let miss = former?.miss(of: result) { misses.append(miss) }
       }
     }
     table.end(after: ContinuousClock.now - start)
-    if record { try Self.write(results, into: page) }
+    if record { try Record(all).write() }
     for miss in misses { print(miss) }
     if !misses.isEmpty { throw ExitCode.failure }
-  }
-
-  private static func page() throws -> String {
-    guard let page = try? String(contentsOfFile: Sheet.file, encoding: .utf8),
-      Sheet(in: page) != nil
-    else {
-      throw ValidationError(
-        "There is no \(Sheet.file) with a table here: start it from the repository's root.")
-    }
-    return page
-  }
-
-  private static func write(_ results: [Result], into page: String) throws {
-    func write(_ text: String, _ path: String) throws {
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-    }
-    try write(Sheet(of: results).replacing(in: page) ?? page, Sheet.file)
-    for (name, isDark) in [("costs.svg", false), ("costs~dark.svg", true)] {
-      try write(Picture(of: results, isDark: isDark).text, "\(Sheet.pictures)/\(name)")
-    }
-    print("Written: \(Sheet.file), \(Sheet.pictures)/costs.svg and costs~dark.svg")
   }
 }
 
@@ -92,3 +80,5 @@ struct Plan: Sendable {
   /// How long one contestant goes on in a round, in nanoseconds.
   var turn = 1.5e7
 }
+
+extension Peer: ExpressibleByArgument {}

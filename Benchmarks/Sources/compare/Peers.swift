@@ -49,6 +49,11 @@ final class MutexLoop: Sendable {
   func call(_ body: (any Delegate) -> Void) {
     for box in boxes.withLock({ $0 }) { if let delegate = box.value { body(delegate) } }
   }
+
+  func vote(_ body: (any Delegate) -> Bool) -> Bool {
+    for box in boxes.withLock({ $0 }) { if let delegate = box.value, !body(delegate) { return false } }
+    return true
+  }
 }
 
 /// Weak boxes in an actor, which awaits one after another.
@@ -58,10 +63,6 @@ actor ActorLoop {
 
   func vote(_ body: @Sendable (any Delegate) async -> Bool) async -> Bool {
     for box in boxes { if let delegate = box.value, await !body(delegate) { return false } }
-    return true
-  }
-  func vote(_ body: @Sendable (any Delegate) -> Bool) -> Bool {
-    for box in boxes { if let delegate = box.value, !body(delegate) { return false } }
     return true
   }
 }

@@ -1,7 +1,7 @@
 import Delegation
 
 extension Row {
-  static let all = calls + tellings + questions + streams + [.subscribing] + memory
+  static let all = calls + tellings + questions + streams + [.subscribing] + memory + callers
 
   /// Delegates, each with everybody subscribed.
   private struct Stage: Sendable {
@@ -79,7 +79,7 @@ extension Row {
   }
 
   private static let calls = [
-    Row(name: "call now", unit: "call") { size in
+    Row(name: "call now") { size in
       let stage = Stage(size)
       return [
         (.hub, stage.turn { number in stage.hub.forEach { $0.didPerform(number) } }),
@@ -90,15 +90,15 @@ extension Row {
   ]
 
   private static let tellings = [
-    Row(name: "tell, in bursts of 100", unit: "delivery", units: { $0 * 100 }) { size in
+    Row(name: "tell, in bursts of 100", units: { $0 * 100 }) { size in
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.bursts(of: 100, $0) }
     },
-    Row(name: "tell, until the poster goes on", unit: "post", units: { _ in 100 }) { size in
+    Row(name: "tell, until the poster goes on", units: { _ in 100 }) { size in
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.posts(of: 100, $0) }
     },
-    Row(name: "tell, and wait", unit: "call") { size in
+    Row(name: "tell, and wait") { size in
       let (stage, counted) = (Stage(size), Stage(size, isCounted: true))
       return [
         (.hub, stage.turn { number in await stage.hub.notifyAndWait { $0.didPerform(number) } }),
@@ -116,15 +116,15 @@ extension Row {
   ]
 
   private static let questions = [
-    Row(name: "ask, nobody awaits", unit: "question") { size in
+    Row(name: "ask, nobody awaits") { size in
       let stage = Stage(size)
       return [
         (.hub, stage.turn { number in check(await stage.hub.vote { $0.allows(number) }) }),
-        (.loop, stage.turn { number in check(await stage.actor.vote { $0.allows(number) }) }),
+        (.loop, stage.turn { number in check(stage.loop.vote { $0.allows(number) }) }),
         (.tasks, stage.turn { number in check(await stage.tasks.vote { $0.allows(number) }) }),
       ]
     },
-    Row(name: "ask, awaiting", unit: "question") { size in
+    Row(name: "ask, awaiting") { size in
       let stage = Stage(size)
       return [
         (
@@ -140,7 +140,7 @@ extension Row {
         ),
       ]
     },
-    Row(name: "ask, each suspends once", unit: "question") { size in
+    Row(name: "ask, each suspends once") { size in
       let stage = Stage(size)
       return [
         (
@@ -161,12 +161,29 @@ extension Row {
     },
   ]
 
+  private static let callers = [
+    Row(name: "two callers at once, forEach", unit: .callers, sizes: [1, 3, 10]) { size in
+      let stage = Stage(size)
+      return [
+        (.hub, stage.turn { number in stage.hub.forEach { $0.didPerform(number) } }),
+        (.loop, stage.turn { number in stage.loop.call { $0.didPerform(number) } }),
+      ]
+    },
+    Row(name: "two callers at once, vote", unit: .callers, sizes: [1, 3, 10]) { size in
+      let stage = Stage(size)
+      return [
+        (.hub, stage.turn { number in check(await stage.hub.vote { $0.allows(number) }) }),
+        (.loop, stage.turn { number in check(stage.loop.vote { $0.allows(number) }) }),
+      ]
+    },
+  ]
+
   /// Nobody objects, and everybody was asked.
   private static func check(_ isPassed: Bool) {
     precondition(isPassed, "nobody objects")
   }
 
-  private static let subscribing = Row(name: "subscribe, and cancel, among", unit: "both") { size in
+  private static let subscribing = Row(name: "subscribe, and cancel, among") { size in
     let stage = Stage(size)
     let visitor = Member(stage.end, isCounted: false)
     return [

@@ -44,6 +44,7 @@ struct Table {
 
   /// With three digits, and the unit that suits.
   static func text(_ value: Double, _ unit: Result.Unit) -> String {
+    if unit == .callers { return ratio(value) }
     let names = unit == .bytes ? ["B", "kB", "MB"] : ["ns", "µs", "ms"]
     var (value, index) = (value, 0)
     while value >= 999.5, index < 2 { (value, index) = (value / 1000, index + 1) }

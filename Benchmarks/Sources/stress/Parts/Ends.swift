@@ -3,6 +3,8 @@ import Foundation
 import Synchronization
 
 /// Hubs that are released while others post and cancel: what was posted is delivered, and nothing of the callers' stays.
+///
+/// Others are drained: what was posted before is handled then.
 final class Ends: Part {
   static let name = "ends"
 
@@ -35,6 +37,7 @@ final class Ends: Part {
     await world.act(Self.name, max(1, world.tasks / 4)) { [self] _, dice in
       repeat {
         await releaseAmidPosts(&dice)
+        await drain(&dice)
         rounds.add()
         world.tally.count(.hubReleased)
         // This costs a thread or two each time; the others are to have their turns.
@@ -74,6 +77,29 @@ final class Ends: Part {
 
   private struct Trace {
     weak var letter: Letter?
+  }
+
+  /// Several tasks post; some handlers run on a queue.
+  private func drain(_ dice: inout Dice) async {
+    let (hub, members, read) = (DelegateHub(), (0..<4).map { _ in Member() }, Counter())
+    for (index, member) in members.enumerated() {
+      hub.subscribe(member, to: (any Passer).self, on: index == 0 ? world.queue : nil)
+    }
+    let count = 1 + dice.roll(16)
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<count {
+        group.addTask {
+          hub[(any Passer).self].notify { _ in
+            await Task.yield()
+            read.add()
+          }
+        }
+      }
+    }
+    await hub.drain()
+    world.violations.check(
+      read.value == count * members.count, "ends: a drain returned before all was handled")
+    withExtendedLifetime(members) {}
   }
 
   func audit() {
