@@ -70,23 +70,19 @@ final class Delivery: Sendable {
 
 /// How a delivery's workers run handlers.
 extension Delivery {
-  /// How many subscriptions a worker serves at once on an executor of their own: with more it would keep an event loop
-  /// or a queue from its other work for too long.
-  static let servedAtOnce = 64
-
   /// Runs one worker, after requesting the next spare worker.
   nonisolated(nonsending) func work() async {
     // Made for the first asynchronous handler: a synchronous one cannot call `drain` and its like.
     var worker: Worker?
-    var served = 0
+    var handled = 0
     var waiting: [SubscriptionNode] = []
     var next = claim(atBeginning: true)
     while let node = next {
-      await serve(node, as: &worker, sending: &waiting)
-      if isElsewhere {
-        core.end()
-        served += 1
-        if served % Self.servedAtOnce == 0 { await Task.yield() }
+      handled += await serve(node, as: &worker, sending: &waiting)
+      if isElsewhere { core.end() }
+      if handled >= Mailbox.mostHandledAtOnce {
+        handled = 0
+        await Task.yield()
       }
       next = claim()
     }
@@ -118,12 +114,15 @@ extension Delivery {
   }
 
   /// Runs the handlers of a subscription, or adds it to another delivery.
+  ///
+  /// - Returns: how many it has run.
   nonisolated(nonsending) private func serve(
     _ node: SubscriptionNode, as worker: inout Worker?,
     sending waiting: inout [SubscriptionNode]
-  ) async {
+  ) async -> Int {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
+    var handled = 0
     var step = node.attend(at: place)
     while true {
       // Consumed: the content is shared by all workers, and counting a second reference to it would be
@@ -131,19 +130,17 @@ extension Delivery {
       switch consume step {
       case .handle(let content):
         if !waiting.isEmpty { send(&waiting) }
+        handled += 1
         let receipt = content.receipt
         let call: CallKind = receipt == nil ? .notify : .notifyAndWait
         let fate = await run((consume content).handler, on: node, in: call, as: &worker)
         step = node.advance(after: fate, passing: receipt)
-      case .elsewhere:
-        waiting.append(node)
-        return
-      case .wake(let waiter):
-        waiter?.resume(true)
-        return
-      case .more, .done, .over:
-        return
+        continue
+      case .elsewhere: waiting.append(node)
+      case .wake(let waiter): waiter?.resume(true)
+      case .more, .done, .over: break
       }
+      return handled
     }
   }
 

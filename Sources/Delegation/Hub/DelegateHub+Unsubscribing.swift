@@ -112,8 +112,8 @@ extension DelegateHub.Subscription {
   ///
   /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then the
   /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. What is posted later
-  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. An
-  /// object that subscribes again before that stays subscribed.
+  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. The end
+  /// is for good: an object that subscribes again before it has the same subscription, which ends.
   ///
   /// **Isolation.** Works from any thread, from synchronous code and from every handler.
   ///

@@ -131,16 +131,17 @@ public struct Delegates<P>: Sendable {
 
   // MARK: Ending
 
-  /// Ends all subscriptions once their subscribers have handled what was posted before.
+  /// Closes the protocol of this hub for good: each subscription ends once its subscriber has handled what was posted
+  /// before.
   ///
-  /// As ``DelegateHub/Subscription/finish()`` for each of them. It returns at once. A subscription for which nothing waits
-  /// ends at once. What is posted later is counted as cancelled for those that are there now, and pushes nothing out of a
-  /// mailbox with a limit.
+  /// It returns at once. A subscription for which nothing waits ends at once, as ``DelegateHub/Subscription/finish()`` ends
+  /// it. What is posted later is to nobody. Who subscribes later gets what is replayed (`Events(replaying:)`), and its
+  /// subscription ends: the loop over a stream does, and `next` returns `nil`.
   ///
   /// **Isolation.** Works from any thread and from every handler.
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
-  public func finish() { topic?.finishAll() }
+  public func finish() { hub.core.topics.find(recipients.base, owner: hub.core).finish() }
 
   /// Ends the subscriptions to the protocol that were made with an id.
   ///

@@ -8,13 +8,17 @@
 /// slows such a poster down; statistics count it, and leftovers name the line that made the stream. A stream that is
 /// kept while nobody loops over it holds a `drain` without a deadline, as a handler does that hangs.
 ///
-/// **End.** The stream ends with its subscription: when that is cancelled or finished, or when the hub is released,
-/// after what was posted before. A loop does not wait for the event that another one, or itself, has in hand: with
-/// nothing left to take it ends. The subscription ends as any other, and when a loop finds its task cancelled, and when
-/// the stream and its iterators are released.
+/// **End.** The stream ends with its subscription: when that is cancelled, or, after what was posted before, when it or its
+/// protocol is finished, or the hub is released. The subscription ends as any other, and when a loop finds its task
+/// cancelled, and when the stream and its iterators are released.
 ///
-/// **Order.** The order of posting. Of several loops over one stream each event reaches one, once; a loop may go on
-/// where another one has left off. A notification that brings several events is handled when all of them are.
+/// **Order.** The order of posting. A stream has one loop at a time, which may go on where another one has left off: with
+/// that, what the other one has in hand is handled. Two that wait for the next event at once stop the program with a
+/// message that names the line, unless the task of the first one is cancelled. A notification brings a stream one event:
+/// what it receives further is an error, which is thrown.
+///
+/// **Cancellation.** What a loop has in hand when it asks for the next one, or its iterator is released, while its task is
+/// cancelled counts as missed: it may not have been handled.
 ///
 /// **Re-entrancy.** What the loop's body waits for does not include the events that its task has in hand, as in a
 /// handler. It does in a task that the body starts: there `drain` waits for the body. So it does in a loop of a `Task` that
@@ -64,8 +68,9 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     /// - Returns: `nil` once the subscription has ended; if the task is cancelled, that ends it.
     /// - Complexity: O(1), and O(*n*) in the *n* events that a limit has dropped, apart from the waiting.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Event? {
-      if !Task.isCancelled, let event = await turn.next(until: nil) { return (event as! Event) }
-      turn.end(cancelling: Task.isCancelled)
+      if let event = await turn.next(until: nil) { return (event as! Event) }
+      if Task.isCancelled { turn.node.terminate(as: .cancelled) }
+      turn.end()
       return nil
     }
   }
@@ -98,8 +103,8 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
     // A condition may post, and others may post faster than it looks.
     let end = deadline?.isPast == true ? subscription.node.published : .max
     let turn = turn
-    defer { turn.end() }
-    while !Task.isCancelled, let next = await turn.next(until: deadline, before: end) {
+    defer { turn.end(as: .handled) }
+    while let next = await turn.next(until: deadline, before: end) {
       let event = next as! Event
       if condition(event) { return event }
       if let deadline, !deadline.isPast, deadline.hasCome { return nil }
@@ -127,8 +132,7 @@ extension DelegateRegistry {
   /// - Parameters:
   ///   - id: identifies the stream: another one with an equal id takes its place and what waits for it, without a gap and
   ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the older
-  ///     stream's loop has in hand stays with that; if one notification brings several events, those that it has not taken
-  ///     are lost.
+  ///     stream's loop has in hand stays with that.
   ///   - priority: higher is served first; 0 by default.
   ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a limit
   ///     drops is counted.
@@ -184,11 +188,12 @@ extension DelegateRegistry {
 /// It keeps nothing of the hub. It does not know the type of the events: code that is not specialised is long and slow.
 final class StreamTurn {
   private let loop: StreamLoop
-  private let node: SubscriptionNode
+  fileprivate let node: SubscriptionNode
   /// The subscriber, with which the subscription ends.
   private let source: AnyObject
   private let worker: Worker
-  private var hand: StreamLoop.Hand?
+  /// The number of what it has in hand, unless another iterator has gone on.
+  private var number: Int?
   /// The task in whose body the event is, and the handler that owned it when that began.
   private var task: UInt64?
   private var owner: HandlerContext?
@@ -202,13 +207,11 @@ final class StreamTurn {
 
   deinit { end() }
 
-  /// Handles what is in hand.
-  ///
-  /// - Parameter isCancelled: whether the subscription ends.
-  func end(cancelling isCancelled: Bool = false) {
-    if isCancelled { node.terminate(as: .cancelled) }
+  /// Puts down what is in hand; a task that is cancelled may not have done what it was to do.
+  func end(as fate: Notification.Fate = Task.isCancelled ? .expired : .handled) {
     worker.end()
-    if hand != nil { node.putDown(&hand) }
+    if let number { node.putDown(number, of: loop, as: fate) }
+    number = nil
     leaveTask()
   }
 
@@ -224,48 +227,52 @@ final class StreamTurn {
     var mayWait = deadline?.isPast != true
     worker.end()
     while true {
-      switch node.pull(loop, &hand, before: end) {
-      case .take(let content, let number):
+      switch node.pull(loop, before: end, waiting: mayWait) {
+      case .take(let content, let taken):
         begin()
-        let taken = (number: number, receipt: content.receipt, fate: await fate(of: content))
-        hand = taken
-        if let event = node.endTaking(taken, of: loop) { return event }
-      case .goOn(let left, let event, let waiter):
-        waiter?.resume(true)
-        hand = left
-        begin()
-        return event
-      case .wait(let waiter):
-        if mayWait {
-          let cancelAlarm = deadline?.schedule { waiter.resume(false) }
-          let isWoken = await withTaskCancellationHandler {
-            await waiter.wait()
-          } onCancel: {
-            waiter.resume(false)
-          }
-          cancelAlarm?()
-          if isWoken { continue }
+        number = taken
+        if let event = await take(content, taken) { return event }
+      case .wait(let waiter, let former):
+        former?.resume(false)
+        let cancelAlarm = deadline?.schedule { waiter.resume(false) }
+        let isWoken = await withTaskCancellationHandler {
+          await waiter.wait()
+        } onCancel: {
+          waiter.resume(false)
         }
-        node.remove(waiter, of: loop)
-        // At the deadline it looks once more: the loop that was resumed for what waits may stand still.
-        if !mayWait || Task.isCancelled { return nil }
-        mayWait = false
+        cancelAlarm?()
+        let isAnotherThere = node.remove(waiter, of: loop)
+        if Task.isCancelled { return nil }
+        mayWait = isWoken
+        if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
       case .over: return nil
       }
     }
   }
 
-  /// Runs a notification's handler, which brings the event, in the loop's task.
-  private nonisolated(nonsending) func fate(
-    of content: Notification.Content
-  ) async -> Notification.Fate {
+  /// Runs a notification's handler in the loop's task, and takes the event that it brings.
+  private nonisolated(nonsending) func take(
+    _ content: Notification.Content, _ number: Int
+  ) async -> (any Sendable)? {
     let call: CallKind = content.receipt == nil ? .notify : .notifyAndWait
-    do {
-      return try await node.fate(of: content.handler(node.reference), in: call)
-    } catch {
+    var fate = Notification.Fate.failed
+    do { fate = try await node.fate(of: content.handler(node.reference), in: call) } catch {
       node.report(.failed, in: call, error: error)
-      return .failed
     }
+    let (event, late) = loop.close()
+    if !late.isEmpty, !Task.isCancelled { stop() }
+    for waiter in late { waiter.resume(true) }
+    if fate != .handled { node.note(fate, of: number, in: loop) }
+    return event
+  }
+
+  /// Stops the program: one of two loops would never know what the other one has taken.
+  private func stop() -> Never {
+    fatalError(
+      """
+      EventStream: two loops wait for the next event of one stream, made at \(node.site). An event reaches one of them: make \
+      a stream for each, or let one begin when the other one has ended.
+      """)
   }
 
   /// Notes that the current task has an event in hand: what it waits for is not to be that.
@@ -312,12 +319,12 @@ final class StreamSource<Event: Sendable>: EventReceiver, NamedSubscriber, @unch
 
   func receive(_ event: Event) throws {
     // Only while a loop takes what was posted: nobody would look for what comes otherwise.
-    guard subscription.node.isAttended else {
+    guard loop.add(event) else {
       throw DelegateHub.ReplyError(
         description: """
-          EventStream: a stream takes only what is posted; send the event by `post`, `notify` or `notifyAndWait`
+          EventStream: a stream takes only what is posted, one event at a time; send each by its own `post`, `notify` or \
+          `notifyAndWait`
           """)
     }
-    subscription.node.add(event, to: loop)
   }
 }

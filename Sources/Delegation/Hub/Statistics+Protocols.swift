@@ -96,7 +96,7 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
       node,
       counts: node.contents.withLock {
         let published = node.published(to: $0.mailbox) ?? node.published
-        var account = $0.mailbox.account(published: published, inHands: $0.handling)
+        var account = $0.mailbox.account(published: published)
         let beyond = max(0, account.waiting - $0.mailbox.limit)
         account.waiting -= beyond
         account.dropped += beyond

@@ -60,8 +60,6 @@ extension Mailbox {
     static let dropping = Flags(rawValue: 16)
     /// It has begun to drop, and that has not been reported.
     static let unreported = Flags(rawValue: 32)
-    /// Its end is not taken back.
-    static let endsForGood = Flags(rawValue: 64)
 
     /// Why no worker may begin.
     static let taken: Flags = [.attended, .queued]

@@ -32,7 +32,7 @@ struct Mailbox: Sendable {
   private var reported = 0
   /// How many may wait.
   var limit: Int
-  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it for ever.
+  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it.
   private var budget: Int32 = 0
   /// The number of the first notification that will not be handled, as the subscription ends before it.
   var end: Int
@@ -43,8 +43,11 @@ struct Mailbox: Sendable {
   /// The number of the notification whose handler is running, or about to run; -1 if none is.
   private(set) var taken = -1
 
-  /// Whether a notification's handler is running, or about to run.
+  /// Whether a notification's handler is running, or about to run; what a stream's loop has in hand is one.
   var isHandling: Bool { taken >= 0 }
+
+  /// The number of the notification whose handler is running, if that waits for it.
+  var awaited: Int? { taken >= joined ? taken : nil }
 
   /// Whether all that it was to handle has been taken, and no handler runs.
   var isOver: Bool { position >= end && !isHandling }
@@ -67,10 +70,13 @@ struct Mailbox: Sendable {
     joined = number
     limit = policy.limit ?? .max
     end = policy.most.map { number + $0 } ?? .max
-    if policy.most != nil { flags = .endsForGood }
   }
 
   // MARK: Attending
+
+  /// How many notifications a worker handles in a row: with more it would keep a thread, an event loop or a queue from other
+  /// work for too long.
+  static let mostHandledAtOnce = 256
 
   /// Begins to attend the mailbox, or to wait in a delivery, if a notification is pending and nobody has begun.
   ///
@@ -91,12 +97,15 @@ struct Mailbox: Sendable {
 
   /// Takes the first notification.
   ///
-  /// - Parameter published: as with ``attend(published:)``.
+  /// - Parameters:
+  ///   - published: as with ``attend(published:)``.
+  ///   - most: how many the worker takes before it leaves.
   /// - Returns: what the attending worker does next.
-  mutating func proceed(published: Int?) -> Step {
+  mutating func proceed(published: Int?, taking most: Int = mostHandledAtOnce) -> Step {
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    flags.remove(.recheck)
-    budget = Int32(clamping: published - position)
+    // Nobody else has yet to look at what is beyond that.
+    if published - position > most { flags.insert(.recheck) } else { flags.remove(.recheck) }
+    budget = Int32(min(most, published - position))
     return take().map(Step.handle) ?? leave()
   }
 
@@ -126,17 +135,6 @@ struct Mailbox: Sendable {
     case .passedOver, .notAddressed: passedOver += 1
     case .expired: break
     }
-  }
-
-  /// Leaves what was taken to a stream's loop, which says later what became of it; the mailbox is no longer attended.
-  ///
-  /// - Parameter published: as with ``attend(published:)``.
-  /// - Returns: whether more is pending.
-  mutating func handOver(published: Int?) -> Bool {
-    taken = -1
-    let hasMore = published.map(hasMore) ?? false
-    _ = leave(isCaughtUp: !hasMore)
-    return hasMore
   }
 
   /// Counts a question, which a stream passes over, as a notification that was.
@@ -208,11 +206,11 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Cancels what comes after the end, where it is, beyond what may wait there in case the end is taken back.
+  /// Cancels what comes after the end, where it is.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
-    let count = published - position - (flags.contains(.endsForGood) ? 0 : limit)
+    let count = published - position
     if count <= 0 { return nil }
     defer { end = position }
     return skip(min(count, Self.mostDroppedAtOnce))
@@ -231,14 +229,6 @@ struct Mailbox: Sendable {
 
   /// Notes that what is posted after so many notifications is not for the subscription, except what it has taken.
   mutating func finish(at number: Int) { end = min(end, max(number, position)) }
-
-  /// Notes that the subscription goes on.
-  ///
-  /// - Returns: whether it was to end.
-  mutating func takeBackEnd() -> Bool {
-    defer { end = .max }
-    return end != .max
-  }
 
   /// Takes over what is pending in another mailbox, which ends by that.
   mutating func takeOver(from former: inout Mailbox) {
@@ -277,17 +267,15 @@ struct Mailbox: Sendable {
 
   /// The account of this subscription.
   ///
-  /// - Parameters:
-  ///   - published: how many notifications have been posted, or had been when it was terminated.
-  ///   - hands: how many are in the hands of a stream's loops.
+  /// - Parameter published: how many notifications have been posted, or had been when it was terminated.
   /// - Returns: the account.
-  func account(published: Int, inHands hands: Int = 0) -> Account {
+  func account(published: Int) -> Account {
     var account = Account()
     account.handled = handled
     account.failed = failed
     account.passedOver = passedOver
     account.dropped = dropped
-    account.handling = hands + (isHandling ? 1 : 0)
+    account.handling = isHandling ? 1 : 0
     let accounted = handled + failed + passedOver + account.dropped + account.handling
     let lost = position - start - accounted
     if !hasEnded { account.waiting = published - position }

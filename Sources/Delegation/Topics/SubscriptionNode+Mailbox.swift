@@ -58,23 +58,16 @@ extension SubscriptionNode {
     if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
   }
 
-  /// Whether a notification was addressed to this subscription, which has not passed it.
-  func hasPending(_ number: Int) -> Bool {
-    contents.withLock { $0.mailbox.hasPending(number) || $0.taken.contains(number) }
-  }
-
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
   func hasPending(_ receipt: Receipt) -> Bool {
     guard let place = receipt.place, place.topic == topic.number else { return false }
-    return hasPending(place.number)
+    return contents.withLock { $0.mailbox.hasPending(place.number) }
   }
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
     // The same number up to which a mailbox with a limit has gone on: no more waits than it may.
-    touch { contents, number in
-      contents.mailbox.account(published: number ?? published, inHands: contents.handling)
-    }
+    touch { contents, number in contents.mailbox.account(published: number ?? published) }
   }
 }
 
@@ -90,10 +83,9 @@ extension SubscriptionNode {
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
       if let options = contents.options, !options.isServed(at: place) {
         let isFirst = contents.mailbox.attend(published: published, as: .queued)
-        if isFirst, contents.hands == 0 { topic.owner?.begin() }
-        // One more of its loops if there are any: the executor of the one before may stand still.
+        if isFirst { topic.owner?.begin() }
         if let loop = options.loop, contents.mailbox.flags.contains(.queued) {
-          return (.wake(loop.nextWaiter()), 0)
+          return (.wake(loop.waiter.take()), 0)
         }
         return (isFirst ? .elsewhere : .done, 0)
       }

@@ -122,11 +122,7 @@ final class SubscriptionNode: Sendable {
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
-    let loop = contents.withLock { contents in
-      contents.mailbox.finish(at: number)
-      return contents.mailbox.isOver ? contents.options?.loop : nil
-    }
-    loop?.wakeAll(of: self)
+    contents.withLock { $0.mailbox.finish(at: number) }
     topic.terminateIfOver(self)
   }
 
@@ -188,16 +184,15 @@ final class SubscriptionNode: Sendable {
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
     let (pending, options, isMissed, wasQueued, taken) = contents.withLock { contents in
       let pending = contents.mailbox.terminate(at: end, as: termination)
-      let wasQueued = contents.mailbox.flags.remove(.queued) != nil && contents.hands == 0
+      let wasQueued = contents.mailbox.flags.remove(.queued) != nil
       let options = contents.options
-      let hasHandlers = isBusy || contents.hands > 0
-      contents.options = hasHandlers ? options?.afterEnd(isReplaced: isReplaced) : nil
-      let taken = contents.taken
-      if !taken.isEmpty { state.bitwiseOr(Bits.abandoned, ordering: .sequentiallyConsistent) }
+      contents.options = isBusy ? options?.afterEnd(isReplaced: isReplaced) : nil
+      let taken = contents.mailbox.awaited
+      if taken != nil { state.bitwiseOr(Bits.abandoned, ordering: .sequentiallyConsistent) }
       return (pending, options, contents.mailbox.hasMissed(end), wasQueued, taken)
     }
-    topic.abandon(taken)
-    options?.loop.map(endLoop)
+    if let taken { topic.abandon(taken) }
+    wake(options?.loop)
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {
@@ -218,7 +213,7 @@ final class SubscriptionNode: Sendable {
   func finish() {
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
-      guard !isBusy, contents.mailbox.hasEnded, contents.hands == 0 else { return nil }
+      guard !isBusy, contents.mailbox.hasEnded else { return nil }
       var questions = questions(&contents)
       // A call that has just begun finds that it must not.
       questions.answering = 0
@@ -227,7 +222,7 @@ final class SubscriptionNode: Sendable {
     }
     guard let rest else { return }
     // After a take-over this may come before the termination is finished, which finds no loop then.
-    rest.loop?.wakeAll(of: self)
+    wake(rest.loop)
     topic.state.withLock { $0.finish(self, with: rest.account) }
     // A subscriber that the hub has kept: its `deinit` may take its time, and a question or a delivery goes on from here.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
@@ -301,7 +296,7 @@ final class SubscriptionNode: Sendable {
   /// How many of this subscription's handlers are running, or about to run.
   var runningCalls: Int {
     let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
-    return asked + contents.withLock { $0.running }
+    return asked + contents.withLock { $0.mailbox.isHandling ? 1 : 0 }
   }
 
   /// Sets or clears `awaited`, by which the ends of handlers resume waiters.

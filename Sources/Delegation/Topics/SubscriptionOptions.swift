@@ -82,37 +82,66 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   }
 }
 
-/// What the loops of one stream share.
+/// What a stream shares with its loop.
 ///
-/// `@unchecked Sendable`: used under the lock of the subscription's contents only.
+/// `@unchecked Sendable`: the variables are used under the lock of the subscription's contents only.
 final class StreamLoop: @unchecked Sendable {
   /// One notification that a loop has taken, and not yet handled, and what became of it.
   typealias Hand = (number: Int, receipt: Receipt?, fate: Notification.Fate)
 
-  /// The loops that wait for the next event.
-  var waiters: [Waiter] = []
-  /// The numbers of the notifications of which loops have events in hand.
-  var hands: [Int] = []
-  /// The one that has brought events which nobody has taken yet.
-  var left: Hand?
-  /// Its events; those that a handler brings while it runs, and once it has returned the next one last.
-  var events: [any Sendable] = []
-  /// The number of one whose further events nobody will take, as the loop has ended.
-  var lost: Int?
+  /// The loop that waits for the next event.
+  @exclusivity(unchecked)
+  var waiter: Waiter?
+  /// What the loop has in hand.
+  @exclusivity(unchecked)
+  var hand: Hand?
 
-  var count: Int { max(hands.count, left == nil ? 0 : 1) }
-
-  func makeWaiter() -> Waiter {
-    let waiter = Waiter()
-    waiters.append(waiter)
-    return waiter
+  /// The handler that runs in the loop's task, and brings the event; and the loops that wait for it to return: they may
+  /// have begun when this one's task was cancelled.
+  private struct Taking: Sendable {
+    var event: (any Sendable)?
+    var late: [Waiter] = []
   }
 
-  func nextWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
+  private let taking = Lock(Taking())
+  /// Whether there is one.
+  ///
+  /// Set under the lock of the contents, and cleared under this one.
+  private let isOpen = Atomic(false)
 
-  /// - Returns: whether it was there.
-  func remove(_ waiter: Waiter) -> Bool {
-    waiters.firstIndex { $0 === waiter }.map { waiters.remove(at: $0) } != nil
+  /// - Returns: what to wait for before a handler may run; `nil` if none does.
+  func waitForTaking() -> Waiter? {
+    if !isOpen.load(ordering: .acquiring) { return nil }
+    return taking.withLock { taking in
+      if !isOpen.load(ordering: .relaxed) { return nil }
+      taking.late.append(Waiter())
+      return taking.late.last
+    }
+  }
+
+  /// Lets a handler bring an event.
+  ///
+  /// Called under the lock of the contents.
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  /// Takes the event of the handler that runs.
+  ///
+  /// - Returns: whether it is the only one.
+  func add(_ event: any Sendable) -> Bool {
+    taking.withLock { taking in
+      guard isOpen.load(ordering: .relaxed), taking.event == nil else { return false }
+      taking.event = event
+      return true
+    }
+  }
+
+  /// Takes out what the handler has brought, which has returned.
+  func close() -> (event: (any Sendable)?, late: [Waiter]) {
+    taking.withLock { taking in
+      isOpen.store(false, ordering: .releasing)
+      defer { taking = Taking() }
+      return (taking.event, taking.late)
+    }
   }
 }
 

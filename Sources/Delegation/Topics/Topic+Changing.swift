@@ -47,7 +47,7 @@ extension Topic {
     defer { index.effects = [] }
     let isEmpty = index.population == 0
     let hasChanged = wasEmpty != isEmpty
-    isHeard.store(!isEmpty || index.isKeeping, ordering: .releasing)
+    isHeard.store(index.isHeard, ordering: .releasing)
     index.forgetShortages()
     // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
     let former = isEmpty ? index.members.removeAll() : ([], [])
@@ -85,7 +85,7 @@ extension Topic {
   func terminateIfOver(_ node: SubscriptionNode) {
     // Looked at in the section: the object may have subscribed again.
     update { index in
-      if node.contents.withLock({ $0.isOver }) { index.terminate(node, as: .cancelled) }
+      if node.contents.withLock({ $0.mailbox.isOver }) { index.terminate(node, as: .cancelled) }
     }
   }
 
@@ -134,17 +134,17 @@ extension Topic {
     for node in snapshot() { node.terminate(as: .cancelled) }
   }
 
-  /// Ends all subscriptions once they have handled what was posted before.
-  func finishAll() {
-    let end = published.load(ordering: .acquiring)
-    for node in snapshot() { node.finish(at: end) }
+  /// Closes the protocol: nothing is posted any more, and all subscriptions end once they have handled what was.
+  func finish() {
+    update { $0.isClosed = true }
+    for node in snapshot() { node.finish(at: node.published) }
   }
 
   /// Ends what would keep the topic in use, or the user's objects in memory: its hub is released.
   ///
   /// What waits in streams waits on.
   func close() {
-    finishAll()
+    finish()
     let (kept, watchers) = state.withLock { ($0.keepNone(), $0.watchers.take()) }
     for (_, wake) in watchers ?? [] { wake.finish() }
     withExtendedLifetime(kept) {}
@@ -170,13 +170,12 @@ extension Topic {
     var spare: Notification? = Notification()
     var former: Notification.Content?
     let isDeliveryDue = state.withLock { index in
-      let isHeard = index.population > 0
-      guard isHeard || index.isKeeping, let placeholder = spare.take() else { return false }
+      guard index.isHeard, let placeholder = spare.take() else { return false }
       former = index.post(content, to: number, followedBy: placeholder)
       // Then those are told that take no lock.
       if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
       published.wrappingAdd(1, ordering: .releasing)
-      guard isHeard, !index.isDeliveryDue else { return false }
+      guard index.population > 0, !index.isDeliveryDue else { return false }
       index.isDeliveryDue = true
       owner.begin()
       return true

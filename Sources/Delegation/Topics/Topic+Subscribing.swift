@@ -51,11 +51,6 @@ extension Topic {
         index.effects.append(.applyOptions(existing, over: index.change(existing, by: newer)))
       }
       if let priority = request.priority { index.members.rank(existing, priority) }
-      // A finish that has not come to its end is taken back.
-      if existing.contents.withLock({ $0.mailbox.takeBackEnd() }) {
-        owner?.begin()
-        index.effects.append(.resume(existing))
-      }
       return existing
     }
     // Another object with the address of a live one can only be dead.
@@ -95,6 +90,8 @@ extension Topic {
     if former != nil || replayed > 0 { index.effects.append(.resume(node)) }
     index.insert(node, with: request.options, replaying: replayed)
     if former != nil { index.heirs[serial] = node }
+    // The protocol is closed, and nothing was kept.
+    if mailbox.isOver { index.terminate(node, as: .cancelled) }
     if index.takeSweep() {
       owner?.begin()
       index.effects.append(.sweep)

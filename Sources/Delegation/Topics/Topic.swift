@@ -132,14 +132,11 @@ final class Topic: Sendable {
 
   /// Has posters with a window wait no longer for the handlers of one that has ended.
   ///
-  /// - Parameter numbers: those of the notifications that they handle.
-  func abandon(_ numbers: [Int]) {
-    for number in numbers {
-      let found = state.withLock { $0.receipts.find(number) { $0.number } }
-      guard let receipt = found else { continue }
-      receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
-      receipt.outstanding.update(.recount)
-    }
+  /// - Parameter number: that of the notification that they handle.
+  func abandon(_ number: Int) {
+    guard let receipt = state.withLock({ $0.receipts.find(number) { $0.number } }) else { return }
+    receipt.abandoned.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    receipt.outstanding.update(.recount)
   }
 
   /// Changes the list of those who wait for the handlers of a subscription to end, and resumes those that need not

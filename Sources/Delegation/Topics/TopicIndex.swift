@@ -40,6 +40,8 @@ struct TopicIndex: Sendable {
   /// The numbers of answers that rules need and that were reported to be too many; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
+  /// Whether nothing is posted any more: who subscribes ends after what is kept.
+  var isClosed = false
   private(set) var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
@@ -113,7 +115,10 @@ struct TopicIndex: Sendable {
   }
 
   /// Whether notifications are kept for new subscriptions.
-  var isKeeping: Bool { kept != nil }
+  private var isKeeping: Bool { kept != nil }
+
+  /// Whether what is posted is for anybody.
+  var isHeard: Bool { !isClosed && (population > 0 || isKeeping) }
 
   /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
   mutating func keep(_ limit: Int) {
@@ -132,12 +137,12 @@ struct TopicIndex: Sendable {
 
   /// Makes a mailbox that begins with the notifications that are kept, as many as it may hold, or with the next one.
   func makeMailbox(_ policy: DelegateHub.MailboxPolicy) -> Mailbox {
-    guard let (ring, first, limit) = kept, !ring.isEmpty else {
-      return Mailbox(at: placeholder, number: posted, policy: policy)
-    }
+    let (ring, first, limit) = kept ?? ([], 0, 1)
     let number = posted - min(ring.count, policy.limit ?? .max)
-    var mailbox = Mailbox(at: ring[(number - first) % limit], number: number, policy: policy)
+    let next = number == posted ? placeholder : ring[(number - first) % limit]
+    var mailbox = Mailbox(at: next, number: number, policy: policy)
     mailbox.joined = posted
+    if isClosed { mailbox.finish(at: posted) }
     return mailbox
   }
 

@@ -22,8 +22,7 @@ struct LoopTests {
       other.post("a")
       var first = numbers.makeAsyncIterator()
       var second = names.makeAsyncIterator()
-      var third = numbers.makeAsyncIterator()
-      let taken = [await first.next(), await third.next()]
+      let taken = [await first.next(), await first.next()]
       let name =
         wait == .delayed
         ? await hub.delayingDrain { await second.next(isolation: #isolation) }
@@ -35,7 +34,7 @@ struct LoopTests {
       case .cancelSecond: await names.subscription.cancelAndWait()
       case .secondAlone:
         numbers.subscription.cancel()
-        _ = await (first.next(), third.next())
+        _ = await first.next()
         await hub.drain()
       case .asked:
         _ = await hub[Listener.self].vote { _ in
@@ -43,7 +42,7 @@ struct LoopTests {
           return true
         }
       }
-      withExtendedLifetime((first, second, third)) {}
+      withExtendedLifetime((first, second)) {}
       return name == "a" ? taken : []
     }
     #expect(taken == [1, 2])
@@ -72,29 +71,6 @@ struct LoopTests {
     one.post(3)
     #expect(await first.next() == 3 && numbers.subscription.isActive)
     withExtendedLifetime(second) {}
-  }
-
-  @Test("a loop ends when nothing is left to take, whoever has the last event in hand")
-  func nothingLeft() {
-    let stage = Stage()
-    for isFinished in [true, false] {
-      let events = Events<Int>(of: stage.hub)
-      let stream = events.registry.stream()
-      events.post(1)
-      if isFinished { events.finish() }
-      let loop = stage.start { _ in
-        var heard: [[Int?]] = []
-        for await event in stream { heard.append([event, await stream.next()]) }
-        return heard
-      }
-      let other = stage.start { _ in await stream.next() }
-      if !isFinished {
-        #expect(loop.result == nil && other.result == nil)
-        events.finish()
-        stage.run()
-      }
-      #expect(loop.result == [[1, nil]] && other.result == .some(nil) && events.isEmpty)
-    }
   }
 
   @Test("an event that was taken in a task or a handler that has ended is in no other one's hand")
@@ -139,48 +115,10 @@ struct LoopTests {
     #expect(await iterator.next() == 1)
     events = nil
     while hub != nil { await Task.yield() }
-    #expect(await stream.next(within: .seconds(600)) == nil)
     let left = Task.detached { await stream.subscription.cancelAndWait(within: .milliseconds(1)) }
     #expect(await left.value.subscribers.map(\.running) == [1])
+    #expect(await stream.next(within: .seconds(600)) == nil)
     withExtendedLifetime(iterator) {}
-  }
-
-  @Test("a notification that brings several events is handled when all of them are")
-  func severalEvents() {
-    let stage = Stage()
-    let events = Events<Int>(of: stage.hub)
-    let stream = events.registry.stream()
-    func post(_ numbers: ClosedRange<Int>) {
-      events.notify { for number in numbers { try await $0.receive(number) } }
-    }
-    func counts() -> [Int] {
-      let counts = stream.subscription.statistics.counts
-      return [counts.handled, counts.handling, counts.waiting]
-    }
-    post(1...3)
-    #expect(stage.perform { _ in await stream.next() } == 1)
-    let drain = stage.start { await $0.drain() }
-    let second = stage.perform { _ -> Int? in
-      for await number in stream { return number }
-      return nil
-    }
-    #expect(second == 2 && counts() == [0, 1, 0] && drain.result == nil)
-    #expect(stage.perform { _ in await stream.next() } == 3)
-    #expect(counts() == [1, 0, 0] && drain.result?.isEmpty == true)
-    // One that waits gets what another one leaves.
-    let waiting = (0..<2).map { _ in stage.start { _ in await stream.next() } }
-    post(4...5)
-    stage.run()
-    #expect(waiting.map(\.result) == [4, 5] && counts() == [2, 0, 0])
-    // With the subscription ends what is left, which nobody has handled.
-    let poster = stage.start { _ in
-      await events.notifyAndWait { for number in 6...7 { try await $0.receive(number) } }
-    }
-    #expect(stage.perform { _ in await stream.next() } == 6)
-    stream.subscription.cancel()
-    #expect(counts() == [2, 0, 0] && stream.subscription.statistics.counts.cancelled == 1)
-    #expect(stage.perform { await $0.drain().isEmpty } == true && poster.result?.missed == 1)
-    #expect(stage.perform { _ in await stream.next() } == .some(nil))
   }
 
   @Test("a poster with a window waits for who is there, and for nobody who has ended")
@@ -234,30 +172,6 @@ struct LoopTests {
     #expect(counts.cancelled == 6 && counts.addressed == 20_005)
   }
 
-  @Test("a stream that ends with events left of a notification leaves the work counted right")
-  func endsWithEventsLeft() async {
-    let events = Events<Int>()
-    let (inside, gate) = (Gate(), Gate())
-    let ended = events.registry.stream()
-    events.notify {
-      try await $0.receive(3)
-      try await $0.receive(4)
-    }
-    var iterator: EventStream<Int>.Iterator? = ended.makeAsyncIterator()
-    #expect(await iterator?.next() == 3)
-    ended.subscription.cancel()
-    iterator = nil
-    events.registry.observe { _ in
-      inside.arrive()
-      await gate.pass()
-    }
-    events.post(5)
-    await inside.arrivals()
-    let left = await Task.detached { await events.hub.drain(within: .zero) }.value
-    #expect(left.subscribers.count == 1)
-    gate.open()
-    #expect(await events.hub.drain().isEmpty)
-  }
 }
 
 /// An iterator that several tasks use, one after another.

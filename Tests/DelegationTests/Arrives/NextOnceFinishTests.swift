@@ -77,39 +77,6 @@ struct NextOnceFinishTests {
     }
   }
 
-  @Test("what a resumed loop does not take, as its executor stands still, another one takes")
-  func stalledLoop() async {
-    let (clock, stalled) = (ManualClock(), ManualExecutor())
-    let events = Events<Int>(of: DelegateHub(.with { $0.clock = clock }))
-    let stream = events.registry.stream()
-    let first = Task(executorPreference: stalled) { await stream.next() }
-    stalled.run()
-    async let second = stream.next(within: .seconds(1))
-    await clock.waitForSleepers()
-    events.post(1)
-    clock.advance(by: .seconds(1))
-    #expect(await second == 1)
-    first.cancel()
-    stalled.run()
-    _ = await first.value
-  }
-
-  @Test("a wake that comes to a wait given up goes to another one")
-  func wakePassedOn() async {
-    let events = Events<Int>()
-    for _ in races(300) {
-      let stream = events.registry.stream()
-      let given = Task { await stream.next() }
-      let kept = Task { await stream.next() }
-      await Task.yield()
-      async let poster: Void = events.post(1)
-      given.cancel()
-      await poster
-      if await given.value == 1 { events.post(2) }
-      #expect(await kept.value != nil)
-    }
-  }
-
   @Test("the registry's next sees what is posted after it has begun, and ends its subscription")
   func registryNext() async {
     let events = Events<Int>()
@@ -178,7 +145,7 @@ struct NextOnceFinishTests {
     gate.open()
   }
 
-  @Test("finish: what was posted before is handled, what comes later is not and pushes nothing out")
+  @Test("finish: what was posted before is handled, what comes later is to nobody")
   func finish() async {
     for policy in [nil, .latest, .dropOldest(limit: 2), .unbounded] as [DelegateHub.MailboxPolicy?]
     {
@@ -203,7 +170,7 @@ struct NextOnceFinishTests {
       await events.hub.drain()
       #expect(heard.events == [0, 1] && streamed.suffix(1) == [1] && !streamed.contains(2))
       #expect(!token.isActive && events.isEmpty)
-      #expect(token.statistics.counts.cancelled == 2 && token.statistics.counts.dropped == 0)
+      #expect(token.statistics.counts.cancelled == 0 && token.statistics.counts.dropped == 0)
     }
     // At once if nothing waits; once more does nothing.
     let events = Events<Int>()
@@ -213,14 +180,13 @@ struct NextOnceFinishTests {
     #expect(!token.isActive && events.isEmpty)
   }
 
-  @Test("an object that subscribes again before its end stays subscribed")
-  func finishTakenBack() async {
-    // A limit holds for what is kept for that.
-    await finishTakenBack(limit: nil, hearing: [0, 1, 2, 3])
-    await finishTakenBack(limit: .dropOldest(limit: 2), hearing: [0, 2, 3])
+  @Test("an end is for good: an object that subscribes again before it ends all the same")
+  func finishedForGood() async {
+    await finishedForGood(limit: nil)
+    await finishedForGood(limit: .dropOldest(limit: 2))
   }
 
-  private func finishTakenBack(limit: DelegateHub.MailboxPolicy?, hearing expected: [Int]) async {
+  private func finishedForGood(limit: DelegateHub.MailboxPolicy?) async {
     let delegates = Delegates<any Hearing>()
     let (gate, inside, heard) = (Gate(), Gate(), Recorder<Int>())
     let hearer = Hearer {
@@ -233,11 +199,46 @@ struct NextOnceFinishTests {
     await inside.arrivals()
     token.finish()
     for number in 1...3 { delegates.notify { try await $0.hear(number) } }
-    #expect(token.statistics.counts.cancelled == 4 - expected.count)
     #expect(delegates.registry.subscribe(hearer) == token)
     gate.open()
     await delegates.hub.drain()
-    #expect(heard.events == expected && token.isActive)
+    #expect(heard.events == [0] && !token.isActive && token.statistics.counts.cancelled == 3)
+    #expect(delegates.registry.subscribe(hearer) != token)
+    delegates.notify { try await $0.hear(4) }
+    await delegates.hub.drain()
+    #expect(heard.events == [0, 4])
+  }
+
+  @Test("who subscribes beside or after a finish, or later, ends")
+  func lateGuests() async {
+    for count in 0..<2 {
+      for _ in races(300) {
+        let events = Events<Int>(replaying: count)
+        let heard = Recorder<Int>()
+        async let early = events.registry.stream().reduce(into: []) { $0.append($1) }
+        async let next = events.registry.next { $0 == 7 }
+        async let finish: Void = Task.detached {
+          events.post(1)
+          events.finish()
+          events.post(7)
+        }.value
+        let beside = events.registry.observe { heard.record($0) }
+        #expect(await [[], [1]].contains(early))
+        #expect(await next == nil)
+        await finish
+        let late = await events.registry.stream().reduce(into: []) { $0.append($1) }
+        #expect(late == Array([1].prefix(count)))
+        let observer = events.registry.observe { heard.record($0) }
+        let once = events.registry.once { heard.record($0) }
+        await events.hub.drain()
+        #expect(!beside.isActive && !observer.isActive && !once.isActive && events.isEmpty)
+        #expect(heard.events.allSatisfy { $0 == 1 } && heard.count >= 2 * count)
+        let outcome = await events.notifyAndWait { try await $0.receive(8) }
+        #expect(outcome.addressed == 0)
+        let counts = events.statistics?.counts
+        #expect(counts?.waiting == 0 && counts?.handling == 0)
+      }
+    }
   }
 
   @Test("the last word arrives though all is finished from another thread at once")

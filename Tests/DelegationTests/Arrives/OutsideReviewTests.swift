@@ -39,30 +39,6 @@ struct OutsideReviewTests {
     #expect(await hub.drain().isEmpty)
   }
 
-  @Test("a second event of one notification wakes another loop that waits")
-  func secondEvent() {
-    let (stage, gate, heard) = (Stage(), Gate(), Recorder<Int>())
-    let events = Events<Int>(of: stage.hub)
-    let stream = events.registry.stream()
-    let loops = (0..<2).map { _ in
-      stage.start { _ in
-        for await number in stream {
-          heard.record(number)
-          await gate.pass()
-        }
-      }
-    }
-    events.notify { receiver in
-      try await receiver.receive(1)
-      try await receiver.receive(2)
-    }
-    stage.run()
-    #expect(heard.history == [1, 2])
-    events.finish()
-    stage.open(gate)
-    #expect(loops.allSatisfy { $0.result != nil })
-  }
-
   @Test("a window is not held by what is inside it, however many have been passed before")
   func window() {
     for passed in 0..<70 {

@@ -58,54 +58,6 @@ struct StreamRaceTests {
     #expect(counts?.handled == 12 * total && counts?.waiting == 0 && counts?.handling == 0)
   }
 
-  @Test("loops that share a stream take each event once", arguments: seeds(6))
-  func sharing(seed: UInt64) async {
-    var dice = Dice(seed: seed)
-    let total = Effort.count(300)
-    let events = Events<Int>()
-    let stream = events.registry.stream()
-    let heard = Recorder<Int>()
-    let waits = Count()
-    let loops = (0..<5).map { place in
-      let often = 1 + dice.roll(20)
-      return Task {
-        while stream.subscription.isActive {
-          var taken = 0
-          for await number in stream {
-            heard.record(number)
-            taken += 1
-            if place == 0, number % 64 == 0 {
-              waits.add(await events.hub.drain().subscribers.count)
-            }
-            if place > 1, taken % often == 0 { break }
-          }
-          if place == 3 {
-            let waiting = Task { await stream.next() }
-            waiting.cancel()
-            if let number = await waiting.value { heard.record(number) }
-          }
-          await Task.yield()
-        }
-      }
-    }
-    async let posting: Void = post(total, to: events)
-    for number in 0..<total / 4 {
-      let outcome = await events.notifyAndWait(leaving: number % 3) {
-        try await $0.receive(4_000_000 + number)
-      }
-      #expect(outcome.addressed == 1)
-    }
-    await posting
-    events.finish()
-    for loop in loops { await loop.value }
-    await events.hub.drain()
-    let numbers = heard.events
-    #expect(
-      Set(numbers).count == numbers.count && numbers.count == 4 * total + total / 4, "seed \(seed)")
-    let counts = stream.subscription.statistics.counts
-    #expect(counts.handled == numbers.count && counts.waiting == 0 && counts.handling == 0)
-  }
-
   @Test("streams that come and end leave exact counts, nothing else", arguments: seeds(6))
   func coming(seed: UInt64) async {
     let lifetimes = Lifetimes()

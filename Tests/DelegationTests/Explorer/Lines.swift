@@ -40,7 +40,8 @@ extension Model {
   mutating func openLine(_ call: Int, in task: Int?, limit: Int? = nil, isOnce: Bool = false) -> Int
   {
     tick()
-    lines.append(Line(call: call, task: task ?? -1, limit: limit, isOnce: isOnce))
+    lines.append(
+      Line(call: call, task: task ?? -1, limit: limit, isOnce: isOnce, isOpen: !isFinished))
     return lines.count - 1
   }
 
@@ -49,6 +50,11 @@ extension Model {
     tick()
     if lines[line].inHand.take() != nil { lines[line].passed += 1 }
     lines[line].isAsking = true
+  }
+
+  /// What a loop has in hand as its task is cancelled counts as missed.
+  mutating func putDown(_ line: Int) {
+    if lines[line].inHand != nil, cancelledTasks.contains(lines[line].task) { taken -= 1 }
   }
 
   mutating func take(_ event: Int?, from line: Int) {
@@ -83,6 +89,7 @@ extension Model {
 
   mutating func finishLines() {
     tick()
+    isFinished = true
     for index in lines.indices { lines[index].isOpen = false }
   }
 
@@ -109,14 +116,16 @@ extension Scenario {
     let stream = events.registry.stream(mailbox: limit.map { .dropOldest(limit: $0) })
     let line = model.openLine(number, in: model.calls[number]?.task, limit: limit)
     var iterator = stream.makeAsyncIterator()
+    defer { model.close(line) }
     for _ in 0..<count {
+      model.putDown(line)
       model.ask(line)
       let event = await iterator.next()
       model.take(event, from: line)
-      guard let event else { break }
+      guard let event else { return }
       for _ in 0..<event % 3 { await Task.yield() }
     }
-    model.close(line)
+    model.putDown(line)
   }
 
   func next(within ticks: Int?, _ number: Int) async -> Int? {

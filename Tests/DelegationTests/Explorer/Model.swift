@@ -126,6 +126,8 @@ struct Model {
   var replayCount = 0
   /// The subscriptions to events.
   var lines: [Line] = []
+  /// Whether nothing is posted to them any more.
+  var isFinished = false
   var taken = 0
   /// What a watcher of the demand has heard last.
   var demand: Bool?

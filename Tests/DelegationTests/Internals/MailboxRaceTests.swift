@@ -87,29 +87,6 @@ struct MailboxRaceTests {
     if node.isAttended { _ = node.advance(after: .expired) }
   }
 
-  @Test("a loop that puts down its event amid a take-over leaves no other one waiting")
-  func amidTakeOver() async {
-    let events = Events<Int>()
-    let stream = events.registry.stream()
-    let (node, loop) = (stream.subscription.node, stream.source.loop)
-    var iterator = stream.makeAsyncIterator()
-    events.post(1)
-    #expect(await iterator.next() == 1)
-    let other = Task { await stream.next() }
-    while node.contents.withLock({ _ in loop.waiters.isEmpty }) { await Task.yield() }
-    // What a take-over does in its section; the rest of it comes after the loop has ended.
-    node.topic.state.withLock { index in
-      index.terminate(node, as: .cancelled, isSucceeded: true)
-      var heir = index.makeMailbox(.unbounded)
-      node.contents.withLock { heir.takeOver(from: &$0.mailbox) }
-    }
-    #expect(await iterator.next() == nil)
-    node.topic.update { _ in }
-    #expect(node.contents.withLock { _ in loop.waiters.isEmpty })
-    other.cancel()
-    #expect(await other.value == nil)
-  }
-
   @Test("whatever ends last, the sums have each notification and question, once")
   func ends() {
     let number = rounds(2_000)

@@ -61,17 +61,4 @@ struct NotificationTests {
     let sum = nodes.map(\.account).reduce(into: Account()) { $0 += $1 }
     #expect(sum.waiting + sum.handling == 0)
   }
-
-  @Test("a wake that comes as a loop is cancelled is another loop's")
-  func lostWake() throws {
-    let events = Events<Int>()
-    let stream = events.registry.stream()
-    let node = stream.subscription.node
-    let loop = try #require(node.contents.withLock { $0.options?.loop })
-    let waiters = node.contents.withLock { _ in [loop.makeWaiter(), loop.makeWaiter()] }
-    // It is about to be resumed.
-    _ = node.contents.withLock { _ in loop.nextWaiter() }
-    node.remove(waiters[0], of: loop)
-    #expect(waiters[1].outcome == true)
-  }
 }
