@@ -4,7 +4,8 @@ import Synchronization
 
 /// Hubs that are released while others post and cancel: what was posted is delivered, and nothing of the callers' stays.
 ///
-/// Others are drained: what was posted before is handled then.
+/// Others are drained: what was posted before is handled then. Events are closed while guests come: all of them, and those
+/// who come later, hear the last one, and end.
 final class Ends: Part {
   static let name = "ends"
 
@@ -38,6 +39,7 @@ final class Ends: Part {
       repeat {
         await releaseAmidPosts(&dice)
         await drain(&dice)
+        await close(&dice)
         rounds.add()
         world.tally.count(.hubReleased)
         // This costs a thread or two each time; the others are to have their turns.
@@ -100,6 +102,36 @@ final class Ends: Part {
     world.violations.check(
       read.value == count * members.count, "ends: a drain returned before all was handled")
     withExtendedLifetime(members) {}
+  }
+
+  private func close(_ dice: inout Dice) async {
+    let (events, last, pause) = (Events<Int>(replaying: 1), 1 + dice.roll(8), dice.roll(8))
+    world.tally.count(.closed)
+    @Sendable func visit() async {
+      var heard: [Int] = []
+      for await number in events.registry.stream() { heard.append(number) }
+      world.violations.check(
+        heard == Array((heard.first ?? 0)...last), "ends: a guest heard \(heard) up to \(last)")
+      let next = await events.registry.next { $0 > last }
+      world.violations.check(next == nil, "ends: closed events have brought another one")
+    }
+    await withDiscardingTaskGroup { group in
+      for guest in 0..<4 {
+        group.addTask {
+          for _ in 0..<guest * pause { await Task.yield() }
+          await visit()
+        }
+      }
+      group.addTask {
+        for number in 1...last { events.post(number) }
+        events.finish()
+        events.post(last + 1)
+      }
+    }
+    await visit()
+    let late = events.registry.observe { _ in }
+    await events.hub.drain()
+    world.violations.check(!late.isActive, "ends: a late guest of closed events stays")
   }
 
   func audit() {
