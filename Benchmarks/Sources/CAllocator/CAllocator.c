@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CAllocator.h"
 
 // Says whether this is glibc.
@@ -5,15 +6,27 @@
 
 #if defined(__GLIBC__)
 #include <malloc.h>
+#include <sched.h>
 
 size_t allocated_bytes(void) {
   struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-void release_freed_memory(void) { malloc_trim(0); }
+void use_one_core(void) {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores)) return;
+  int core = 0;
+  while (!CPU_ISSET(core, &cores)) core++;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+  // A thread that is woken does not interrupt the one that has woken it.
+  struct sched_param parameters = {0};
+  sched_setscheduler(0, SCHED_BATCH, &parameters);
+}
 #else
 size_t allocated_bytes(void) { return 0; }
 
-void release_freed_memory(void) {}
+void use_one_core(void) {}
 #endif

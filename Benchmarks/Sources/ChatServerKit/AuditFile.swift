@@ -52,7 +52,9 @@ public final class AuditFile: AuditLog {
         failed.add(1, ordering: .relaxed)
         // Half a line may be there.
         if let end { try? file.truncate(atOffset: end) }
-        throw ChatError(text: "\(error.localizedDescription)")
+        let cause =
+          (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
+        throw ChatError(text: String(cString: strerror(Int32(cause.code))))
       }
     }
   }

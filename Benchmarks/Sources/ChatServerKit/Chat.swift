@@ -92,34 +92,54 @@ public final class Chat: Sendable {
     roster.add(member, named: name) ? .done : .refused("there is somebody of that name")
   }
 
+  /// Says why somebody is refused, if it is because the server stops or a gate is late: a vote says no then, too.
+  ///
+  /// - Parameters:
+  ///   - refusal: what the call says if the gates do not agree.
+  ///   - call: the call.
+  private func explained(
+    _ refusal: String, _ call: () async -> Answer
+  ) async -> Answer {
+    let start = ContinuousClock.now
+    let answer = await call()
+    if answer == .done { return answer }
+    if state.withLock(\.isStopping) { return .refused("the server is stopping") }
+    let isLate = answer == .refused(refusal) && ContinuousClock.now - start >= limits.vote
+    return isLate ? .refused("\(refusal): a gate has not answered in time") : answer
+  }
+
   /// Lets somebody join a room, if all gates agree.
   public func join(_ name: String, as member: String) async -> Answer {
-    await hub.delayingDrain {
-      if roster.isIn(name, member) { return .refused("you are in \(name)") }
-      guard roster.rooms(of: member) < limits.roomsEach else {
-        return .refused("you are in too many rooms")
-      }
-      let mayJoin = await hub[JoinGate.self].vote(
-        by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
-      ) { try await $0.mayJoin(name, as: member) }
-      guard mayJoin else { return .refused("you may not join \(name)") }
-      guard let listener = roster.member(named: member) else { return .refused("say who you are") }
-      let members: Delegates<any RoomMember>? = state.withLock { state in
-        guard !state.isStopping else { return nil }
-        if state.rooms[name] == nil {
-          guard state.rooms.count < limits.rooms else { return nil }
-          state.rooms[name] = Room(members: Delegates(of: DelegateHub(roomConfiguration)))
+    await explained("you may not join \(name)") {
+      await hub.delayingDrain {
+        if roster.isIn(name, member) { return .refused("you are in \(name)") }
+        guard roster.rooms(of: member) < limits.roomsEach else {
+          return .refused("you are in too many rooms")
         }
-        state.rooms[name]?.count += 1
-        return state.rooms[name]?.members
+        let mayJoin = await hub[JoinGate.self].vote(
+          by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
+        ) { try await $0.mayJoin(name, as: member) }
+        guard mayJoin else { return .refused("you may not join \(name)") }
+        guard let listener = roster.member(named: member) else {
+          return .refused("say who you are")
+        }
+        let members: Delegates<any RoomMember>? = state.withLock { state in
+          guard !state.isStopping else { return nil }
+          if state.rooms[name] == nil {
+            guard state.rooms.count < limits.rooms else { return nil }
+            state.rooms[name] = Room(members: Delegates(of: DelegateHub(roomConfiguration)))
+          }
+          state.rooms[name]?.count += 1
+          return state.rooms[name]?.members
+        }
+        guard let members else { return .refused("there is no place for another room") }
+        let subscription = members.registry.subscribe(
+          listener, id: member, hold: .strongly, mailbox: .dropOldest(limit: limits.mailbox),
+          on: listener.executor)
+        roster.note(subscription, of: member, in: name)
+        await tell("* \(member) has joined \(name)", to: members)
+        return .done
       }
-      guard let members else { return .refused("there is no place for another room") }
-      let subscription = members.registry.subscribe(
-        listener, id: member, hold: .strongly, mailbox: .dropOldest(limit: limits.mailbox),
-        on: listener.executor)
-      roster.note(subscription, of: member, in: name)
-      await tell("* \(member) has joined \(name)", to: members)
-      return .done
     }
   }
 
@@ -166,30 +186,32 @@ public final class Chat: Sendable {
 
   /// Says something to all who are in a room, if all gates agree and the audit has written it.
   public func say(_ text: String, in name: String, as member: String) async -> Answer {
-    // sample: ChatSay
-    await hub.delayingDrain {
-      guard let members = members(of: name), roster.isIn(name, member) else {
-        return .refused("you are not in \(name)")
-      }
-      let message = Message(room: name, name: member, text: text)
-      let maySay = await hub[SpeechGate.self].vote(
-        by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
-      ) { try await $0.maySay(message) }
-      guard maySay else { return .refused("that was not let through") }
-      if isAudited {
-        let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
-          try await $0.write(message.line)
+    await explained("that was not let through") {
+      // sample: ChatSay
+      await hub.delayingDrain {
+        guard let members = members(of: name), roster.isIn(name, member) else {
+          return .refused("you are not in \(name)")
         }
-        guard outcome.isHandled else {
-          // At the deadline it may still be written.
-          let isOver = outcome.left.isEmpty
-          return .refused(isOver ? "it could not be written down" : "it is not written down yet")
+        let message = Message(room: name, name: member, text: text)
+        let maySay = await hub[SpeechGate.self].vote(
+          by: .unanimous(ofAtLeast: 1), within: limits.vote, absent: .counts(as: false)
+        ) { try await $0.maySay(message) }
+        guard maySay else { return .refused("that was not let through") }
+        if isAudited {
+          let outcome = await hub[AuditLog.self].notifyAndWait(within: limits.audit) {
+            try await $0.write(message.line)
+          }
+          guard outcome.isHandled else {
+            // At the deadline it may still be written.
+            let isOver = outcome.left.isEmpty
+            return .refused(isOver ? "it could not be written down" : "it is not written down yet")
+          }
         }
+        members.notify { try await $0.hear(message.line) }
+        return .done
       }
-      members.notify { try await $0.hear(message.line) }
-      return .done
+      // end of sample
     }
-    // end of sample
   }
 
   private func members(of name: String) -> Delegates<any RoomMember>? {

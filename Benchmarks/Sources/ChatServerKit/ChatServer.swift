@@ -93,8 +93,8 @@ public final class ChatServer: Sendable {
     let onLeft: @Sendable (DelegateHub.Leftovers) -> Void = { [self] _ in
       isDrained.withLock { $0 = false }
     }
-    // First what decides, then the rooms.
-    let each = configuration.limits.drain / 2
+    // First what decides, then the rooms; then those who are connected have as long.
+    let each = configuration.limits.drain / 3
     let page = configuration.page.map { port in
       HubPageService(chat.page, port: port, needs: chat.needs, onListening: onPage) { chat.hubs }
     }

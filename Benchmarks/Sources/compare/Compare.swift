@@ -1,4 +1,5 @@
 import ArgumentParser
+import CAllocator
 import Foundation
 
 /// Measures the hub beside what people use in its place.
@@ -25,53 +26,79 @@ struct Compare: AsyncParsableCommand {
   @Flag(help: "Ends with 1 if a call of the hub has become twice as dear since that was written.")
   var check = false
 
+  /// What this program asks of processes of its own.
   @Option(help: .hidden)
   var memory: Peer?
   @Option(help: .hidden)
   var among = 1
+  @Flag(help: .hidden)
+  var costs = false
 
   func validate() throws {
     if rows.isEmpty {
       let names = Row.all.map { "\"\($0.name)\"" }.joined(separator: ", ")
       throw ValidationError("--only has to be a part of one of: \(names).")
     }
-    if record, all || !only.isEmpty {
-      throw ValidationError(
-        "--record needs all rows and their usual sizes, without --only and --all.")
+    if record, all || check || !only.isEmpty {
+      throw ValidationError("--record needs all rows and their usual sizes, without other options.")
     }
+    let file = check ? Record.file : Sheet.file
+    if record || check, !FileManager.default.fileExists(atPath: file) {
+      throw ValidationError(
+        "There is no \(file) here: it is made by --record, in the repository's root.")
+    }
+    // How much two cores get in each other's way depends on what else they do: one and the same call differs by twice.
+    // Here, because no other thread has begun.
+    if check || costs { use_one_core() }
   }
 
   private var rows: [Row] { Row.all.filter { only.isEmpty || $0.name.contains(only) } }
 
   func run() async throws {
     if let memory { return print(Memory.bytes(memory, among: among)) }
+    if check { return try await compareCosts(with: Record()) }
     let plan = all ? Plan(sizes: [1, 2, 3, 10, 100, 1_000], rounds: 15, turn: 4e7) : Plan()
-    if record || check, !FileManager.default.fileExists(atPath: Sheet.file) {
-      throw ValidationError("There is no \(Sheet.file) here: start it from the repository's root.")
-    }
-    let former = check ? try Record() : nil
-    let table = Table()
-    let start = ContinuousClock.now
-    table.begin()
-    var (all, misses) = ([Result](), [String]())
+    let (table, start) = (Table(), ContinuousClock.now)
+    if !costs { table.begin() }
+    var results: [Result] = []
     for row in rows {
       for size in row.sizes ?? plan.sizes {
-        var result = await row.measure(among: size, plan)
-        // What is dearer by chance is not so each time.
-        for _ in 0..<2 where former?.miss(of: result) != nil {
-          result = await row.measure(among: size, plan)
-        }
-        table.show(result)
-        all.append(result)
-        if let miss = former?.miss(of: result) { misses.append(miss) }
+        results.append(await row.measure(among: size, plan))
+        if !costs { table.show(results[results.count - 1]) }
       }
     }
+    if costs { return print(try Record(results).text) }
     table.end(after: ContinuousClock.now - start)
-    if record { try Record(all).write() }
+    if record {
+      print("Now what it costs the processor, which --check compares.")
+      try Record(results, costs: Record(text: Child.run(["--costs"]))).write()
+      print("Written: \(Record.file), \(Sheet.file), \(Sheet.front) and the pictures.")
+    }
+  }
+
+  /// Ends with 1 if something has become dearer.
+  private func compareCosts(with record: Record) async throws {
+    var misses: [String] = []
+    for row in rows where row.unit != .callers {
+      var growth = Double.infinity
+      // What is dearer by chance is not so each time.
+      for _ in 0..<3 where growth > Record.tolerance {
+        var results: [Result] = []
+        for size in Plan().sizes { results.append(await row.measure(among: size, Plan())) }
+        growth = min(growth, record.growth(of: results))
+      }
+      let line = "\(Table.left(row.name, 31))  \(Table.ratio(growth))"
+      Table.say(line)
+      if growth > Record.tolerance { misses.append(line) }
+    }
+    if misses.isEmpty { return }
+    print("Dearer than in \(Record.file), beside the others:")
     for miss in misses { print(miss) }
-    if !misses.isEmpty { throw ExitCode.failure }
+    throw ExitCode.failure
   }
 }
+
+extension Peer: ExpressibleByArgument {}
 
 /// How much is measured.
 struct Plan: Sendable {
@@ -80,5 +107,3 @@ struct Plan: Sendable {
   /// How long one contestant goes on in a round, in nanoseconds.
   var turn = 1.5e7
 }
-
-extension Peer: ExpressibleByArgument {}

@@ -26,13 +26,11 @@ struct Result: Codable, Sendable {
   let figures: [Peer: Double]
   /// How many times as much it takes them as the hub: the median of the rounds' ratios.
   let ratios: [Peer: Double]
-  /// The same of the processor's time, which what else the machine does hardly changes.
+  /// The same of the processor's time, of the round in which each took least.
   let costs: [Peer: Double]
 
-  func without(_ peers: Set<Peer>) -> Result {
-    Result(
-      row: row, size: size, unit: unit, figures: figures,
-      ratios: ratios.filter { !peers.contains($0.key) }, costs: costs)
+  func with(_ costs: [Peer: Double]) -> Result {
+    Result(row: row, size: size, unit: unit, figures: figures, ratios: ratios, costs: costs)
   }
 
   enum Unit: String, Codable, Sendable {
@@ -81,12 +79,16 @@ struct Row: Sendable {
   private func result(
     _ size: Int, _ found: [Peer: [(figure: Double, cost: Double)]]
   ) -> Result {
+    /// What interrupts a round only adds to it.
+    func lowest(_ rounds: [(figure: Double, cost: Double)]) -> Double {
+      rounds.map(\.cost).min() ?? .nan
+    }
     let (figures, hub) = (found.mapValues { median($0.map(\.figure)) }, found[.hub] ?? [])
     return Result(
       row: name, size: size, unit: unit, figures: figures,
       ratios: unit == .callers
         ? figures : found.mapValues { median(zip($0, hub).map { $0.figure / $1.figure }) },
-      costs: found.mapValues { median(zip($0, hub).map { $0.cost / $1.cost }) })
+      costs: found.mapValues { lowest($0) / lowest(hub) })
   }
 
   /// How long it takes if two tasks do it at once, each as many times.

@@ -12,15 +12,8 @@ enum Memory {
   static func measure(among size: Int) -> [Peer: Double] {
     var found: [Peer: Double] = [:]
     for peer in peers {
-      let (child, output) = (Process(), Pipe())
-      // The tests' program is beside it.
-      let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-      child.executableURL = URL(filePath: own).deletingLastPathComponent().appending(path: "compare")
-      child.arguments = ["--memory", peer.rawValue, "--among", "\(size)"]
-      child.standardOutput = output
-      guard (try? child.run()) != nil else { continue }
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      found[peer] = Double(text.split(separator: "\n").last ?? "")
+      let text = try? Child.run(["--memory", peer.rawValue, "--among", "\(size)"])
+      found[peer] = text.flatMap { Double($0) }
     }
     return found
   }
@@ -59,5 +52,23 @@ enum Memory {
   private static func settled() -> Int {
     Thread.sleep(forTimeInterval: 0.05)
     return Int(allocated_bytes())
+  }
+}
+
+/// A process of this program.
+enum Child {
+  /// - Returns: what it prints.
+  static func run(_ arguments: [String]) throws -> String {
+    let (child, output) = (Process(), Pipe())
+    let own =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      ?? CommandLine.arguments[0]
+    // The program of the tests is beside it.
+    child.executableURL = URL(filePath: own).deletingLastPathComponent().appending(path: "compare")
+    child.arguments = arguments
+    child.standardOutput = output
+    try child.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    return text.trimmingCharacters(in: .newlines)
   }
 }

@@ -51,7 +51,9 @@ final class MutexLoop: Sendable {
   }
 
   func vote(_ body: (any Delegate) -> Bool) -> Bool {
-    for box in boxes.withLock({ $0 }) { if let delegate = box.value, !body(delegate) { return false } }
+    for box in boxes.withLock({ $0 }) {
+      if let delegate = box.value, !body(delegate) { return false }
+    }
     return true
   }
 }

@@ -183,7 +183,7 @@ extension Row {
     precondition(isPassed, "nobody objects")
   }
 
-  private static let subscribing = Row(name: "subscribe, and cancel, among") { size in
+  private static let subscribing = Row(name: "subscribe, and cancel") { size in
     let stage = Stage(size)
     let visitor = Member(stage.end, isCounted: false)
     return [

@@ -8,16 +8,16 @@ struct Sheet {
   /// The rows of `README.md`, which has one size.
   static let frontRows = [
     "call now", "tell, in bursts of 100", "tell, and wait", "ask, nobody awaits", "ask, awaiting",
-    "streams, in bursts of 100", "streams, one at a time", "subscribe, and cancel, among",
+    "streams, in bursts of 100", "streams, one at a time", "subscribe, and cancel",
     "memory, with subscribers",
   ]
 
   /// Its lines, the heading first.
   let lines: [String]
 
-  init(of results: [Result]) {
+  init(of results: [Result], without left: Set<Peer> = []) {
     let peers = Peer.allCases.filter { peer in
-      peer != .hub && results.contains { $0.ratios[peer] != nil }
+      peer != .hub && !left.contains(peer) && results.contains { $0.ratios[peer] != nil }
     }
     var rows: [String] = []
     for result in results where rows.last != result.row { rows.append(result.row) }
@@ -60,18 +60,31 @@ struct Sheet {
 /// The figures that were recorded: `--record` writes them, `--check` reads them, and the tables show them.
 struct Record {
   static let file = "Benchmarks/figures.json"
-  /// By how much the hub's calls may have become dearer, beside those of its peers.
+  /// By how much the hub's calls may have become dearer, beside those of the others.
   ///
   /// Halfway between 1 and 2: an unchanged call is off by a quarter at most, also beside a build.
   static let tolerance = 2.0.squareRoot()
 
   let results: [Result]
 
-  init(_ results: [Result]) { self.results = results }
+  /// - Parameter costs: those of a run on one core.
+  init(_ results: [Result], costs: Record? = nil) {
+    self.results = zip(results, (costs?.results ?? results)).map { $0.with($1.costs) }
+  }
 
-  init() throws {
-    let data = try Data(contentsOf: URL(filePath: Self.file))
+  init(text: String? = nil) throws {
+    let data = try text.map { Data($0.utf8) } ?? Data(contentsOf: URL(filePath: Self.file))
     results = try JSONDecoder().decode([Result].self, from: data)
+  }
+
+  /// A line for each result.
+  var text: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let lines = try results.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+      return "[\n" + lines.joined(separator: ",\n") + "\n]\n"
+    }
   }
 
   /// Writes them, and what shows them.
@@ -79,14 +92,13 @@ struct Record {
     func write(_ text: String, _ path: String) throws {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let lines = try results.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
-    try write("[\n" + lines.joined(separator: ",\n") + "\n]\n", Self.file)
+    try write(text, Self.file)
     let front = Sheet.frontRows.flatMap { name in
-      results.filter { $0.row == name && $0.size == 10 }.map { $0.without([.queues]) }
+      results.filter { $0.row == name && $0.size == 10 }
     }
-    for (path, sheet) in [(Sheet.file, Sheet(of: results)), (Sheet.front, Sheet(of: front))] {
+    for (path, sheet) in [
+      (Sheet.file, Sheet(of: results)), (Sheet.front, Sheet(of: front, without: [.queues])),
+    ] {
       let page = try String(contentsOfFile: path, encoding: .utf8)
       try write(sheet.replacing(in: page) ?? page, path)
     }
@@ -95,22 +107,17 @@ struct Record {
     }
   }
 
-  /// Says that the hub has become dearer, if it has, beside the mean of its peers.
+  /// How many times as dear the hub has become, beside the mean of the others.
   ///
-  /// By the processor's time: what else the machine does changes how long something takes, for some more than for others.
-  func miss(of result: Result) -> String? {
-    let name = "\(result.row), among \(result.size)"
-    guard let former = results.first(where: { $0.row == result.row && $0.size == result.size })
-    else { return "\(name): that is not in \(Self.file)" }
-    let changes = result.costs.compactMap { peer, now in
-      former.costs[peer].flatMap { peer == .hub ? nil : log($0 / now) }
+  /// - Parameter row: the results of one row; by itself a size varies too much.
+  func growth(of row: [Result]) -> Double {
+    let changes = row.flatMap { result in
+      let former = results.first { $0.row == result.row && $0.size == result.size }
+      return result.costs.compactMap { peer, now in
+        former?.costs[peer].flatMap { peer == .hub ? nil : log($0 / now) }
+      }
     }
-    let growth = exp(changes.reduce(0, +) / Double(changes.count))
-    if let path = ProcessInfo.processInfo.environment["GROWTHS"], let file = fopen(path, "a") {
-      fputs("\(growth)\t\(name)\t\(result.costs.mapValues { Table.digits($0) })\n", file)
-      fclose(file)
-    }
-    if result.unit == .callers || growth < Self.tolerance { return nil }
-    return "\(name): the hub takes \(Table.ratio(growth)) the processor time that \(Self.file) says"
+    // What is not there cannot be compared.
+    return changes.isEmpty ? .infinity : exp(changes.reduce(0, +) / Double(changes.count))
   }
 }

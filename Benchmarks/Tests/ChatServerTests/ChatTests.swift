@@ -82,7 +82,9 @@ struct ChatTests {
     let (chat, ann) = await chat(limits)
     let shelf = Shelf(for: chat.hub)
     #expect(shelf.load("hanging"))
-    #expect(await chat.say("anybody?", in: "tea", as: "ann") != .done)
+    #expect(
+      await chat.say("anybody?", in: "tea", as: "ann")
+        == .refused("that was not let through: a gate has not answered in time"))
     #expect(await shelf.unload("hanging")?.subscribers.map(\.running) == [1])
     while await chat.say("again", in: "tea", as: "ann") != .done {}
     await settle(chat)
@@ -183,7 +185,10 @@ struct ChatTests {
     limit.rlim_cur = rlim_t(size + 20)
     #expect(setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit) == 0)
     // Half of it would find a place.
-    #expect(throws: ChatError.self) { try file.write(String(repeating: "x", count: 40)) }
+    let error = #expect(throws: ChatError.self) {
+      try file.write(String(repeating: "x", count: 40))
+    }
+    #expect(error?.description == "File too large")
     #expect(try written() == "before\n")
     try file.write("short")
     #expect(throws: ChatError.self) { try file.write("too long for it") }
@@ -233,9 +238,9 @@ struct ChatTests {
     bob.gate?.open()
     await settle(chat)
     let lines = bob.heard
-    #expect(lines.count { $0.hasSuffix("missing here") } == 1)
+    #expect(lines.count { $0.hasSuffix("missing here in tea") } == 1)
     #expect(lines.suffix(3) == ["tea ann: 17", "tea ann: 18", "tea ann: 19"])
-    #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here")
+    #expect(lines.dropLast(3).last == "* \(21 - (lines.count - 1)) lines are missing here in tea")
   }
 
   @Test("who leaves hears what was said before, and a chat that stops refuses")
@@ -247,8 +252,8 @@ struct ChatTests {
     #expect(await chat.say("?", in: "tea", as: "ann") != .done)
     #expect(await chat.join("tea", as: "ann") == .done)
     chat.stop()
-    #expect(await chat.say("?", in: "tea", as: "ann") != .done)
-    #expect(await chat.join("other", as: "ann") != .done)
+    #expect(await chat.say("?", in: "tea", as: "ann") == .refused("the server is stopping"))
+    #expect(await chat.join("other", as: "ann") == .refused("the server is stopping"))
     await settle(chat)
     #expect(Array(ann.heard.prefix(2)) == ["* ann has joined tea", "tea ann: bye"])
   }

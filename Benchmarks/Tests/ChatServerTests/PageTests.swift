@@ -220,7 +220,7 @@ struct PageTests {
           return text + client.unread
         }
       }
-      for host in ["localhost:\(page)", "127.0.0.1:\(page)"] {
+      for host in ["LOCALHOST:\(page)", "127.0.0.1:\(page)"] {
         let answer = try await get("GET /json", host: host)
         let json = Data((answer.split(separator: "\r\n\r\n").last ?? "").utf8)
         let state = try JSONDecoder().decode(PageState.self, from: json)
@@ -236,6 +236,8 @@ struct PageTests {
       #expect(
         try await get("POST /seen", host: "localhost", "X-Page: 1\r\n").hasPrefix("HTTP/1.1 204"))
       #expect(try await get("GET /", host: "localhost").contains("What is wrong"))
+      let head = try await get("HEAD /", host: "localhost")
+      #expect(head.hasPrefix("HTTP/1.1 200") && !head.contains("What is wrong"))
       #expect(try await get("GET /elsewhere", host: "localhost").hasPrefix("HTTP/1.1 404"))
       #expect(
         try await get("GET /json", host: "localhost", "Host: evil.example\r\n")

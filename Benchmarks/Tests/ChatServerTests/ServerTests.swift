@@ -180,11 +180,59 @@ struct ServerTests {
         try await ann.expect("name ann", "ok")
         while try await ann.ask("join tea") != "ok" {}
         server.shelf.load("hanging")
-        try await ann.expect("say tea hello", "no that was not let through")
+        try await ann.expect(
+          "say tea hello", "no that was not let through: a gate has not answered in time")
       }
     }
     #expect(log.contains("not drained ChatServerKit.Hanging (hanging)"), "\(log)")
     // One that hangs is late once and is not drained once; that no failure has two lines: W13.
     #expect(log.count == Set(log).count, "\(log)")
+  }
+
+  /// Does not write down what says "stuck", and heeds no cancellation.
+  private final class Stuck: AuditLog {
+    let (hasBegun, gate) = (Gate(), Gate())
+
+    func write(_ line: String) async {
+      guard line.hasSuffix("stuck") else { return }
+      hasBegun.open()
+      await gate.pass()
+    }
+  }
+
+  @Test("a server stops in time, though a gate, the audit, or both hang", arguments: 1...3)
+  func stopsInTime(hanging: Int) async throws {
+    let (clock, audit) = (ContinuousClock(), Stuck())
+    var (begin, clients) = (clock.now, [Task<Void, any Error>]())
+    try await serving {
+      ($0.limits.drain, $0.audit) = (.seconds(1), "/dev/null")
+      $0.limits.audit = .seconds(100)
+    } _: { server, port, _ in
+      func say(_ line: String, as name: String) {
+        clients.append(
+          Task {
+            try await Client.talk(to: port) { client in
+              try await client.expect("name \(name)", "ok")
+              try await client.expect("join tea", "ok")
+              try await client.say("say tea \(line)")
+              while try await client.read() != nil {}
+            }
+          })
+      }
+      server.chat.hub.subscribe(audit, to: AuditLog.self)
+      if hanging & 1 > 0 {
+        say("stuck", as: "ann")
+        await audit.hasBegun.pass()
+      }
+      if hanging & 2 > 0 {
+        server.shelf.load("hanging")
+        say("hello", as: "bob")
+        while server.chat.hub.statistics().questions.answering == 0 { await Task.yield() }
+      }
+      begin = clock.now
+    }
+    #expect(clock.now < begin + .seconds(20))
+    for client in clients { _ = await client.result }
+    audit.gate.open()
   }
 }

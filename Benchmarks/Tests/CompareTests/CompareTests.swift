@@ -42,14 +42,11 @@ struct CompareTests {
     #expect(Sheet(in: "nothing") == nil)
   }
 
-  @Test("a call that is twice as dear is found, and one that is a quarter dearer is not")
+  @Test("how much dearer the hub has become beside the others")
   func record() throws {
-    let record = Record([Self.result(10, center: 12)])
-    #expect(record.miss(of: Self.result(10, center: 9.6)) == nil)
-    #expect(
-      record.miss(of: Self.result(10, center: 6))
-        == "call now, among 10: the hub takes 2.0 x the processor time that \(Record.file) says")
-    #expect(record.miss(of: Self.result(10, center: 1, row: "c"))?.contains("is not in") == true)
+    let record = try Record(text: Record([Self.result(10, center: 12)]).text)
+    #expect(abs(record.growth(of: [Self.result(10, center: 6)]) - 2) < 0.01)
+    #expect(record.growth(of: [Self.result(10, center: 1, row: "another")]) == .infinity)
   }
 
   @Test("each row measures everybody", arguments: Row.all.map(\.name))

@@ -1,14 +1,12 @@
-#ifndef C_ALLOCATOR_H
-#define C_ALLOCATOR_H
+#ifndef CALLOCATOR_H
+#define CALLOCATOR_H
 
 #include <stddef.h>
 
-/// How many bytes the process has allocated and not freed, with the allocator's own share of each block.
-///
-/// Linux with glibc only; elsewhere 0.
+// How many bytes malloc has given out and not got back, in all threads; 0 if the C library does not tell.
 size_t allocated_bytes(void);
 
-/// Gives memory that was freed back to the system, so that what is resident is what is in use.
-void release_freed_memory(void);
+// Has this thread, and all that it makes, share one core, if the system can do that.
+void use_one_core(void);
 
 #endif
