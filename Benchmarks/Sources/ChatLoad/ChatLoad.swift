@@ -2,7 +2,6 @@ import ArgumentParser
 import ChatServerKit
 import DelegationPage
 import Foundation
-import Histogram
 import Logging
 import NIOCore
 import NIOPosix
@@ -73,13 +72,14 @@ struct ChatLoad: AsyncParsableCommand {
   }
 
   private func report(_ talkers: [Talker], in duration: Duration) {
-    var latencies = Histogram<UInt32>(numberOfSignificantValueDigits: .two)
-    for time in talkers.flatMap(\.latencies) { latencies.record(UInt64(time / .microseconds(1))) }
+    let latencies = talkers.flatMap(\.latencies).map { Int($0 / .microseconds(1)) }.sorted()
     let heard = talkers.reduce(0) { $0 + $1.heard.count }
     let rate = Double(heard) / (duration / .seconds(1))
     print("\(clients) clients in \(rooms) rooms, \(lines) lines each, in \(duration)")
     print("heard \(heard), \(Int(rate)) a second")
-    let shown = [50.0, 99, 99.9].map { "p\($0) \(latencies.valueAtPercentile($0)) µs" }
+    let shown = [50, 99, 99.9].map { part in
+      "p\(part) \(latencies[Int(part / 100 * Double(latencies.count - 1))]) µs"
+    }
     print("until a line is answered: \(shown.joined(separator: ", "))")
     let problems = problems(talkers)
     print(problems.isEmpty ? "everybody has heard everything, once, in one order" : "WRONG:")

@@ -7,9 +7,9 @@ import Synchronization
 /// The chat: who is in which room, and what the extensions say to it.
 ///
 /// It knows of no network. There is one hub for the extensions, and one for each room.
-public final class Chat: Sendable {
+package final class Chat: Sendable {
   /// What an attempt came to.
-  public enum Answer: Sendable, Equatable {
+  package enum Answer: Sendable, Equatable {
     /// It is done.
     case done
     /// It is not, for this reason.
@@ -28,9 +28,9 @@ public final class Chat: Sendable {
   }
 
   /// The hub of the extensions.
-  public let hub: DelegateHub
+  package let hub: DelegateHub
   /// What all hubs report to.
-  public let page = HubPage()
+  package let page = HubPage()
   let logger: Logger
   let limits: ChatLimits
   private let isAudited: Bool
@@ -40,11 +40,8 @@ public final class Chat: Sendable {
 
   /// Makes a chat without rooms and extensions: until gates are loaded, nobody may join, and nothing may be said.
   ///
-  /// - Parameters:
-  ///   - limits: how long things may take, and how much of them there may be.
-  ///   - isAudited: whether only what an ``AuditLog`` has written is told.
-  ///   - logger: is told of incidents.
-  public init(_ limits: ChatLimits = ChatLimits(), isAudited: Bool = false, logger: Logger) {
+  /// If it is audited, only what an ``AuditLog`` has written is told.
+  package init(_ limits: ChatLimits = ChatLimits(), isAudited: Bool = false, logger: Logger) {
     self.limits = limits
     self.isAudited = isAudited
     self.logger = logger
@@ -70,36 +67,30 @@ public final class Chat: Sendable {
   }
 
   /// The hubs that there are, with names for the page.
-  public var hubs: [(name: String, hub: DelegateHub)] {
+  package var hubs: [(name: String, hub: DelegateHub)] {
     let rooms = state.withLock { $0.rooms }
     return [("extensions", hub)]
       + rooms.sorted { $0.key < $1.key }.map { ("room \($0.key)", $0.value.members.hub) }
   }
 
   /// What has to be there, or everything is refused.
-  public var needs: [HubPage.Need] {
+  package var needs: [HubPage.Need] {
     [.init(hub[JoinGate.self]), .init(hub[SpeechGate.self])]
       + (isAudited ? [.init(hub[AuditLog.self])] : [])
   }
 
   /// Refuses from now on what would be told to anybody.
-  public func stop() { state.withLock { $0.isStopping = true } }
+  package func stop() { state.withLock { $0.isStopping = true } }
 
   // MARK: Members
 
   /// Gives somebody a name, unless another one has it.
-  public func enter(as name: String, _ member: any RoomMember) -> Answer {
+  package func enter(as name: String, _ member: any RoomMember) -> Answer {
     roster.add(member, named: name) ? .done : .refused("there is somebody of that name")
   }
 
-  /// Says why somebody is refused, if it is because the server stops or a gate is late: a vote says no then, too.
-  ///
-  /// - Parameters:
-  ///   - refusal: what the call says if the gates do not agree.
-  ///   - call: the call.
-  private func explained(
-    _ refusal: String, _ call: () async -> Answer
-  ) async -> Answer {
+  /// Says why a call has refused somebody, if the server stops or a gate is late: a vote says no then, too.
+  private func explained(_ refusal: String, _ call: () async -> Answer) async -> Answer {
     let start = ContinuousClock.now
     let answer = await call()
     if answer == .done { return answer }
@@ -109,7 +100,7 @@ public final class Chat: Sendable {
   }
 
   /// Lets somebody join a room, if all gates agree.
-  public func join(_ name: String, as member: String) async -> Answer {
+  package func join(_ name: String, as member: String) async -> Answer {
     await explained("you may not join \(name)") {
       await hub.delayingDrain {
         if roster.isIn(name, member) { return .refused("you are in \(name)") }
@@ -144,7 +135,7 @@ public final class Chat: Sendable {
   }
 
   /// Lets somebody leave a room, once what was told before has been heard.
-  public func leave(_ name: String, as member: String) async -> Answer {
+  package func leave(_ name: String, as member: String) async -> Answer {
     guard let subscription = roster.leave(name, member) else {
       return .refused("you are not in \(name)")
     }
@@ -154,7 +145,7 @@ public final class Chat: Sendable {
   }
 
   /// Takes somebody away who has gone: what waits for that member is of no use.
-  public func exit(as member: String) async {
+  package func exit(as member: String) async {
     for (name, subscription) in roster.remove(member) {
       subscription.cancel()
       await left(name, member)
@@ -185,7 +176,7 @@ public final class Chat: Sendable {
   // MARK: Talking
 
   /// Says something to all who are in a room, if all gates agree and the audit has written it.
-  public func say(_ text: String, in name: String, as member: String) async -> Answer {
+  package func say(_ text: String, in name: String, as member: String) async -> Answer {
     await explained("that was not let through") {
       // sample: ChatSay
       await hub.delayingDrain {

@@ -17,9 +17,6 @@ struct Compare: AsyncParsableCommand {
   @Option(help: "Only the rows whose names contain this.")
   var only = ""
 
-  @Flag(help: "More sizes and rounds, for maintainers; several minutes.")
-  var all = false
-
   @Flag(help: "Writes the figures, the tables of both READMEs, and the pictures.")
   var record = false
 
@@ -39,9 +36,7 @@ struct Compare: AsyncParsableCommand {
       let names = Row.all.map { "\"\($0.name)\"" }.joined(separator: ", ")
       throw ValidationError("--only has to be a part of one of: \(names).")
     }
-    if record, all || check || !only.isEmpty {
-      throw ValidationError("--record needs all rows and their usual sizes, without other options.")
-    }
+    if record, check || !only.isEmpty { throw ValidationError("--record needs all rows.") }
     let file = check ? Record.file : Sheet.file
     if record || check, !FileManager.default.fileExists(atPath: file) {
       throw ValidationError(
@@ -57,8 +52,7 @@ struct Compare: AsyncParsableCommand {
   func run() async throws {
     if let memory { return print(Memory.bytes(memory, among: among)) }
     if check { return try await compareCosts(with: Record()) }
-    let plan = all ? Plan(sizes: [1, 2, 3, 10, 100, 1_000], rounds: 15, turn: 4e7) : Plan()
-    let (table, start) = (Table(), ContinuousClock.now)
+    let (table, plan, start) = (Table(), Plan(), ContinuousClock.now)
     if !costs { table.begin() }
     var results: [Result] = []
     for row in rows {

@@ -112,12 +112,9 @@ struct Row: Sendable {
   }
 }
 
-/// The one in the middle.
+/// The one in the middle, or above it.
 func median(_ values: [Double]) -> Double {
-  let sorted = values.sorted()
-  if sorted.isEmpty { return .nan }
-  let middle = sorted.count / 2
-  return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  values.isEmpty ? .nan : values.sorted()[values.count / 2]
 }
 
 /// How long the processor has been at work for this program, on all cores, in nanoseconds.

@@ -100,17 +100,13 @@ extension Row {
     },
     Row(name: "tell, and wait") { size in
       let (stage, counted) = (Stage(size), Stage(size, isCounted: true))
+      let (hub, tasks, queues) = (stage.hub, stage.tasks, counted.queues)
       return [
-        (.hub, stage.turn { number in await stage.hub.notifyAndWait { $0.didPerform(number) } }),
+        (.hub, stage.turn { number in await hub.notifyAndWait { $0.didPerform(number) } }),
         (.center, stage.turn { number in stage.center.post(number) }),
         (.stream, counted.bursts(of: 1) { number in counted.streams.post(number) }),
-        (
-          .tasks, stage.turn { number in await stage.tasks.notifyAndWait { $0.didPerform(number) } }
-        ),
-        (
-          .queues,
-          counted.bursts(of: 1) { number in counted.queues.notify { $0.didPerform(number) } }
-        ),
+        (.tasks, stage.turn { number in await tasks.notifyAndWait { $0.didPerform(number) } }),
+        (.queues, counted.bursts(of: 1) { number in queues.notify { $0.didPerform(number) } }),
       ]
     },
   ]
@@ -118,65 +114,39 @@ extension Row {
   private static let questions = [
     Row(name: "ask, nobody awaits") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.loop, stage.tasks)
       return [
-        (.hub, stage.turn { number in check(await stage.hub.vote { $0.allows(number) }) }),
-        (.loop, stage.turn { number in check(stage.loop.vote { $0.allows(number) }) }),
-        (.tasks, stage.turn { number in check(await stage.tasks.vote { $0.allows(number) }) }),
+        (.hub, stage.turn { number in check(await hub.vote { $0.allows(number) }) }),
+        (.loop, stage.turn { number in check(loop.vote { $0.allows(number) }) }),
+        (.tasks, stage.turn { number in check(await tasks.vote { $0.allows(number) }) }),
       ]
     },
     Row(name: "ask, awaiting") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.actor, stage.tasks)
       return [
-        (
-          .hub, stage.turn { number in check(await stage.hub.vote { await $0.mayPerform(number) }) }
-        ),
-        (
-          .loop,
-          stage.turn { number in check(await stage.actor.vote { await $0.mayPerform(number) }) }
-        ),
-        (
-          .tasks,
-          stage.turn { number in check(await stage.tasks.vote { await $0.mayPerform(number) }) }
-        ),
+        (.hub, stage.turn { number in check(await hub.vote { await $0.mayPerform(number) }) }),
+        (.loop, stage.turn { number in check(await loop.vote { await $0.mayPerform(number) }) }),
+        (.tasks, stage.turn { number in check(await tasks.vote { await $0.mayPerform(number) }) }),
       ]
     },
     Row(name: "ask, each suspends once") { size in
       let stage = Stage(size)
+      let (hub, loop, tasks) = (stage.hub, stage.actor, stage.tasks)
       return [
-        (
-          .hub,
-          stage.turn { number in check(await stage.hub.vote { await $0.mayPerformLater(number) }) }
-        ),
-        (
-          .loop,
-          stage.turn { number in check(await stage.actor.vote { await $0.mayPerformLater(number) })
-          }
-        ),
-        (
-          .tasks,
-          stage.turn { number in check(await stage.tasks.vote { await $0.mayPerformLater(number) })
-          }
-        ),
+        (.hub, stage.turn { now in check(await hub.vote { await $0.mayPerformLater(now) }) }),
+        (.loop, stage.turn { now in check(await loop.vote { await $0.mayPerformLater(now) }) }),
+        (.tasks, stage.turn { now in check(await tasks.vote { await $0.mayPerformLater(now) }) }),
       ]
     },
   ]
 
-  private static let callers = [
-    Row(name: "two callers at once, forEach", unit: .callers, sizes: [1, 3, 10]) { size in
-      let stage = Stage(size)
-      return [
-        (.hub, stage.turn { number in stage.hub.forEach { $0.didPerform(number) } }),
-        (.loop, stage.turn { number in stage.loop.call { $0.didPerform(number) } }),
-      ]
-    },
-    Row(name: "two callers at once, vote", unit: .callers, sizes: [1, 3, 10]) { size in
-      let stage = Stage(size)
-      return [
-        (.hub, stage.turn { number in check(await stage.hub.vote { $0.allows(number) }) }),
-        (.loop, stage.turn { number in check(stage.loop.vote { $0.allows(number) }) }),
-      ]
-    },
-  ]
+  /// Those of other rows, of whom two call at once.
+  private static let callers = [("forEach", calls[0]), ("vote", questions[0])].map { name, row in
+    Row(name: "two callers at once, \(name)", unit: .callers, sizes: [1, 3, 10]) { size in
+      await row.contestants(size).filter { [.hub, .loop].contains($0.0) }
+    }
+  }
 
   /// Nobody objects, and everybody was asked.
   private static func check(_ isPassed: Bool) {
@@ -185,17 +155,17 @@ extension Row {
 
   private static let subscribing = Row(name: "subscribe, and cancel") { size in
     let stage = Stage(size)
-    let visitor = Member(stage.end, isCounted: false)
+    let (loop, center, visitor) = (stage.loop, stage.center, Member(stage.end, isCounted: false))
     return [
       (.hub, stage.turn { _ in stage.hub.registry.subscribe(visitor).cancel() }),
       (
         .loop,
         stage.turn { _ in
-          stage.loop.add(visitor)
-          stage.loop.remove(visitor)
+          loop.add(visitor)
+          loop.remove(visitor)
         }
       ),
-      (.center, stage.turn { _ in stage.center.remove(stage.center.add(visitor)) }),
+      (.center, stage.turn { _ in center.remove(center.add(visitor)) }),
     ]
   }
 }

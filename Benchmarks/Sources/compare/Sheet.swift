@@ -29,8 +29,7 @@ struct Sheet {
       let found = results.filter { $0.row == row }.sorted { $0.size < $1.size }
       let hub = found.map { Table.text($0.figures[.hub] ?? .nan, $0.unit) }
       let cells = peers.map { peer in
-        let ratios = found.compactMap { $0.ratios[peer] }.map(Table.digits)
-        return ratios.isEmpty ? "" : ratios.joined(separator: "/") + " x"
+        found.compactMap { $0.ratios[peer] }.map(Table.digits).joined(separator: "/")
       }
       // Those that have sizes of their own say so.
       let own = found.first?.unit == .callers ? found.map { "\($0.size)" } : []
@@ -42,18 +41,12 @@ struct Sheet {
       .map { "| " + $0 + " |" }
   }
 
-  /// Finds it in a page, by its heading.
-  init?(in page: String) {
+  /// A page with this one in place of the one that it has, which its heading tells.
+  func replacing(in page: String) -> String {
     let all = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    guard let first = all.firstIndex(where: { $0.hasPrefix("| what, among ") }) else { return nil }
-    lines = Array(all[first...].prefix { $0.hasPrefix("|") })
-  }
-
-  /// The page with this one in place of the one that it has.
-  func replacing(in page: String) -> String? {
-    guard let former = Sheet(in: page) else { return nil }
-    let (old, new) = (former.lines.joined(separator: "\n"), lines.joined(separator: "\n"))
-    return page.firstRange(of: old).map { page.replacingCharacters(in: $0, with: new) }
+    guard let first = all.firstIndex(where: { $0.hasPrefix("| what, among ") }) else { return page }
+    let rest = all[first...].drop { $0.hasPrefix("|") }
+    return (all[..<first] + lines + rest).joined(separator: "\n")
   }
 }
 
@@ -67,7 +60,7 @@ struct Record {
 
   let results: [Result]
 
-  /// - Parameter costs: those of a run on one core.
+  /// Those of one run, with the costs of another one, on one core.
   init(_ results: [Result], costs: Record? = nil) {
     self.results = zip(results, (costs?.results ?? results)).map { $0.with($1.costs) }
   }
@@ -100,16 +93,14 @@ struct Record {
       (Sheet.file, Sheet(of: results)), (Sheet.front, Sheet(of: front, without: [.queues])),
     ] {
       let page = try String(contentsOfFile: path, encoding: .utf8)
-      try write(sheet.replacing(in: page) ?? page, path)
+      try write(sheet.replacing(in: page), path)
     }
     for (name, isDark) in [("costs.svg", false), ("costs~dark.svg", true)] {
       try write(Picture(of: results, isDark: isDark).text, "\(Sheet.pictures)/\(name)")
     }
   }
 
-  /// How many times as dear the hub has become, beside the mean of the others.
-  ///
-  /// - Parameter row: the results of one row; by itself a size varies too much.
+  /// How many times as dear the hub has become in a row, beside the mean of the others; by itself a size varies too much.
   func growth(of row: [Result]) -> Double {
     let changes = row.flatMap { result in
       let former = results.first { $0.row == result.row && $0.size == result.size }

@@ -52,7 +52,9 @@ struct Run: Sendable {
     }
     let looker = watch(world)
     world.parts.withLock { parts in
-      parts = Self.parts.filter { only.isEmpty || $0.name.contains(only) }.map { $0.init(in: world) }
+      parts = Self.parts.filter { only.isEmpty || $0.name.contains(only) }.map {
+        $0.init(in: world)
+      }
     }
     await withTaskGroup { group in
       for part in world.parts.withLock(\.self) {

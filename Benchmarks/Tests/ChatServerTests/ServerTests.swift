@@ -171,24 +171,6 @@ struct ServerTests {
     }
   }
 
-  @Test("a server that stops says goodbye, after what was said, and names who hangs")
-  func stopping() async throws {
-    let log = try await serving {
-      ($0.limits.drain, $0.limits.vote) = (.milliseconds(50), .seconds(2))
-    } _: { server, port, _ in
-      try await Client.talk(to: port) { ann in
-        try await ann.expect("name ann", "ok")
-        while try await ann.ask("join tea") != "ok" {}
-        server.shelf.load("hanging")
-        try await ann.expect(
-          "say tea hello", "no that was not let through: a gate has not answered in time")
-      }
-    }
-    #expect(log.contains("not drained ChatServerKit.Hanging (hanging)"), "\(log)")
-    // One that hangs is late once and is not drained once; that no failure has two lines: W13.
-    #expect(log.count == Set(log).count, "\(log)")
-  }
-
   /// Does not write down what says "stuck", and heeds no cancellation.
   private final class Stuck: AuditLog {
     let (hasBegun, gate) = (Gate(), Gate())
@@ -200,22 +182,21 @@ struct ServerTests {
     }
   }
 
-  @Test("a server stops in time, though a gate, the audit, or both hang", arguments: 1...3)
-  func stopsInTime(hanging: Int) async throws {
+  @Test("a server stops in time, and names who hangs: the audit, a gate, or both", arguments: 1...3)
+  func stopping(hanging: Int) async throws {
     let (clock, audit) = (ContinuousClock(), Stuck())
     var (begin, clients) = (clock.now, [Task<Void, any Error>]())
-    try await serving {
-      ($0.limits.drain, $0.audit) = (.seconds(1), "/dev/null")
-      $0.limits.audit = .seconds(100)
+    let log = try await serving {
+      ($0.limits.drain, $0.limits.audit, $0.audit) = (.seconds(1), .seconds(100), "/dev/null")
     } _: { server, port, _ in
-      func say(_ line: String, as name: String) {
+      func say(_ text: String, as name: String) {
         clients.append(
           Task {
             try await Client.talk(to: port) { client in
               try await client.expect("name \(name)", "ok")
               try await client.expect("join tea", "ok")
-              try await client.say("say tea \(line)")
-              while try await client.read() != nil {}
+              try await client.say("say tea \(text)")
+              try await client.wait(for: "bye")
             }
           })
       }
@@ -232,7 +213,15 @@ struct ServerTests {
       begin = clock.now
     }
     #expect(clock.now < begin + .seconds(20))
-    for client in clients { _ = await client.result }
+    for client in clients { try await client.value }
+    let names = ["Stuck", "ChatServerKit.Hanging (hanging)"]
+    for (bit, name) in names.enumerated() {
+      #expect(
+        log.contains { $0.hasPrefix("not drained") && $0.hasSuffix(name) }
+          == (hanging >> bit & 1 > 0))
+    }
+    // No failure has two lines: W13.
+    #expect(log.count == Set(log).count, "\(log)")
     audit.gate.open()
   }
 }

@@ -6,8 +6,7 @@ final class Watch: Sendable {
   private static let lastNumber = Counter()
 
   let number = Watch.lastNumber.add()
-  private let world: World
-  private let life: Life
+  private let (world, life, name): (World, Life, String)
   private let isHandling = Atomic<Bool>(false)
   /// What has ended its subscription, and how many handlers may begin after that.
   private let bar = Mutex<(call: String, allowed: Int)?>(nil)
@@ -18,16 +17,15 @@ final class Watch: Sendable {
   /// What it can cancel itself with.
   let subscription = Mutex<DelegateHub.Subscription?>(nil)
 
-  init(_ world: World) {
-    self.world = world
-    life = Life(in: world)
-    book = Notebook("a subscriber", in: world, isGapless: false)
+  init(_ world: World, of name: String = "a subscriber", isGapless: Bool = false) {
+    (self.world, self.name, life) = (world, name, Life(in: world))
+    book = Notebook(name, in: world, isGapless: isGapless)
   }
 
   /// Notes that a handler begins.
   func begin(_ event: Event) {
     let wasHandling = isHandling.exchange(true, ordering: .acquiringAndReleasing)
-    world.violations.check(!wasHandling, "a subscriber handled two notifications at a time")
+    world.violations.check(!wasHandling, "\(name) handled two notifications at a time")
     let call = bar.withLock { bar -> String? in
       bar?.allowed -= 1
       return bar.flatMap { $0.allowed < 0 ? $0.call : nil }

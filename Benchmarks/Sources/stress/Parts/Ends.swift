@@ -89,25 +89,29 @@ final class Ends: Part {
     }
     let count = 1 + dice.roll(16)
     await withDiscardingTaskGroup { group in
-      for _ in 0..<count {
+      for _ in 0..<8 {
         group.addTask {
-          hub[(any Passer).self].notify { _ in
+          for _ in 0..<count {
+            hub[(any Passer).self].notify { _ in
+              await Task.yield()
+              read.add()
+            }
             await Task.yield()
-            read.add()
           }
         }
       }
     }
     await hub.drain()
     world.violations.check(
-      read.value == count * members.count, "ends: a drain returned before all was handled")
+      read.value == 8 * count * members.count, "ends: a drain returned before all was handled")
     withExtendedLifetime(members) {}
   }
 
   private func close(_ dice: inout Dice) async {
     let (events, last, pause) = (Events<Int>(replaying: 1), 1 + dice.roll(8), dice.roll(8))
     world.tally.count(.closed)
-    @Sendable func visit() async {
+    @Sendable func visit(after pause: Int) async {
+      for _ in 0..<pause { await Task.yield() }
       var heard: [Int] = []
       for await number in events.registry.stream() { heard.append(number) }
       world.violations.check(
@@ -116,19 +120,14 @@ final class Ends: Part {
       world.violations.check(next == nil, "ends: closed events have brought another one")
     }
     await withDiscardingTaskGroup { group in
-      for guest in 0..<4 {
-        group.addTask {
-          for _ in 0..<guest * pause { await Task.yield() }
-          await visit()
-        }
+      for guest in 0..<4 { group.addTask { await visit(after: guest * pause) } }
+      for number in 1...last {
+        events.post(number)
+        await Task.yield()
       }
-      group.addTask {
-        for number in 1...last { events.post(number) }
-        events.finish()
-        events.post(last + 1)
-      }
+      events.finish()
+      events.post(last + 1)
     }
-    await visit()
     let late = events.registry.observe { _ in }
     await events.hub.drain()
     world.violations.check(!late.isActive, "ends: a late guest of closed events stays")
