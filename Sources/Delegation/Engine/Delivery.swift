@@ -138,6 +138,8 @@ extension Delivery {
         continue
       case .elsewhere: waiting.append(node)
       case .wake(let waiter): waiter?.resume(true)
+      // What it follows may hang: if it has died, nobody waits for that.
+      case .later: _ = node.isReached(by: nil, endingIn: nil)
       case .more, .done, .over: break
       }
       return handled

@@ -65,6 +65,7 @@ enum WaitGoal: Sendable {
     case .passing(let receipt, _, let exceptEnded):
       guard handler.worker.isAttending, let node = handler.node else { return false }
       return node.hasPending(receipt) && !(exceptEnded && node.isAbandoned)
+        || node.follower?.hasPending(receipt) ?? false
     }
   }
 

@@ -60,13 +60,15 @@ extension DelegateHub {
     ///
     /// Not a handler of a `forEach` that awaits nothing.
     /// `nil`, the default, for no limit. A duration of zero or less stops the program when the hub is made.
-    /// It is measured by ``clock``; a slow handler is noticed before it has run for twice this time.
+    /// It is measured by ``clock``; a slow handler is noticed before it has run for twice this time. The body of a loop over
+    /// a stream is no handler, and is never slow.
     public var slowAfter: Duration?
 
     /// The task-locals that notifications carry from their poster to the handlers.
     ///
     /// A task-local that is not named here does not reach a handler of a notification. Votes and the other
-    /// questions carry all of the caller's task-locals in any case. ``onIncident`` has those that are named.
+    /// questions carry all of the caller's task-locals in any case. ``onIncident`` has those that are named; the body of a
+    /// loop over a stream has none.
     public var propagating: [TaskLocalPropagation]
 
     /// What runs around every handler, but those of a `forEach` that awaits nothing; the first one outermost.

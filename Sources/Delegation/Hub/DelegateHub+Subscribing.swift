@@ -2,9 +2,15 @@
 extension DelegateHub {
   /// Subscribes an object to a protocol.
   ///
-  /// When it returns, every later call on that protocol reaches the subscriber. Subscribing the same
-  /// object to the same protocol again changes the options that are named and keeps its place; it is
-  /// never called twice.
+  /// When it returns, every later call on that protocol reaches the subscriber.
+  ///
+  /// **Place.** A place is an `id:` of the protocol, or, without one, an object, and has one subscription at a time. To
+  /// subscribe at a place that is taken replaces the subscription: as another object with an equal `id:`, whose former token
+  /// has ended then; or as the same object with an option that does not hold yet, whose tokens stay good. What waits, the
+  /// place in the order and the options that you do not name go over to the new one. Questions and `forEach` go to it at
+  /// once. It gets no notification until the former one's running handler has ended; if that hangs, cancel the former
+  /// token, or unsubscribe its object. What an executor of the former one has only queued holds nobody. To subscribe the
+  /// same object again and name nothing new changes nothing, unless its subscription is finishing.
   ///
   /// **Order.** Subscribers with a higher priority are served first. Those with equal priority are
   /// served in the order in which they subscribed.
@@ -20,22 +26,20 @@ extension DelegateHub {
   /// hub.subscribe(quota, to: WorkerGate.self, priority: 10)  // asked first
   /// ```
   ///
-  /// If you do not name an option, a new subscription has the default, and an existing one keeps
-  /// what it has. To leave an executor, end the subscription and subscribe again.
+  /// If you do not name an option, a new subscription has the default. To leave an executor for the hub's, name the
+  /// default one, or end the subscription and subscribe again.
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
   ///   - protocol: the protocol, as `WorkerGate.self`.
   ///   - priority: higher is asked and served first; 0 by default.
-  ///   - id: identifies the subscriber, in place of the object itself. If another object subscribes
-  ///     with an equal id, it takes the place of the older one. It gets every notification that no worker
-  ///     has taken for the older one, but not its priority, mailbox policy, hold or executor. The older
-  ///     one is not told, and a handler of it may still run. If the newer one was subscribed already, it keeps
-  ///     its own mailbox, and what waited for the older one is cancelled. If the same object subscribes again
-  ///     with another id, its one subscription has the new id. What waited in a mailbox with a limit was chosen for
-  ///     the older one: the newer one does not get what ``Delegates/conforming(to:)`` has posted if the older one does
-  ///     not conform, and what the older one conforms to counts towards the newer one's limit. What is beyond the older
-  ///     one's limit, and was not dropped yet as its handler runs, goes over too.
+  ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`, so
+  ///     `1`, `1.0` and `UInt8(1)` are equal. If the same object names an id that is free, its place has that id from then
+  ///     on; if another one has the id, that subscription ends, and what waited there is cancelled. What waited in a
+  ///     mailbox with a limit was chosen for the older one: the newer one does not get what
+  ///     ``Delegates/conforming(to:)`` has posted if the older one does not conform, and what the older one conforms to
+  ///     counts towards the newer one's limit. What is beyond the older one's limit, and was not dropped yet as its
+  ///     handler runs, goes over too.
   ///   - hold: whether the hub keeps the subscriber alive; by default it does not.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them; by default
   ///     all of them wait.
@@ -46,7 +50,7 @@ extension DelegateHub {
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
   /// - Returns: the subscription, which need not be kept.
-  /// - Complexity: O(1), amortised. With an id that it takes over from a subscriber whose mailbox has a limit,
+  /// - Complexity: O(1), amortised. At a place that is taken, with a mailbox with a limit,
   ///   O(*n*) in the *n* notifications that wait there. For an object with *n* ended subscriptions to the protocol
   ///   whose handlers have not returned, O(*n*). A take-over also costs O(*n*) in the *n* handlers, of all hubs, that
   ///   wait in `drain`, `notifyAndWait` or `cancelAndWait`. While other threads keep replacing the same id, it tries again.
@@ -58,7 +62,7 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Subscription {
     let options = SubscriptionOptions(
-      of: subscriber, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
+      of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(
       subscriber, to: `protocol`, options, priority: priority, at: (fileID, line))
@@ -68,7 +72,8 @@ extension DelegateHub {
   ///
   /// When it returns, every later call on those protocols reaches the subscriber. The protocols that it
   /// does not conform to are skipped: a module names all protocols of its server in one line. The options are those of
-  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions.
+  /// ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``, for each of the subscriptions. With an `id:` that a former
+  /// object has, it replaces that one in the protocols that it conforms to; in the others the former one stays.
   ///
   /// **Order.** In each protocol it is served after those of its priority that subscribed before it.
   ///
@@ -101,7 +106,7 @@ extension DelegateHub {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
     let options = SubscriptionOptions(
-      of: subscriber, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
+      of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     var subscriptions: [Subscription] = []
     var names: [String] = []

@@ -19,13 +19,17 @@ extension DelegateHub {
     let receipt = Receipt(admitting: recipients.admits)
     guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
     post(handler(recipients), to: topic, receipt: receipt)
+    defer {
+      let former = topic.state.withLock { $0.receipts.noteReturn() }
+      withExtendedLifetime(former) {}
+    }
     guard let awaited = topic.receipt(window, before: receipt) else { return Outcome(receipt) }
     let goal = WaitGoal.passing(of: awaited, in: topic, exceptEnded: window > 0)
     if await goal.wait(until: deadline) || awaited.isPassed { return Outcome(receipt) }
     return Outcome(
       receipt,
       left: topic.overview().nodes.filter { $0.hasPending(awaited) }
-        .compactMap { Leftovers.Subscriber(leftOf: $0) })
+        .compactMap { Leftovers.Subscriber(leftOf: $0) }, of: awaited)
   }
 
   @usableFromInline

@@ -83,8 +83,8 @@ extension DelegateHub {
   /// When it returns, no call of this hub starts on those subscribers any more, as with
   /// ``unsubscribe(_:from:)``. Does nothing if there are none.
   ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared
-  /// on the caller's thread, under no lock.
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`; in an object's `deinit` unsubscribe the
+  /// object, for another one may have its id by then. The ids are compared on the caller's thread, under no lock.
   ///
   /// - Parameter id: the id that was given to ``subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
@@ -111,14 +111,15 @@ extension DelegateHub.Subscription {
   /// Ends the subscription once its subscriber has handled what was posted before.
   ///
   /// It returns at once. What was posted before is handled, unless the mailbox has a limit that has dropped it; then the
-  /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. What is posted later
-  /// counts as cancelled, and pushes nothing out of a mailbox with a limit. Until the end questions are still asked. The end
-  /// is for good: an object that subscribes again before it has the same subscription, which ends.
+  /// subscription ends, and its stream if it has one: at once if nothing waits and no handler runs. Until then questions are
+  /// still asked, and what is posted counts as waiting; it pushes nothing out of a mailbox with a limit, and is cancelled at
+  /// the end. Only a replacement undoes the end: if the same object, or another one with an equal id, subscribes before,
+  /// all that waits goes over.
   ///
   /// **Isolation.** Works from any thread, from synchronous code and from every handler.
   ///
   /// - Complexity: as ``cancel()``.
-  public func finish() { node.finish(at: node.published) }
+  public func finish() { node.present.finish(at: node.published) }
 
   /// Ends the subscription and waits until none of its handlers is running, or a deadline comes.
   ///
@@ -154,6 +155,7 @@ extension DelegateHub.Subscription {
   /// - Complexity: as ``cancel()``.
   @discardableResult
   public func cancelAndWait(within duration: Duration? = nil) async -> DelegateHub.Leftovers {
+    let node = node.present
     cancel()
     return await DelegateHub.Leftovers(of: node.endedOnes + [node], within: duration)
   }

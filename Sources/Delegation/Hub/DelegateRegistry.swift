@@ -36,7 +36,7 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
     let options = SubscriptionOptions(
-      of: subscriber, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
+      of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
     return add(subscriber, options, priority: priority, at: (fileID, line))
   }

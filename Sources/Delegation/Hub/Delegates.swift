@@ -101,7 +101,7 @@ public struct Delegates<P>: Sendable {
   /// Each loop gets the present value first. Of changes that come faster than it asks it gets the latest, if that is
   /// another value than the last. The sequence ends when the hub is released, which it does not keep, and when its task
   /// is cancelled. A subscriber that has died counts until a call or the hub's search for dead ones has found it: if
-  /// nothing is posted, read ``isEmpty`` now and then. All of
+  /// nothing is posted, read ``isEmpty`` now and then. After ``finish()`` it is false. All of
   /// the protocol that was subscribed to count, whether or not they conform to further ones.
   ///
   /// **Isolation.** Works from any thread and from every handler.
@@ -234,7 +234,7 @@ extension DelegateHub {
       /// The next value; `nil` once the hub is released, or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
         while await wakes.next(isolation: actor) != nil {
-          let present = topic.state.withLock { $0.population > 0 }
+          let present = topic.state.withLock { $0.isWanted }
           if present != last {
             last = present
             return present

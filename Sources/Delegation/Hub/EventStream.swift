@@ -18,11 +18,14 @@
 /// what it receives further is an error, which is thrown.
 ///
 /// **Cancellation.** What a loop has in hand when it asks for the next one, or its iterator is released, while its task is
-/// cancelled counts as missed: it may not have been handled.
+/// cancelled counts as missed: it may not have been handled. If another loop goes on first, that counts it as handled.
+///
+/// **Errors.** What the loop's body throws, and catches, nobody hears of: the event counts as handled. The body is no handler
+/// of the hub's: interceptors, `slowAfter` and `propagating` end when the event is handed over.
 ///
 /// **Re-entrancy.** What the loop's body waits for does not include the events that its task has in hand, as in a
 /// handler. It does in a task that the body starts: there `drain` waits for the body. So it does in a loop of a `Task` that
-/// a voter has left behind.
+/// a voter has left behind: use a `Task.detached` there.
 ///
 /// **Questions.** A stream takes only what is posted. `forEach` and questions pass it over, as they do a subscriber
 /// that does not conform; ``DelegateHub/Statistics/Counts/passedOver`` counts that. To call
@@ -88,6 +91,8 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   ///
   /// **Isolation.** The condition runs where the caller is.
   ///
+  /// **Re-entrancy.** The closure of a poster must not await it for a stream that it delivers to: it would wait for itself.
+  ///
   /// **Cancellation.** If the caller's task is cancelled it returns `nil`; the subscription goes on.
   ///
   /// - Parameters:
@@ -132,7 +137,7 @@ extension DelegateRegistry {
   /// - Parameters:
   ///   - id: identifies the stream: another one with an equal id takes its place and what waits for it, without a gap and
   ///     without a repetition, while the older one is subscribed: a loop whose task is cancelled ends it. What the older
-  ///     stream's loop has in hand stays with that.
+  ///     stream's loop has in hand stays with that, and the newer one gets its first event when it is put down.
   ///   - priority: higher is served first; 0 by default.
   ///   - mailbox: what to do when events come faster than the loop takes them; by default all of them wait. What a limit
   ///     drops is counted.

@@ -66,13 +66,22 @@ extension DelegateHub {
       return left.isEmpty ? counts : "\(counts); \(left)"
     }
 
-    init(_ receipt: Receipt, left: [Leftovers.Subscriber] = []) {
+    /// - Parameters:
+    ///   - receipt: the notification's.
+    ///   - left: the subscribers that seemed to have yet to pass the notification that the call waited for.
+    ///   - awaited: the receipt of that one.
+    init(_ receipt: Receipt, left: [Leftovers.Subscriber] = [], of awaited: Receipt? = nil) {
       // First, for it may fall: the others never add up to more.
       addressed = receipt.addressed.load(ordering: .sequentiallyConsistent)
       handled = receipt.handled.load(ordering: .relaxed)
       failed = receipt.failed.load(ordering: .relaxed)
       missed = receipt.missed.load(ordering: .relaxed)
-      self.left = Leftovers(subscribers: left)
+      // By the counts: a subscriber that is just passing it is not among them any more, or not yet counted.
+      let rest =
+        awaited === receipt
+        ? addressed - handled - failed - missed : awaited?.outstanding.value ?? 0
+      self.left = Leftovers(
+        subscribers: rest > 0 ? left : [], ownWork: max(0, rest - left.count))
     }
   }
 }

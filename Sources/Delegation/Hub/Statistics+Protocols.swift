@@ -95,9 +95,10 @@ extension DelegateHub.Statistics.SubscriberStatistics: CustomStringConvertible {
     self.init(
       node,
       counts: node.contents.withLock {
-        let published = node.published(to: $0.mailbox) ?? node.published
+        let published = node.published
         var account = $0.mailbox.account(published: published)
-        let beyond = max(0, account.waiting - $0.mailbox.limit)
+        let addressed = min(published, $0.mailbox.end) - $0.mailbox.position
+        let beyond = min(account.waiting, max(0, addressed - $0.mailbox.limit))
         account.waiting -= beyond
         account.dropped += beyond
         return account
@@ -142,6 +143,6 @@ extension DelegateHub.Subscription {
   ///
   /// - Complexity: O(1), apart from what its mailbox has yet to drop.
   public var statistics: DelegateHub.Statistics.SubscriberStatistics {
-    .init(node)
+    .init(node.present)
   }
 }

@@ -27,15 +27,17 @@ extension Mailbox {
     }
   }
 
-  /// What the attending worker does next.
+  /// What a worker does next.
   enum Step: Sendable {
     /// Run this notification's handler, then report with ``advance(after:published:)``.
     case handle(Notification.Content)
     /// The mailbox waits in the delivery of its subscription's executor.
     case elsewhere
     /// The mailbox is no longer attended, but another worker has to be requested for what is pending: others rely
-    /// on that, or the subscription has another executor now.
+    /// on that.
     case more
+    /// The mailbox follows another one, whose worker has yet to leave.
+    case later
     /// Nothing is left; the mailbox is no longer attended.
     case done
     /// Nothing is pending for the loop of its stream any more: this waiter is resumed.
@@ -52,8 +54,12 @@ extension Mailbox {
     static let attended = Flags(rawValue: 1)
     /// Another worker has found the mailbox attended or waiting for its executor, and relies on another look.
     static let recheck = Flags(rawValue: 2)
-    /// The executor has changed since the attending worker began.
-    static let relocated = Flags(rawValue: 4)
+    /// No worker may begin before the worker of the replaced subscription's mailbox has left.
+    static let following = Flags(rawValue: 4)
+    /// The mailbox of the replacement follows this one: who removes this flag lets it begin.
+    static let followed = Flags(rawValue: 64)
+    /// Nothing replaces the subscription: what is posted after its end waits for nobody.
+    static let endsForGood = Flags(rawValue: 128)
     /// It waits in the delivery of its subscription's executor, and is counted as a worker of the hub.
     static let queued = Flags(rawValue: 8)
     /// It has dropped something since nothing was pending.
@@ -62,6 +68,6 @@ extension Mailbox {
     static let unreported = Flags(rawValue: 32)
 
     /// Why no worker may begin.
-    static let taken: Flags = [.attended, .queued]
+    static let taken: Flags = [.attended, .queued, .following]
   }
 }

@@ -7,7 +7,8 @@
 ///
 /// Invariant: every notification that is posted and not taken will be seen by a worker: by the attending
 /// one (`recheck` is set, or its budget is not used up), by the delivery that the posting requested, by that of its
-/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed.
+/// executor, in which it waits, or by the worker that is requested for what it takes over or is replayed: at once, or when
+/// the one that it follows has been left.
 ///
 /// The parameter `published` is the number of notifications that had been posted while the subscription
 /// was open. It is `nil` once the termination has begun: then nothing more is taken, because it may have
@@ -31,14 +32,14 @@ struct Mailbox: Sendable {
   /// How many of `dropped` have been reported.
   private var reported = 0
   /// How many may wait.
-  var limit: Int
-  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it.
-  private var budget: Int32 = 0
+  let limit: Int
   /// The number of the first notification that will not be handled, as the subscription ends before it.
   var end: Int
   /// How the subscription was terminated; `nil` before.
   var termination: Termination?
   var flags: Flags = []
+  /// How many more the attending worker takes before it leaves, so that a flood cannot hold it.
+  private var budget: Int32 = 0
 
   /// The number of the notification whose handler is running, or about to run; -1 if none is.
   private(set) var taken = -1
@@ -48,6 +49,9 @@ struct Mailbox: Sendable {
 
   /// The number of the notification whose handler is running, if that waits for it.
   var awaited: Int? { taken >= joined ? taken : nil }
+
+  /// Whether it ends after what was posted before.
+  var isFinishing: Bool { end != .max }
 
   /// Whether all that it was to handle has been taken, and no handler runs.
   var isOver: Bool { position >= end && !isHandling }
@@ -70,6 +74,7 @@ struct Mailbox: Sendable {
     joined = number
     limit = policy.limit ?? .max
     end = policy.most.map { number + $0 } ?? .max
+    if policy.most != nil { flags = .endsForGood }
   }
 
   // MARK: Attending
@@ -120,10 +125,9 @@ struct Mailbox: Sendable {
     taken = -1
     count(fate)
     guard termination == nil, let published, hasMore(published) else { return leave() }
-    if budget > 0, !flags.contains(.relocated), let content = take() { return .handle(content) }
+    if budget > 0, let content = take() { return .handle(content) }
     // If none is set, the delivery for what was posted since has yet to look at this mailbox.
-    let isReliedOn = !flags.isDisjoint(with: [.recheck, .relocated])
-    return leave(as: isReliedOn ? .more : .done, isCaughtUp: false)
+    return leave(as: flags.contains(.recheck) ? .more : .done, isCaughtUp: false)
   }
 
   /// Counts what became of a notification that was taken.
@@ -143,14 +147,8 @@ struct Mailbox: Sendable {
     passedOver += 1
   }
 
-  /// Notes that the subscription has another executor: the notifications that the attending worker has not
-  /// taken are to be handled there.
-  mutating func relocate() {
-    if flags.contains(.attended) { flags.insert(.relocated) }
-  }
-
   private mutating func leave(as step: Step = .done, isCaughtUp: Bool = true) -> Step {
-    flags.subtract([.attended, .relocated])
+    flags.remove(.attended)
     if isCaughtUp { flags.remove(.dropping) }
     return isOver ? .over : step
   }
@@ -206,11 +204,11 @@ struct Mailbox: Sendable {
     return remains
   }
 
-  /// Cancels what comes after the end, where it is.
+  /// Cancels what was posted after the end, unless it may wait for a replacement.
   ///
   /// - Returns: as ``dropOldest(published:)``.
   mutating func dropBeyondEnd(published: Int) -> Remains? {
-    let count = published - position
+    let count = published - position - (flags.contains(.endsForGood) ? 0 : limit)
     if count <= 0 { return nil }
     defer { end = position }
     return skip(min(count, Self.mostDroppedAtOnce))
@@ -230,8 +228,14 @@ struct Mailbox: Sendable {
   /// Notes that what is posted after so many notifications is not for the subscription, except what it has taken.
   mutating func finish(at number: Int) { end = min(end, max(number, position)) }
 
-  /// Takes over what is pending in another mailbox, which ends by that.
+  /// Takes over what is pending in another mailbox, which ends by that; if that one is attended, or follows another one,
+  /// this one follows.
   mutating func takeOver(from former: inout Mailbox) {
+    if former.flags.contains(.attended) {
+      former.flags.insert(.followed)
+      flags.insert(.following)
+    }
+    if former.flags.contains(.following) { flags.insert(.following) }
     (next, position, start) = (former.next.take(), former.position, former.position)
     joined = former.joined
     former.termination = .cancelled

@@ -172,19 +172,31 @@ final class Receipt: Sendable {
 
 /// The receipts of one protocol that are not passed by all, and some that are, in the order of posting.
 struct ReceiptQueue: Sendable {
-  private var entries: [(place: Receipt.Place, receipt: Receipt)] = []
+  typealias Entry = (place: Receipt.Place, receipt: Receipt)
+
+  private var entries: [Entry] = []
   /// How many have been posted.
   private(set) var total = 0
-  /// The number of entries at which those that are passed are removed, which so costs little for each.
-  private var limit = 16
+  /// How many calls have returned since those that are passed were removed.
+  private var returned = 0
+
+  var count: Int { entries.count }
 
   mutating func add(_ receipt: Receipt, at place: Receipt.Place) {
-    if entries.count >= limit {
-      entries.removeAll { $0.receipt.isPassed }
-      limit = max(16, 2 * entries.count)
-    }
     entries.append((place, receipt))
     total += 1
+  }
+
+  /// Notes that the call has returned which posted one of them; when that are many, those that are passed are removed.
+  ///
+  /// - Returns: what to release outside the lock.
+  /// - Complexity: O(1), amortised.
+  mutating func noteReturn() -> [Entry] {
+    returned += 1
+    if returned < max(16, entries.count / 2) { return [] }
+    returned = 0
+    defer { entries = entries.filter { !$0.receipt.isPassed } }
+    return entries
   }
 
   /// The receipt whose place has a number that grows with each; `nil` if there is none, or it is passed by all.

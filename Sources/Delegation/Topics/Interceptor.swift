@@ -2,7 +2,8 @@ extension DelegateHub {
   /// Runs around handlers: to trace them, to measure them, to bind task-locals, or to keep them from running.
   ///
   /// A hub calls its interceptors for each handler of each call but a `forEach` that awaits nothing, the first one
-  /// outermost, on whatever executor handlers run. What one of them does concerns that handler only.
+  /// outermost, on whatever executor handlers run. What one of them does concerns that handler only. For a stream it ends
+  /// when the event is handed over: the loop's body is not within it.
   ///
   /// **Order.** An interceptor runs after the one before it has called `next`, and goes on when the handler and the
   /// interceptors after it have returned. The caller of a question gets the answer after that.

@@ -16,8 +16,6 @@ struct MemberList: Sendable {
   private(set) var endedCount = 0
   /// The last version whose change was not an addition at the end.
   private var lastDisorder = 0
-  /// The last version whose change was a priority's.
-  private var lastRanking = 0
 
   /// All in order, if nothing has changed since the last merge.
   var snapshot: [SubscriptionNode]? { version == merged ? ordered : nil }
@@ -49,15 +47,6 @@ struct MemberList: Sendable {
   }
 
   typealias Removed = ([SubscriptionNode], [SubscriptionNode])
-
-  /// Changes a subscription's priority.
-  mutating func rank(_ node: SubscriptionNode, _ rank: Int) {
-    if node.rank == rank { return }
-    node.rank = rank
-    version += 1
-    lastRanking = version
-    lastDisorder = version
-  }
 
   /// Whether the order may have changed since the last merge.
   private var mustSort: Bool { lastDisorder > merged }
@@ -95,25 +84,21 @@ struct MemberList: Sendable {
   /// Puts a merged copy back, unless another one was since it was taken.
   ///
   /// - Parameter copy: the copy; it has then the list in whose place it is, for the caller to release outside the lock.
-  /// - Returns: whether it is as of one moment: not if it was sorted while a priority was changed.
-  mutating func put(_ copy: inout MemberList) -> Bool {
-    if copy.mustSort, lastRanking > copy.version { return false }
-    guard merged == copy.merged else { return true }
+  mutating func put(_ copy: inout MemberList) {
+    guard merged == copy.merged else { return }
     added.removeFirst(copy.added.count)
     endedCount -= copy.endedCount
     merged = copy.version
     swap(&ordered, &copy.ordered)
-    return true
   }
 
   /// Subscriptions in order.
   static func sorted(_ nodes: some Sequence<SubscriptionNode>) -> [SubscriptionNode] {
     let nodes = Array(nodes)
-    // Each priority is read once: a sort by what changes meanwhile would not end in any order.
     return indices(of: nodes.map { $0.order }).map { nodes[$0] }
   }
 
-  typealias Order = (rank: Int, serial: Int)
+  typealias Order = (priority: Int, serial: Int)
 
   /// The indices in order; for all that is sorted, as each sort is much code.
   static func indices(of orders: [Order]) -> [Int] {
@@ -121,6 +106,6 @@ struct MemberList: Sendable {
   }
 
   private static func precedes(_ one: Order, _ other: Order) -> Bool {
-    one.rank == other.rank ? one.serial < other.serial : one.rank > other.rank
+    one.priority == other.priority ? one.serial < other.serial : one.priority > other.priority
   }
 }

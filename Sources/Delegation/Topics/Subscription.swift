@@ -2,12 +2,19 @@ extension DelegateHub {
   /// A subscriber's place in a hub, with which you can end it.
   ///
   /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber
-  /// is unsubscribed or dies, when another one takes over its id, or when its hub is released. Two values are equal if
-  /// they stand for the same subscription.
+  /// is unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if
+  /// they stand for the same object's subscription at one place: one that subscribes again with another option has new
+  /// counts, and its tokens stay good.
   public struct Subscription: Sendable, Hashable {
+    /// The subscription that it was made for, which the same object may have replaced since: see
+    /// ``SubscriptionNode/present``.
     let node: SubscriptionNode
 
     /// Ends the subscription.
+    ///
+    /// An object has one subscription at a place, whoever has subscribed it: if two components have, each one's `cancel()`
+    /// ends it for both. If another object has taken the place, and waits for a handler of this subscription that hangs,
+    /// this lets it begin.
     ///
     /// When it returns, no call starts on the subscriber any more, not even a call that is under
     /// way for others. A handler that has started may still run. If it has yet to switch to the
@@ -36,7 +43,7 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1).
     public var isActive: Bool {
-      node.isActive
+      node.present.isActive
     }
 
     /// Whether two values stand for the same subscription.
@@ -46,14 +53,14 @@ extension DelegateHub {
     ///   - rhs: another one.
     /// - Returns: whether they do.
     public static func == (lhs: Subscription, rhs: Subscription) -> Bool {
-      lhs.node === rhs.node
+      lhs.node.origin == rhs.node.origin && lhs.node.topic === rhs.node.topic
     }
 
     /// Hashes which subscription this is.
     ///
     /// - Parameter hasher: the hasher to feed.
     public func hash(into hasher: inout Hasher) {
-      hasher.combine(ObjectIdentifier(node))
+      hasher.combine(node.origin)
     }
   }
 }

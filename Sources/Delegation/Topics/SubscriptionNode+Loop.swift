@@ -101,7 +101,7 @@ extension SubscriptionNode {
 
 extension SubscriptionNode.Contents {
   /// How many workers of the hub a stream counts as.
-  fileprivate var workers: Int { mailbox.flags.isDisjoint(with: .taken) ? 0 : 1 }
+  fileprivate var workers: Int { mailbox.flags.isDisjoint(with: [.attended, .queued]) ? 0 : 1 }
 
   /// Puts down what a stream's loop has in hand.
   fileprivate mutating func putDown(

@@ -66,8 +66,12 @@ extension SubscriptionNode {
 
   /// What became of the notifications addressed to this subscription so far.
   var account: Account {
-    // The same number up to which a mailbox with a limit has gone on: no more waits than it may.
-    touch { contents, number in contents.mailbox.account(published: number ?? published) }
+    touch { contents, number in
+      // The same number up to which a mailbox with a limit has gone on: no more waits than it may. After an end the rest
+      // waits, too.
+      let published = contents.mailbox.isFinishing ? nil : number
+      return contents.mailbox.account(published: published ?? self.published)
+    }
   }
 }
 
@@ -89,7 +93,9 @@ extension SubscriptionNode {
         }
         return (isFirst ? .elsewhere : .done, 0)
       }
-      guard attend(&contents.mailbox, published) else { return (.done, 0) }
+      guard attend(&contents.mailbox, published) else {
+        return (contents.mailbox.flags.contains(.following) ? .later : .done, 0)
+      }
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step))
     }
@@ -127,7 +133,7 @@ extension SubscriptionNode {
 
   /// Whether the handler of a notification that was taken may begin.
   ///
-  /// If another subscription has taken the id since, it may: the notification is not the successor's.
+  /// If another subscription has taken the place since, it may: the notification is not the successor's.
   var mayHandle: Bool {
     state.load(ordering: .sequentiallyConsistent) & (Bits.terminated | Bits.succeeded)
       != Bits.terminated
@@ -157,11 +163,11 @@ extension SubscriptionNode {
 }
 
 extension SubscriptionNode {
-  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending.
+  /// Keeps its limit for what it has taken over, and requests a worker if anything is pending and may be taken.
   func resume() {
     let mustRequest = touch { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
-      return contents.mailbox.hasMore(published)
+      return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)
     }
     // Not with that of the task that subscribes.
     if mustRequest { topic.owner?.requestWorker(for: self, priority: .medium) }

@@ -31,7 +31,7 @@ final class SubscriptionNode: Sendable {
     /// Written under the lock of the contents, together with the mailbox's own flag. It is repeated here so
     /// that it and `terminated` have one order.
     static var attended: UInt64 { 8 }
-    /// It ended because another subscription has taken its id; set together with `terminated`.
+    /// It ended because another subscription has taken its place; set together with `terminated`.
     static var replaced: UInt64 { 16 }
     /// The subscriber was called.
     @inlinable
@@ -67,9 +67,13 @@ final class SubscriptionNode: Sendable {
   let contents: Lock<Contents>
   /// Where in the source it was made.
   let site: SubscribeSite
-  private let priority: Atomic<Int>
-  /// The order of subscription, a running number of the topic.
+  /// Higher is served first.
+  let priority: Int
+  /// The place's number in the order of subscription, a running number of the topic.
   let serial: Int
+  /// A number that only the subscriptions have by which the same object has replaced this one, and which this one has
+  /// replaced: tokens of all of them are equal.
+  let origin: Int
 
   /// The state under the lock.
   struct Contents: Sendable {
@@ -86,15 +90,16 @@ final class SubscriptionNode: Sendable {
 
   init(
     reference: consuming WeakReference, topic: Topic, mailbox: Mailbox,
-    options: SubscriptionOptions?, site: SubscribeSite, priority: Int, serial: Int
+    options: SubscriptionOptions?, site: SubscribeSite, priority: Int, serial: Int, origin: Int
   ) {
     self.reference = reference
     self.topic = topic
     state = Atomic(options?.initialState ?? 0)
     contents = Lock(Contents(mailbox: mailbox, options: options))
     self.site = site
-    self.priority = Atomic(priority)
+    self.priority = priority
     self.serial = serial
+    self.origin = origin
   }
 
   // MARK: Life
@@ -116,9 +121,12 @@ final class SubscriptionNode: Sendable {
   /// Whether it has ended because another one, with the same serial number, has taken its place.
   var isReplaced: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.replaced != 0 }
 
-  /// The open subscription that has its place, if it has ended because another object has taken its id.
+  /// The open subscription that has replaced it.
   @usableFromInline
   var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
+
+  /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
+  var present: SubscriptionNode { heir.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
@@ -126,7 +134,7 @@ final class SubscriptionNode: Sendable {
     topic.terminateIfOver(self)
   }
 
-  /// Terminates the subscription, unless that has been done.
+  /// Terminates the subscription, unless that has been done; and the one by which the same object has replaced it.
   ///
   /// Must not be called under a lock.
   ///
@@ -135,18 +143,50 @@ final class SubscriptionNode: Sendable {
   ///   - call: the call that found the subscriber dead, if one did.
   @inline(never)
   func terminate(as termination: Termination, in call: CallKind? = nil) {
-    topic.update { $0.terminate(self, as: termination, in: call) }
-    // If another subscription has taken its id meanwhile, the handler of what it had taken does not begin any more, either.
-    if termination == .cancelled {
-      state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
+    let replaced = topic.update { index in
+      let heir = isOpen ? nil : index.heirs[serial]
+      index.terminate(heir?.origin == origin ? heir ?? self : self, as: termination, in: call)
+      return isReplaced ? index.ended[endedAddress] : nil
     }
+    guard termination == .cancelled, let replaced else { return }
+    for node in replaced where node.origin == origin { node.leavePlace() }
+  }
+
+  /// Lets the subscription that has its place go on, if this one was replaced: no handler of what this one has taken
+  /// begins any more, and nobody waits for one that runs.
+  func leavePlace() {
+    state.bitwiseAnd(~Bits.succeeded, ordering: .sequentiallyConsistent)
+    letFollowerGo(past: true)
+  }
+
+  /// The subscription that has its place, and waits for its handler.
+  var follower: SubscriptionNode? {
+    isReplaced && contents.withLock { $0.mailbox.flags.contains(.followed) } ? heir : nil
+  }
+
+  /// Lets the subscription that has its place begin, if nothing of this one is being handled any more.
+  ///
+  /// - Parameter isHandling: whether that does not matter.
+  private func letFollowerGo(past isHandling: Bool = false) {
+    let (isFollowed, owner) = contents.withLock { contents -> (Bool, (any Sendable)?) in
+      let flags = contents.mailbox.flags
+      guard flags.contains(.followed), isHandling || !flags.contains(.attended) else {
+        return (false, nil)
+      }
+      contents.mailbox.flags.remove(.followed)
+      // Counted before this one's worker is counted off: a drain must not see the hub idle in between.
+      topic.owner?.begin()
+      return (true, contents.options?.loop?.owner.take())
+    }
+    if isFollowed { topic.letFollowerGo(at: serial) }
+    withExtendedLifetime(owner) {}
   }
 
   /// The first half of a termination: no further call may start.
   ///
   /// Called under the topic's lock.
   ///
-  /// - Parameter isSucceeded: whether another subscription takes its id.
+  /// - Parameter isSucceeded: whether another subscription takes its place.
   func beginTermination(isSucceeded: Bool = false) {
     let bits = isSucceeded ? Bits.terminated | Bits.succeeded | Bits.replaced : Bits.terminated
     state.bitwiseOr(bits, ordering: .sequentiallyConsistent)
@@ -161,16 +201,8 @@ final class SubscriptionNode: Sendable {
   /// Whether it has ended while handlers of notifications ran.
   var isAbandoned: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.abandoned != 0 }
 
-  /// Higher is served first.
-  ///
-  /// Written under the topic's lock.
-  var rank: Int {
-    get { priority.load(ordering: .relaxed) }
-    set { priority.store(newValue, ordering: .relaxed) }
-  }
-
-  /// Where it is served: by rank, then by serial.
-  var order: (rank: Int, serial: Int) { (rank, serial) }
+  /// Where it is served: by priority, then by serial.
+  var order: (priority: Int, serial: Int) { (priority, serial) }
 
   /// Whether a worker attends the mailbox.
   var isAttended: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.attended != 0 }
@@ -211,6 +243,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
   func finish() {
+    if isReplaced { letFollowerGo() }
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }
@@ -232,19 +265,6 @@ final class SubscriptionNode: Sendable {
   func releaseOptions() {
     let options = contents.withLock { $0.options.take() }
     withExtendedLifetime(options) {}
-  }
-
-  /// Applies the options that it has now.
-  func applyOptions(over former: SubscriptionOptions?) {
-    contents.withLock { contents in
-      guard contents.mailbox.termination == nil, let options = contents.options else { return }
-      contents.mailbox.limit = options.policy?.limit ?? .max
-      if former?.executor.map(place) == options.executor.map(place) { return }
-      contents.mailbox.relocate()
-      state.bitwiseOr(Bits.hasExecutor, ordering: .relaxed)
-    }
-    // Applies the new limit to what is pending.
-    touch { _, _ in }
   }
 
   /// The id, if one was given, until the subscription has ended and none of its handlers runs.

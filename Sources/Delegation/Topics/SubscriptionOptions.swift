@@ -2,11 +2,10 @@ internal import Synchronization
 
 /// The options of a subscription; `nil` for those that were not named.
 ///
-/// An object that does not change: most subscriptions have none. If the subscriber subscribes again, a new one has
-/// all that holds from then on. The topic makes it, under its lock, so the order of the calls is that of the numbers.
+/// An object that does not change: most subscriptions have none.
 final class SubscriptionOptions: Sendable {
-  /// The subscriber, if the hub keeps it alive.
-  let held: (any Sendable)?
+  /// The subscriber, if the hub keeps it alive: a `Sendable` one.
+  nonisolated(unsafe) let held: AnyObject?
   let hold: DelegateHub.Hold?
   let id: Identity?
   let policy: DelegateHub.MailboxPolicy?
@@ -16,7 +15,7 @@ final class SubscriptionOptions: Sendable {
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
   init?(
-    of subscriber: @autoclosure () -> any Sendable, id: Identity? = nil,
+    of subscriber: @autoclosure () -> AnyObject, id: Identity? = nil,
     hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
     executor: (any TaskExecutor)? = nil, loop: StreamLoop? = nil
   ) {
@@ -29,6 +28,23 @@ final class SubscriptionOptions: Sendable {
     self.executor = executor
   }
 
+  /// Makes those of a subscription that takes the place of one that had others: what is not named is as it was.
+  convenience init?(
+    _ named: SubscriptionOptions?, over former: SubscriptionOptions?, of subscriber: AnyObject
+  ) {
+    self.init(
+      of: subscriber, id: named?.id ?? former?.id, hold: named?.hold ?? former?.hold,
+      policy: named?.policy ?? former?.policy, executor: named?.executor ?? former?.executor,
+      loop: named?.loop)
+  }
+
+  /// Whether all that these name holds for a subscription with others; the ids are not compared.
+  func isCovered(by present: SubscriptionOptions?) -> Bool {
+    (hold == nil || hold == present?.hold ?? .weakly)
+      && (policy == nil || policy == present?.policy ?? .unbounded)
+      && (executor == nil || executor.map(place) == present?.executor.map(place))
+  }
+
   /// Whether a worker that runs there serves the subscription: not a stream's, nor one of another executor.
   func isServed(at place: ObjectIdentifier?) -> Bool {
     loop == nil && (executor == nil || executor.map(Delegation.place) == place)
@@ -37,21 +53,11 @@ final class SubscriptionOptions: Sendable {
   /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand; of one that
   /// was replaced the subscriber as well, for what a worker has taken is still for that.
   func afterEnd(isReplaced: Bool) -> SubscriptionOptions? {
-    SubscriptionOptions(of: held ?? 0, id: id, hold: isReplaced ? hold : nil, loop: loop)
+    SubscriptionOptions(of: held ?? self, id: id, hold: isReplaced ? hold : nil, loop: loop)
   }
 
   /// Whether the subscriber is known to be wanted, though it was never called: the hub keeps it, or it is a stream.
   var isKept: Bool { held != nil || loop != nil }
-
-  /// Makes the options that hold once newer ones have been given.
-  init(_ newer: SubscriptionOptions, over former: SubscriptionOptions?) {
-    held = newer.hold == nil ? former?.held : newer.held
-    hold = newer.hold ?? former?.hold
-    id = newer.id ?? former?.id
-    policy = newer.policy ?? former?.policy
-    executor = newer.executor ?? former?.executor
-    loop = newer.loop ?? former?.loop
-  }
 }
 
 /// The subscribers of one type that one line of the source subscribes to a protocol.
@@ -95,6 +101,9 @@ final class StreamLoop: @unchecked Sendable {
   /// What the loop has in hand.
   @exclusivity(unchecked)
   var hand: Hand?
+  /// The hub's core, as long as a replacement waits for what is in hand: a loop keeps it for nothing else.
+  @exclusivity(unchecked)
+  var owner: (any Sendable)?
 
   /// The handler that runs in the loop's task, and brings the event; and the loops that wait for it to return: they may
   /// have begun when this one's task was cancelled.

@@ -2,8 +2,6 @@
 extension TopicIndex {
   /// What has to be done with a subscription after a lock section, because it takes long or runs user code.
   enum Effect: Sendable {
-    /// Applies its options, and releases those that it had.
-    case applyOptions(SubscriptionNode, over: SubscriptionOptions?)
     /// Requests a worker for what it has taken over, which is counted until then.
     case resume(SubscriptionNode)
     /// Finishes its termination, which began when so many notifications had been posted; the call is the one that
@@ -27,9 +25,9 @@ extension Topic {
     _ section: (inout TopicIndex) -> Result
   ) -> Result {
     let (result, rest) = state.withLock { index in
-      let wasEmpty = index.population == 0
+      let wasWanted = index.isWanted
       let result = section(&index)
-      return (result, endSection(&index, wasEmpty: wasEmpty))
+      return (result, endSection(&index, wasWanted: wasWanted))
     }
     carryOut(rest)
     return result
@@ -43,10 +41,10 @@ extension Topic {
 
   /// Not inlined, as what follows: `update` has many copies.
   @inline(never)
-  private func endSection(_ index: inout TopicIndex, wasEmpty: Bool) -> Rest {
+  private func endSection(_ index: inout TopicIndex, wasWanted: Bool) -> Rest {
     defer { index.effects = [] }
     let isEmpty = index.population == 0
-    let hasChanged = wasEmpty != isEmpty
+    let hasChanged = wasWanted != index.isWanted
     isHeard.store(index.isHeard, ordering: .releasing)
     index.forgetShortages()
     // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
@@ -63,7 +61,6 @@ extension Topic {
     var released: [AnyObject] = []
     for effect in rest.effects {
       switch effect {
-      case .applyOptions(let node, let former): node.applyOptions(over: former)
       case .resume(let successor):
         successor.resume()
         owner?.end()
@@ -106,6 +103,7 @@ extension Topic {
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
     }
+    for node in ended(of: object) where node.isReplaced { node.leavePlace() }
   }
 
   /// The open subscriptions that an object owns, in order.
@@ -122,10 +120,7 @@ extension Topic {
     // Comparing identities is user code: outside the lock.
     for node in state.withLock({ $0.named(identity.hash) }) {
       guard let id = node.id, id.isMeant(by: identity) else { continue }
-      update { index in
-        // It may have been given another id meanwhile.
-        if node.id === id { index.terminate(node, as: .cancelled) }
-      }
+      update { $0.terminate(node, as: .cancelled) }
     }
   }
 

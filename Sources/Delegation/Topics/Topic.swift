@@ -85,19 +85,9 @@ final class Topic: Sendable {
   @inline(never)
   @discardableResult
   func merge() -> [SubscriptionNode] {
-    for _ in 0..<3 {
-      var members = state.withLock { $0.members }
-      let nodes = members.merge()
-      if state.withLock({ $0.members.put(&members) }) { return nodes }
-    }
-    // Priorities change all the time: this once they have to wait.
-    let (nodes, former) = state.withLock { index in
-      var members = index.members
-      let nodes = members.merge()
-      _ = index.members.put(&members)
-      return (nodes, members)
-    }
-    withExtendedLifetime(former) {}
+    var members = state.withLock { $0.members }
+    let nodes = members.merge()
+    state.withLock { $0.members.put(&members) }
     return nodes
   }
 
@@ -118,6 +108,20 @@ final class Topic: Sendable {
     state.withLock { _ in }
     withExtendedLifetime((members, open, ended)) {}
     return (nodes, counts, questions)
+  }
+
+  /// Lets the open subscription at a place begin, now that the handler of a replaced one has ended.
+  ///
+  /// The caller has counted a worker for it, which is counted off when one is requested.
+  func letFollowerGo(at serial: Int) {
+    // Found and told under one lock: a replacement in between would inherit the flag.
+    let heir = state.withLock { index in
+      let heir = index.heirs[serial]
+      heir?.contents.withLock { _ = $0.mailbox.flags.remove(.following) }
+      return heir
+    }
+    heir?.resume()
+    owner?.end()
   }
 
   // MARK: Waiting for a subscription's handlers

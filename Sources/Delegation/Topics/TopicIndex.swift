@@ -42,7 +42,7 @@ struct TopicIndex: Sendable {
   private(set) var posted = 0
   /// Whether nothing is posted any more: who subscribes ends after what is kept.
   var isClosed = false
-  private(set) var receipts = ReceiptQueue()
+  var receipts = ReceiptQueue()
   /// The sum over all notifications of the number of subscriptions that each was addressed to.
   private(set) var addressed = 0
   /// The population at which to look for dead subscribers next.
@@ -117,8 +117,11 @@ struct TopicIndex: Sendable {
   /// Whether notifications are kept for new subscriptions.
   private var isKeeping: Bool { kept != nil }
 
+  /// Whether anybody is subscribed for what is posted from now on.
+  var isWanted: Bool { !isClosed && population > 0 }
+
   /// Whether what is posted is for anybody.
-  var isHeard: Bool { !isClosed && (population > 0 || isKeeping) }
+  var isHeard: Bool { isWanted || !isClosed && isKeeping }
 
   /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
   mutating func keep(_ limit: Int) {
@@ -181,23 +184,8 @@ struct TopicIndex: Sendable {
     if let owner = node.reference.owner {
       Self.change(&owned[owner], node, isOwned: true)
     }
-    rename(node, to: options?.id)
+    if let id = options?.id { named[id.hash].add(node) }
     addressed += replayed
-  }
-
-  /// Changes the options of an open subscription.
-  ///
-  /// - Returns: those that it had, to be released outside the lock.
-  mutating func change(
-    _ node: SubscriptionNode, by newer: SubscriptionOptions
-  ) -> SubscriptionOptions? {
-    let (former, id) = node.contents.withLock { contents in
-      let former = contents.options
-      contents.options = SubscriptionOptions(newer, over: former)
-      return (former, contents.options?.id)
-    }
-    rename(node, from: former?.id, to: id)
-    return former
   }
 
   /// Begins the termination of a subscription, if it is open; an effect finishes that.
@@ -208,7 +196,7 @@ struct TopicIndex: Sendable {
   ///   - node: the subscription.
   ///   - termination: how it is terminated.
   ///   - call: the call that found the subscriber dead, if one did.
-  ///   - isSucceeded: whether another one takes its id.
+  ///   - isSucceeded: whether another one takes its place.
   mutating func terminate(
     _ node: SubscriptionNode, as termination: Termination, in call: CallKind? = nil,
     isSucceeded: Bool = false
@@ -216,7 +204,7 @@ struct TopicIndex: Sendable {
     guard node.isOpen else { return }
     effects.append(.finish(node, at: posted, as: termination, in: call))
     open[node.address] = nil
-    if named.count > 0 { rename(node, from: node.id) }
+    if named.count > 0, let id = node.id { named[id.hash].remove(node) }
     if let owner = node.reference.owner {
       Self.change(&owned[owner], node, isOwned: false)
     }
@@ -236,15 +224,6 @@ struct TopicIndex: Sendable {
     owned = owned ?? [:]
     owned?[Int(bitPattern: ObjectIdentifier(node))] = isOwned ? node : nil
     if owned?.isEmpty == true { owned = nil }
-  }
-
-  /// Changes a subscription's place among the ids.
-  private mutating func rename(
-    _ node: SubscriptionNode, from former: Identity? = nil, to present: Identity? = nil
-  ) {
-    if former === present { return }
-    if let former { named[former.hash].remove(node) }
-    if let present { named[present.hash].add(node) }
   }
 
   /// Adds the account of an ended one of which nothing runs any more to the sums, once.

@@ -180,33 +180,47 @@ struct NextOnceFinishTests {
     #expect(!token.isActive && events.isEmpty)
   }
 
-  @Test("an end is for good: an object that subscribes again before it ends all the same")
-  func finishedForGood() async {
-    await finishedForGood(limit: nil)
-    await finishedForGood(limit: .dropOldest(limit: 2))
+  @Test("to subscribe at the place before its end is a replacement: all that waits goes over")
+  func finishTakenBack() async {
+    for isAnother in [false, true] {
+      // A limit holds for what was posted since, too.
+      await replace(isAnother, limit: nil, hearing: [0, 1, 2, 3])
+      await replace(isAnother, limit: .dropOldest(limit: 2), hearing: [0, 2, 3])
+    }
   }
 
-  private func finishedForGood(limit: DelegateHub.MailboxPolicy?) async {
+  private func replace(
+    _ isAnother: Bool, limit: DelegateHub.MailboxPolicy?, hearing expected: [Int]
+  ) async {
     let delegates = Delegates<any Hearing>()
     let (gate, inside, heard) = (Gate(), Gate(), Recorder<Int>())
-    let hearer = Hearer {
-      inside.arrive()
-      if $0 == 0 { await gate.pass() }
-      heard.record($0)
+    let hearers = (0..<2).map { _ in
+      Hearer {
+        inside.arrive()
+        if $0 == 0 { await gate.pass() }
+        heard.record($0)
+      }
     }
-    let token = delegates.registry.subscribe(hearer, mailbox: limit)
+    let token = delegates.registry.subscribe(hearers[0], id: "place", mailbox: limit)
     delegates.notify { try await $0.hear(0) }
     await inside.arrivals()
     token.finish()
     for number in 1...3 { delegates.notify { try await $0.hear(number) } }
-    #expect(delegates.registry.subscribe(hearer) == token)
+    let counts = token.statistics.counts
+    #expect(counts.waiting == expected.count - 1 && counts.cancelled == 4 - expected.count)
+    #expect(delegates.statistics?.counts.waiting == counts.waiting)
+    let newer =
+      isAnother
+      ? delegates.registry.subscribe(hearers[1], id: "place")
+      : delegates.registry.subscribe(hearers[0])
+    #expect((newer == token) == !isAnother)
     gate.open()
     await delegates.hub.drain()
-    #expect(heard.events == [0] && !token.isActive && token.statistics.counts.cancelled == 3)
-    #expect(delegates.registry.subscribe(hearer) != token)
-    delegates.notify { try await $0.hear(4) }
-    await delegates.hub.drain()
-    #expect(heard.events == [0, 4])
+    #expect(heard.events == expected && newer.isActive && token.isActive == !isAnother)
+    // At its end the place is free.
+    newer.finish()
+    #expect(!newer.isActive && delegates.registry.subscribe(hearers[0]) != newer)
+    withExtendedLifetime(hearers) {}
   }
 
   @Test("who subscribes beside or after a finish, or later, ends")

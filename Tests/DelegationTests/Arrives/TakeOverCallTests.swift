@@ -111,7 +111,7 @@ struct TakeOverCallTests {
       "\(wrong.count) of the calls: \(wrong.prefix(5)); taken over \(taking.value) times")
   }
 
-  @Test("an heir is asked on its own executor, and one without on the hub's")
+  @Test("an heir is asked on its own executor, and one that names none on that of the place")
   func executors() async {
     for (hasFirst, hasHeir) in [(true, false), (false, true), (true, true)] {
       let (one, other) = (MarkedQueue.make("first"), MarkedQueue.make("heir"))
@@ -138,7 +138,7 @@ struct TakeOverCallTests {
       if hasFirst { replace() }
       one.resume()
       #expect(await vote.value.sorted() == [2, 9])
-      #expect(places.events == [hasHeir ? "heir" : "elsewhere"])
+      #expect(places.events == [hasHeir ? "heir" : "first"])
       withExtendedLifetime(first) {}
     }
   }

@@ -133,6 +133,7 @@ struct ExecutorTests {
     scene.hub.subscribe(scene.probe, to: Listener.self, on: isNamed ? scene.executors[0] : nil)
     scene.gate.open()
     scene.executors[0].run()
+    if isNamed { scene.run(scene.executors[0]) }
     #expect(scene.probe.log.history == [1, 2])
   }
 

@@ -203,6 +203,12 @@ struct SubscribeTests {
     #expect(hub[Listener.self].subscribers.first === probe)
     hub.unsubscribe(id: "late")
     #expect((hub[Listener.self].count, hub[Bystander.self].count) == (2, 1))
+    // It replaces where it conforms; elsewhere the former one stays.
+    let former = hub.subscribe(
+      Probe("former"), toEachOf: Listener.self, Bystander.self, id: "late", hold: .strongly)
+    let newer = hub.subscribe(
+      Partial(), toEachOf: Listener.self, Bystander.self, id: "late", hold: .strongly)
+    #expect(newer.map(\.isActive) == [true] && former.map(\.isActive) == [false, true])
     withExtendedLifetime(partial) {}
   }
 }

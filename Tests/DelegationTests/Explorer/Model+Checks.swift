@@ -124,6 +124,11 @@ extension Model {
     return hasDead && call.awaited != number ? nil : call.awaited
   }
 
+  /// Whether whoever has a place, or had it before, handles a notification.
+  private func isHandling(at place: Int) -> Bool {
+    episodes.contains { $0.place == place && $0.running != nil }
+  }
+
   private func runningHandlers(of index: Int) -> Int {
     episodes[index].asked + (episodes[index].running == nil ? 0 : 1)
   }
@@ -203,7 +208,7 @@ extension Model {
   ///   - heldTasks: the tasks whose executor is held up.
   mutating func checkQuiescence(hanging: [Int], at time: Int, heldTasks: Set<Int> = []) {
     tick()
-    for episode in episodes where episode.pending > 0 && episode.running == nil {
+    for episode in episodes where episode.pending > 0 && !isHandling(at: episode.place) {
       violate(6, "what waits for subscriber \(episode.player) is left lying")
     }
     for line in lines where line.isAsking && line.pending > 0 && !heldTasks.contains(line.task) {
@@ -236,7 +241,7 @@ extension Model {
       if call.isDue(at: time) { violate(10, "#\(number) is past its deadline") }
     case .notifyAndWait:
       guard let awaited = certainlyAwaited(by: call, number) else { return }
-      if !episodes.contains(where: { $0.hasPending(awaited) && $0.running != nil }) {
+      if !episodes.contains(where: { $0.hasPending(awaited) && isHandling(at: $0.place) }) {
         violate(14, "#\(number) waits for nobody")
       }
     case .postAndWait:

@@ -192,26 +192,22 @@ struct Model {
 
   mutating func open(_ player: Int, _ options: Script.Options) {
     tick()
-    if let index = openEpisode(of: player) {
-      if options.isOnLane, !episodes[index].options.isOnLane { episodes[index].movedAt = now }
-      episodes[index].options.isOnLane = options.isOnLane
-      episodes[index].options.priority = options.priority
-      lastReordering = now
-    } else {
-      let replayed = posted.suffix(min(replayCount, options.limit ?? replayCount))
-      episodes.append(
-        Episode(
-          player: player, options: options, opened: now, place: now, addressed: Array(replayed),
-          replayed: replayed.count))
-    }
+    let replayed = posted.suffix(min(replayCount, options.limit ?? replayCount))
+    episodes.append(
+      Episode(
+        player: player, options: options, opened: now, place: now, addressed: Array(replayed),
+        replayed: replayed.count))
   }
 
-  /// Another player takes the place of an open episode, and gets what it has not handled.
-  mutating func succeed(_ index: Int, by player: Int) {
+  /// A player takes the place of an open episode, its own or another one's, and gets what it has not handled.
+  mutating func succeed(_ index: Int, by player: Int, with options: Script.Options? = nil) {
     tick()
     let former = episodes[index]
     var successor = Episode(
-      player: player, options: former.options, opened: now, place: former.place)
+      player: player, options: options ?? former.options, opened: now, place: former.place)
+    let isMoved = successor.options.isOnLane && !former.options.isOnLane
+    successor.movedAt = isMoved ? now : former.movedAt
+    if successor.options.priority != former.options.priority { lastReordering = now }
     successor.addressed = Array(former.addressed[former.passed...])
     successor.replayed = max(0, former.replayed - former.passed)
     episodes[index].addressed.removeSubrange(former.passed...)
@@ -257,8 +253,10 @@ struct Model {
     }
     let episode = episodes[index]
     if episode.isEnded { violate(2, "\(who) is called by #\(number) after its subscription ended") }
-    if let running = episode.running {
-      violate(5, "\(who) is called by #\(number) while it handles #\(running)")
+    for other in episodes where other.place == episode.place {
+      guard let running = other.running else { continue }
+      violate(
+        5, "\(who) is called by #\(number) while \(other.player) handles #\(running) in its place")
     }
     if position < episode.passed {
       violate(5, "\(who) is called by #\(number) again, or after a later one")

@@ -73,7 +73,8 @@ extension Scenario {
   func subscribe(_ slot: Int, _ options: Script.Options) {
     let player = players[slot] ?? makePlayer(in: slot)
     var options = options
-    if let index = model.openEpisode(of: player.number) {
+    let former = model.openEpisode(of: player.number)
+    if let index = former {
       // Of one that is subscribed, only the priority and the executor change.
       let (priority, isOnLane) = (options.priority, options.isOnLane)
       options = model.episodes[index].options
@@ -83,7 +84,11 @@ extension Scenario {
       ids[player.number] = options.hasID ? player.number : nil
     }
     subscriptions[slot] = (subscribe(player, options), player.number)
-    model.open(player.number, options)
+    if let former {
+      model.succeed(former, by: player.number, with: options)
+    } else {
+      model.open(player.number, options)
+    }
   }
 
   /// What waits is handed over, which is exact if the present one is open and has no limit.

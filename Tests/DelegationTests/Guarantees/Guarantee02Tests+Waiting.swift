@@ -61,8 +61,9 @@ extension Guarantee02Tests {
     let (gate, events, probes) = (Gate(), Recorder<String>(), ["a", "b", "c"].map { Probe($0) })
     var former: DelegateHub.Subscription?
     for probe in probes {
-      let token = stage.hub.subscribe(probe, to: Listener.self, id: 1)
-      stage.listeners.notify { [former] _ in
+      let token = stage.hub.subscribe(probe, to: Listener.self)
+      stage.listeners.notify { [former] other in
+        if other !== probe { return }
         guard let former else { return await gate.pass() }
         let left = await former.cancelAndWait()
         events.record("\(probe.name): \(left.subscribers.map(\.running))")

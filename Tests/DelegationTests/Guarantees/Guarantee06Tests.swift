@@ -57,6 +57,25 @@ struct Guarantee06Tests {
     }
   }
 
+  @Test("a long backlog of short handlers delays nobody: after 256 of them others go first")
+  func backlogs() {
+    // One thread, as if all others were taken as well.
+    for (busy, posts) in [(1, 5_000), (2, 5_000), (800, 1)] {
+      let (stage, calls) = (Stage(), Count())
+      let probes = stage.cast(busy)
+      for _ in 0..<posts { stage.listeners.notify { _ in calls.add(1) } }
+      let late = Probe("late")
+      stage.hub.subscribe(late, to: Bystander.self)
+      stage.hub.bystanders.notify { $0.log.record(calls.value) }
+      while late.log.history.isEmpty, stage.executor.runNext() {}
+      let before = late.log.history.first ?? .max
+      #expect(before <= 256 * (busy + 1) && before < busy * posts, "\(busy): after \(before)")
+      stage.run()
+      #expect(calls.value == busy * posts)
+      withExtendedLifetime(probes) {}
+    }
+  }
+
   @Test("when all but one are suspended, that one is served")
   func allButOne() async {
     let (hub, gate) = (DelegateHub(), Gate())

@@ -140,7 +140,7 @@ struct Guarantee16Tests {
     // Some are late before they have begun, if their executor is busy.
     let late = executor == nil ? 0 : questions.late
     #expect(begun...(begun + late) ~= questions.asked, "\(begun) of \(questions)")
-    #expect(questions.answering == 0 && storm.askedOfAll == questions.asked)
+    #expect(questions.answering == 0 && storm.askedOfAll <= questions.asked)
     // A storm in which nothing of the kind happened would prove nothing.
     #expect(counts.expired > 0 && counts.dropped > 0 && counts.cancelled > 0)
   }

@@ -168,7 +168,11 @@ final class Storm: Sendable {
   }
 
   /// What the subscriptions have been asked.
-  var askedOfAll: Int { tokens.withLock { $0.reduce(0) { $0 + $1.statistics.questions.asked } } }
+  ///
+  /// Without those that were asked before the same object subscribed again with another option.
+  var askedOfAll: Int {
+    tokens.withLock { Set($0).reduce(0) { $0 + $1.statistics.questions.asked } }
+  }
 }
 
 extension DelegateHub.Statistics {

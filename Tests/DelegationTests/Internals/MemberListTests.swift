@@ -4,41 +4,12 @@ import Testing
 
 @Suite("MemberList: the subscriptions of a protocol in the order in which they are served", .inTurn)
 struct MemberListTests {
-  private func list(of members: [Member]) -> MemberList {
-    var list = MemberList()
-    for member in members { list.add(member) }
-    return list
-  }
-
-  private func expectPut(
-    _ copy: inout MemberList, in list: inout MemberList,
-    _ expected: Bool = true
-  ) {
-    let isPut = list.put(&copy)
-    #expect(isPut == expected)
-  }
-
-  @Test("a list that was sorted while a priority was changed is no good, and one in order is")
-  func rankedMeanwhile() {
-    let members = (0..<3).map { Member($0) }
-    var list = list(of: members)
-    var copy = list
-    #expect(copy.merge().map(\.serial) == [0, 1, 2])
-    // Nothing was sorted.
-    list.rank(members[2], 1)
-    expectPut(&copy, in: &list)
-    copy = list
-    _ = copy.merge()
-    list.rank(members[1], 2)
-    expectPut(&copy, in: &list, false)
-    #expect(list.merged().map(\.serial) == [1, 2, 0])
-  }
-
   @Test(
     "one whose place was taken stays for the callers that find its heir by it, until that is there")
   func replaced() {
     let members = (0..<3).map { Member($0) }
-    var list = list(of: members)
+    var list = MemberList()
+    for member in members { list.add(member) }
     _ = list.merged()
     var copy = list
     // It ends while the list is merged outside of the lock, and its heir is not in the copy.
@@ -47,7 +18,7 @@ struct MemberListTests {
     list.noteEnd()
     list.add(heir)
     let nodes = copy.merge()
-    expectPut(&copy, in: &list)
+    list.put(&copy)
     #expect(nodes.map(\.serial) == [0, 1, 2] && nodes[1] === members[1])
     #expect(list.merged().map { $0 === heir } == [false, true, false])
   }
@@ -77,7 +48,7 @@ extension SubscriptionNode {
       reference: WeakReference(nobody, object: nobody), topic: Self.topic,
       mailbox: Mailbox(at: Notification(), number: 0), options: nil,
       site: SubscribeSite(Nobody.self, at: (#fileID, #line)), priority: rank,
-      serial: serial)
+      serial: serial, origin: serial)
   }
 
   fileprivate func end(isReplaced: Bool) { beginTermination(isSucceeded: isReplaced) }
@@ -88,8 +59,7 @@ extension MemberList {
   fileprivate mutating func merged() -> [Member] {
     var copy = self
     let nodes = copy.merge()
-    let isPut = put(&copy)
-    #expect(isPut)
+    put(&copy)
     return nodes
   }
 }
@@ -100,7 +70,6 @@ private struct ListRun {
     var copy: MemberList
     /// The places that were taken when it was made, in order.
     var expected: [Member]
-    let rankings: Int
     /// What the merge has found.
     var nodes: [Member]?
   }
@@ -109,27 +78,27 @@ private struct ListRun {
   private var list = MemberList()
   private var open: [Member] = []
   private var lastSerial = 0
-  private var rankings = 0
   private var pending: [Pending] = []
   /// The places that were given up.
   private var ended: Set<Int> = []
 
   init(seed: UInt64) { dice = Dice(seed: seed) }
 
-  private var inOrder: [Member] { open.sorted { ($1.rank, $0.serial) < ($0.rank, $1.serial) } }
+  private var inOrder: [Member] {
+    open.sorted { ($1.priority, $0.serial) < ($0.priority, $1.serial) }
+  }
 
   mutating func play(steps: Int) -> String? {
     for step in 0..<steps {
       var fault: String?
-      switch dice.roll(9) {
+      switch dice.roll(8) {
       case 0, 1: add(serial: nil, rank: dice.roll(3) - 1)
       case 2, 3: end(isReplaced: dice.roll(2) == 0)
-      case 4: rank()
-      case 5, 6:
+      case 4, 5:
         if pending.count < 4 {
-          pending.append(Pending(copy: list, expected: inOrder, rankings: rankings))
+          pending.append(Pending(copy: list, expected: inOrder))
         }
-      case 7: merge()
+      case 6: merge()
       default: fault = put()
       }
       if let fault = fault ?? check() { return "\(fault) at step \(step)" }
@@ -161,13 +130,6 @@ private struct ListRun {
     }
   }
 
-  private mutating func rank() {
-    guard let member = open.randomElement(using: &dice) else { return }
-    let rank = dice.roll(3) - 1
-    if member.rank != rank { rankings += 1 }
-    list.rank(member, rank)
-  }
-
   private mutating func merge() {
     guard
       let index = pending.indices.filter({ pending[$0].nodes == nil }).randomElement(using: &dice)
@@ -180,9 +142,7 @@ private struct ListRun {
       let index = pending.indices.filter({ pending[$0].nodes != nil }).randomElement(using: &dice)
     else { return nil }
     var item = pending.remove(at: index)
-    guard list.put(&item.copy) else {
-      return item.rankings == rankings ? "refused, though no priority was changed" : nil
-    }
+    list.put(&item.copy)
     // Each place that has not been given up is there once, in the order of that moment.
     let found = (item.nodes ?? []).map(\.serial).filter { !ended.contains($0) }
     let expected = item.expected.map(\.serial).filter { !ended.contains($0) }

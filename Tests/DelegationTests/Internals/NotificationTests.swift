@@ -25,6 +25,35 @@ struct NotificationTests {
     for round in 0..<200 { play(seed: seed &* 1_000 &+ UInt64(round)) }
   }
 
+  @Test("what a peak of calls has kept is given back when they have returned")
+  func peak() {
+    var queue = ReceiptQueue()
+    let receipts = (0..<1_000).map { _ in Receipt(admitting: nil) }
+    for (number, receipt) in receipts.enumerated() {
+      let position = (topic: 1, number: number, order: number)
+      receipt.open(at: position, addressees: 1)
+      queue.add(receipt, at: position)
+    }
+    var sizes: [Int] = []
+    for receipt in receipts {
+      receipt.pass(as: .handled)
+      _ = queue.noteReturn()
+      sizes.append(queue.count)
+    }
+    #expect(sizes[600] <= 500 && sizes[999] <= 16)
+  }
+
+  @Test("an outcome has somebody left as long as its counts do not add up")
+  func left() {
+    let receipt = Receipt(admitting: nil)
+    receipt.open(at: (1, 0, 0), addressees: 2)
+    receipt.pass(as: .handled)
+    // The other one is just passing it, and so is not found.
+    #expect(!DelegateHub.Outcome(receipt, of: receipt).left.isEmpty)
+    receipt.pass(as: .failed)
+    #expect(DelegateHub.Outcome(receipt, of: receipt).left.isEmpty)
+  }
+
   private func play(seed: UInt64) {
     let board = Board()
     defer { board.clear() }

@@ -59,7 +59,7 @@ final class Board: Sendable {
       (
         subscriber,
         SubscriptionOptions(
-          of: 0, id: id.map { Identity($0) }, policy: mailbox, executor: executor),
+          of: subscriber, id: id.map { Identity($0) }, policy: mailbox, executor: executor),
         priority, (#fileID, #line)
       ),
       reference: WeakReference(subscriber, object: subscriber))

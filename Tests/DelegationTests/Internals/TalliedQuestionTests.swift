@@ -34,7 +34,9 @@ struct TalliedQuestionTests {
   private let nodes: [SubscriptionNode]
 
   init() {
-    nodes = subscribers.map { [board] in board.subscribe($0) }
+    nodes = subscribers.enumerated().map { [board] in
+      board.subscribe($1, id: $0 == 0 ? "place" : nil)
+    }
   }
 
   /// A question that nobody works for.
@@ -224,7 +226,6 @@ struct TalliedQuestionTests {
     defer { board.clear() }
     for isDecided in [false, true] {
       let heir = Nobody()
-      _ = board.subscribe(subscribers[0], id: "place")
       let question = question(asking: 2, Script(decisive: 1))
       guard var claim = question.state.claim() else { fatalError("there is nothing to claim") }
       let worker = Worker(for: question.core.number, caller: nil)

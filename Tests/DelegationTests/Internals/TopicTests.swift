@@ -48,30 +48,6 @@ struct TopicTests {
     }
   }
 
-  @Test("one whose id changes while it is compared neither ends nor is replaced")
-  func idsThatChange() {
-    for isNewcomer in [false, true] {
-      let board = Board()
-      defer { board.clear() }
-      let (subscriber, newcomer, changes) = (Nobody(), Nobody(), Count())
-      let node = board.subscribe(subscriber, id: Name("a"))
-      let name = Name("a") {
-        changes.add(1)
-        if changes.value > 1 { return }
-        _ = board.subscribe(subscriber, id: Name("b"))
-      }
-      if isNewcomer {
-        #expect(board.subscribe(newcomer, id: name).serial != node.serial)
-      } else {
-        board.topic.terminate(identifiedBy: Identity(name))
-        board.topic.terminate(identifiedBy: Identity(Name("a")))
-      }
-      #expect(node.isOpen)
-      board.topic.terminate(identifiedBy: Identity(Name("b")))
-      #expect(!node.isOpen)
-    }
-  }
-
   @Test("the dead are looked for at 512 subscribers, once, and then at twice as many as are alive")
   func sweeps() {
     let board = Board()
@@ -249,19 +225,18 @@ private struct TopicRun {
     let own = list.firstIndex { $0.isOpen && $0.object == address }
     let namesake = list.firstIndex { $0.isOpen && $0.id != nil && $0.id == id }
     let node = board.subscribe(object, id: id)
-    if let own {
-      // The same subscription; one that had the id before ends.
-      if let namesake, namesake != own { lose(namesake, to: \.cancelled) }
-      list[own].id = id ?? list[own].id
+    if let own, id == nil || namesake == own {
       return node === list[own].node ? nil : "subscribed twice"
     }
+    if own != nil, let namesake { lose(namesake, to: \.cancelled) }
+    let former = own ?? namesake
     var entry = Entry(node: node, object: address, id: id, place: lastPlace + 1)
-    if let namesake {
+    if let former {
       // In the older one's place, with what waited for it.
-      entry = Entry(node: node, object: address, id: id, place: list[namesake].place)
-      entry.account.waiting = list[namesake].account.waiting
-      list[namesake].account.waiting = 0
-      list[namesake].isOpen = false
+      entry = Entry(node: node, object: address, id: id, place: list[former].place)
+      entry.account.waiting = list[former].account.waiting
+      list[former].account.waiting = 0
+      list[former].isOpen = false
     } else {
       lastPlace = node.serial
       if list.contains(where: { $0.place >= lastPlace }) { return "a place that was had before" }
