@@ -36,16 +36,15 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
-    .target(name: "CAllocator"),
-    .target(name: "CCallgrind"),
+    .target(name: "CMeasures"),
     .executableTarget(
       name: "compare",
-      dependencies: ["CAllocator", arguments, delegation],
+      dependencies: ["CMeasures", arguments, delegation],
       swiftSettings: settings),
     .executableTarget(
       name: "stress", dependencies: [arguments, delegation], swiftSettings: settings),
     .executableTarget(
-      name: "counted", dependencies: ["CCallgrind", delegation], swiftSettings: settings),
+      name: "counted", dependencies: ["CMeasures", delegation], swiftSettings: settings),
     .testTarget(name: "CompareTests", dependencies: ["compare"], swiftSettings: settings),
     .testTarget(
       name: "StressTests", dependencies: ["stress", delegation], swiftSettings: settings),

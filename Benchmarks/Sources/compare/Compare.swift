@@ -1,5 +1,5 @@
 import ArgumentParser
-import CAllocator
+import CMeasures
 import Foundation
 
 /// Measures the hub beside what people use in its place.
@@ -10,8 +10,8 @@ struct Compare: AsyncParsableCommand {
     discussion: """
       All contestants of a row run in turns in one process; ratios are taken within a round and \
       their median is shown, for a busy machine slows down all of a round alike. 3.1 x means that \
-      it takes 3.1 times as long as the hub, or as many bytes. In the rows of two callers each \
-      figure is how many times the work of one caller two do at once.
+      it takes 3.1 times as long as the hub, or as many bytes; of two callers, how many times the \
+      work of one they do.
       """)
 
   @Option(help: "Only the rows whose names contain this.")

@@ -1,4 +1,4 @@
-import CAllocator
+import CMeasures
 import Delegation
 import Foundation
 
@@ -13,7 +13,7 @@ enum Memory {
     var found: [Peer: Double] = [:]
     for peer in peers {
       let text = try? Child.run(["--memory", peer.rawValue, "--among", "\(size)"])
-      found[peer] = text.flatMap { Double($0) }
+      found[peer] = text.flatMap { Double($0.dropLast()) }
     }
     return found
   }
@@ -68,7 +68,6 @@ enum Child {
     child.arguments = arguments
     child.standardOutput = output
     try child.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    return text.trimmingCharacters(in: .newlines)
+    return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 }

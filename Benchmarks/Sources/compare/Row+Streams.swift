@@ -30,11 +30,12 @@ extension Row {
     }
   }
 
-  private static func streams(_ name: String, inBurstsOf length: Int) -> Row {
-    Row(name: name, units: { $0 * length }) { size in
-      let (ours, others) = (
-        Loops(count: size, length: length), Loops(count: size, length: length)
-      )
+  static let streams = [
+    ("5,000 at once", 5_000), ("in bursts of 100", 100), ("one at a time", 1),
+  ].map { name, length in
+    Row(name: "streams, \(name)", units: { $0 * length }) { size in
+      let ours = Loops(count: size, length: length)
+      let others = Loops(count: size, length: length)
       let (events, streams) = (Events<Int>(), Streams())
       for _ in 0..<size {
         ours.start(events.registry.stream())
@@ -46,12 +47,6 @@ extension Row {
       ]
     }
   }
-
-  static let streams = [
-    streams("streams, 5,000 at once", inBurstsOf: 5_000),
-    streams("streams, in bursts of 100", inBurstsOf: 100),
-    streams("streams, one at a time", inBurstsOf: 1),
-  ]
 
   static let memory =
     Memory.isThere

@@ -51,11 +51,8 @@ struct Run: Sendable {
       _exit(1)
     }
     let looker = watch(world)
-    world.parts.withLock { parts in
-      parts = Self.parts.filter { only.isEmpty || $0.name.contains(only) }.map {
-        $0.init(in: world)
-      }
-    }
+    let chosen = Self.parts.filter { only.isEmpty || $0.name.contains(only) }
+    world.parts.withLock { $0 = chosen.map { $0.init(in: world) } }
     await withTaskGroup { group in
       for part in world.parts.withLock(\.self) {
         group.addTask { await watchdog.during(type(of: part).name) { await part.run() } }

@@ -26,6 +26,9 @@ private final class Book: Gate, Diary {
   init(_ body: @escaping @Sendable (String) async throws -> Bool = { _ in true }) {
     self.body = body
   }
+  init(stuckUntil opened: AsyncStream<Void>) {
+    body = { _ in await opened.first { _ in true } == nil }
+  }
 
   func mayPass(_ guest: String) async throws -> Bool { try await body(guest) }
   func didPass(_ guest: String) async throws { _ = try await body(guest) }
@@ -137,10 +140,7 @@ struct AdapterTests {
   func draining() async throws {
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub()
-    let book = Book { _ in
-      for await _ in opened {}
-      return true
-    }
+    let book = Book(stuckUntil: opened)
     hub.subscribe(book, to: (any Diary).self, id: "stuck")
     hub[(any Diary).self].notify { try await $0.didPass("Ann") }
     let short = DrainService(hub, within: .milliseconds(1), logger: logger)
@@ -168,12 +168,7 @@ struct AdapterTests {
     let (opened, open) = AsyncStream<Void>.makeStream()
     let hub = hub(
       DeadlineInterceptor(after: .seconds(1), logger: logger) { giveUp.yield($0.subscriber) })
-    let (stuck, quick) = (
-      Book { _ in
-        for await _ in opened {}
-        return true
-      }, Book()
-    )
+    let (stuck, quick) = (Book(stuckUntil: opened), Book())
     hub.subscribe(stuck, to: (any Diary).self, id: "stuck")
     hub.subscribe(quick, to: (any Diary).self, id: "quick")
     for _ in 0..<2 { hub[(any Diary).self].notify { try await $0.didPass("Ann") } }

@@ -38,7 +38,7 @@ final class Ends: Part {
     await world.act(Self.name, max(1, world.tasks / 4)) { [self] _, dice in
       repeat {
         await releaseAmidPosts(&dice)
-        await drain(&dice)
+        for _ in 0..<8 { await drain(&dice) }
         await close(&dice)
         rounds.add()
         world.tally.count(.hubReleased)

@@ -9,10 +9,7 @@ final class Watchdog: Sendable {
 
   /// Starts to watch, on a thread of its own: those of the pool may all be blocked.
   ///
-  /// - Parameters:
-  ///   - limits: each event that is taken from these is progress, until they are reached.
-  ///   - patience: for how many seconds there may be no progress, and how many the end may take.
-  ///   - onStandstill: is told what goes on then.
+  /// Each event that is taken is progress; once the limits are reached, the end has so many seconds as well.
   init(
     over limits: Limits, patience: Double, onStandstill: @escaping @Sendable ([String]) -> Void
   ) {
