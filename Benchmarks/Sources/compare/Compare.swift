@@ -73,7 +73,7 @@ struct Compare: AsyncParsableCommand {
   /// Ends with 1 if something has become dearer.
   private func compareCosts(with record: Record) async throws {
     var misses: [String] = []
-    for row in rows where row.unit != .callers {
+    for row in rows where row.isWhole {
       var growth = Double.infinity
       // What is dearer by chance is not so each time.
       for _ in 0..<3 where growth > Record.tolerance {

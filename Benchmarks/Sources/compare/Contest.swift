@@ -44,6 +44,8 @@ struct Result: Codable, Sendable {
 struct Row: Sendable {
   let name: String
   var unit = Result.Unit.nanoseconds
+  /// Whether all that it costs is in the figure.
+  var isWhole = true
   /// The sizes, if they are not the plan's.
   var sizes: [Int]?
   /// How many of what is measured one time is, among so many.

@@ -94,7 +94,7 @@ extension Row {
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.bursts(of: 100, $0) }
     },
-    Row(name: "tell, until the poster goes on", units: { _ in 100 }) { size in
+    Row(name: "tell, until the poster goes on", isWhole: false, units: { _ in 100 }) { size in
       let stage = Stage(size, isCounted: true)
       return tellers(stage) { stage.posts(of: 100, $0) }
     },
@@ -143,7 +143,8 @@ extension Row {
 
   /// Those of other rows, of whom two call at once.
   private static let callers = [("forEach", calls[0]), ("vote", questions[0])].map { name, row in
-    Row(name: "two callers at once, \(name)", unit: .callers, sizes: [1, 3, 10]) { size in
+    Row(name: "two callers at once, \(name)", unit: .callers, isWhole: false, sizes: [1, 3, 10]) {
+      size in
       await row.contestants(size).filter { [.hub, .loop].contains($0.0) }
     }
   }
