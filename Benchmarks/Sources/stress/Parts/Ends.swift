@@ -35,10 +35,13 @@ final class Ends: Part {
   init(in world: World) { self.world = world }
 
   func run() async {
-    await world.act(Self.name, max(1, world.tasks / 4)) { [self] _, dice in
+    await world.act(Self.name, max(2, world.tasks / 2)) { [self] index, dice in
       repeat {
+        if index % 2 == 1 {
+          await drain(&dice)
+          continue
+        }
         await releaseAmidPosts(&dice)
-        for _ in 0..<8 { await drain(&dice) }
         await close(&dice)
         rounds.add()
         world.tally.count(.hubReleased)
