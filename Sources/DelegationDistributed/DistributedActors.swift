@@ -6,10 +6,10 @@ extension DelegateHub {
   /// Subscribes a distributed actor to a protocol: a remote one is held strongly, a local one weakly.
   ///
   /// The hub keeps a remote actor's proxy alive until it is unsubscribed, because nobody else keeps
-  /// it. It holds a local actor weakly, like any other subscriber. The actor's id identifies it:
-  /// all proxies of one actor are one subscriber, which is never called twice. A remote actor's id is told
-  /// from equal ids of other actor systems, and from those that were passed as `id:`. When it returns,
-  /// every later call on that protocol reaches the actor.
+  /// it. It holds a local actor weakly, like any other subscriber. The actor's id identifies it, with its
+  /// actor system: all proxies of one actor that one system makes are one subscriber, which is never called
+  /// twice. Equal ids of other systems, and those that were passed as `id:`, are other subscribers'. When it
+  /// returns, every later call on that protocol reaches the actor.
   ///
   /// The actor system decides the result of a call. If the system reports a failure, the handler
   /// throws: it counts as `absent:` says, and for a notification, or a question with `absent:`, it
@@ -78,7 +78,8 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: a distributed actor that conforms to at least one of the protocols.
-  ///   - protocols: the protocols, as `Gatekeeper.self`.
+  ///   - first: the first protocol, as `Gatekeeper.self`.
+  ///   - rest: the others.
   ///   - priority: higher is asked and served first.
   ///   - mailbox: what to do when notifications come faster than the subscriber handles them.
   ///   - executor: where calls to it begin; `nil` for the hub's choice.
@@ -87,13 +88,13 @@ extension DelegateHub {
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
-  public nonisolated func subscribe<Subscriber: DistributedActor, each P: Sendable>(
-    _ subscriber: Subscriber, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+  public nonisolated func subscribe<Subscriber: DistributedActor, P: Sendable, each Q: Sendable>(
+    _ subscriber: Subscriber, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {
     subscribe(
-      subscriber, toEachOf: repeat each protocols, priority: priority,
+      subscriber, toEachOf: first, repeat each rest, priority: priority,
       id: identity(of: subscriber), hold: hold(on: subscriber), mailbox: mailbox, on: executor,
       fileID: fileID, line: line)
   }
@@ -143,15 +144,16 @@ extension DelegateHub {
 }
 
 extension DelegateHub {
-  /// Ends all subscriptions of a distributed actor, whichever of its proxies has subscribed.
+  /// Ends all subscriptions of a distributed actor, whichever of its actor system's proxies has subscribed.
   ///
-  /// The same as `unsubscribe(id: subscriber.id)`; subscriptions of this very proxy with another id
-  /// end too. When it returns, no call of this hub starts on the actor any more. Does nothing if it is
-  /// not subscribed.
+  /// Subscriptions of this very actor or proxy that were given another id end too. Those of other systems stay,
+  /// even if it is the same actor that lives in one and has a proxy of another: `unsubscribe(id: subscriber.id)`
+  /// ends all that have an equal id. When it returns, none of these is called by this hub any more. Does nothing
+  /// if it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
-  /// - Parameter subscriber: the actor, or any proxy of it.
+  /// - Parameter subscriber: the actor, or any proxy of it that the same system has made.
   /// - Complexity: O(*p*) in the hub's *p* protocols.
   public nonisolated func unsubscribe(_ subscriber: any DistributedActor) {
     // Not a generic method: the compiler would prefer the one for any object.
@@ -160,7 +162,7 @@ extension DelegateHub {
   }
 }
 
-extension DelegateRegistry {
+extension Subscribable where P: Sendable {
   /// Subscribes a distributed actor: a remote one is held strongly, a local one weakly.
   ///
   /// As ``DelegateHub/subscribe(_:to:priority:mailbox:on:fileID:line:)``.
@@ -183,7 +185,7 @@ extension DelegateRegistry {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> DelegateHub.Subscription {
     subscribe(
-      conforming(subscriber, to: P.self, "DelegateRegistry.subscribe(_:)", fileID, line),
+      conforming(subscriber, to: P.self, "Subscribable.subscribe(_:)", fileID, line),
       priority: priority, id: identity(of: subscriber), hold: hold(on: subscriber),
       mailbox: mailbox,
       on: executor, fileID: fileID, line: line)
@@ -209,14 +211,12 @@ func conforming<Subscriber: DistributedActor, P>(
     """)
 }
 
-/// What a hub knows a distributed actor by.
+/// What a hub knows a distributed actor by: ids of other kinds, and of other systems, may be equal to its own.
 ///
-/// Ids of other kinds, and of other systems, may be equal to the id of a remote actor, which is made elsewhere. A
-/// system that is no object is known by its type.
+/// A system that is no object is known by its type.
 func identity<Subscriber: DistributedActor>(
   of subscriber: Subscriber
 ) -> any Hashable & Sendable {
-  guard __isRemoteActor(subscriber) else { return subscriber.id }
   let system = subscriber.actorSystem
   let object = type(of: system) is AnyClass ? ObjectIdentifier(system as AnyObject) : nil
   return Identity(subscriber.id, in: object ?? ObjectIdentifier(Subscriber.ActorSystem.self))

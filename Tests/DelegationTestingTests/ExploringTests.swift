@@ -1,4 +1,6 @@
 import DelegationTesting
+import Dispatch
+import Foundation
 import Testing
 
 /// What a scenario comes to when all goes well, and what is tried.
@@ -55,6 +57,59 @@ struct ExploringTests {
     #expect(throws: ScheduleFailure.self) {
       try exploreSchedules(seeds: 0..<2000, strategy: .priorities, scenario)
     }
+  }
+
+  @Test("explorations on queues of their own hold up nobody, however many they are")
+  func offThePool() async throws {
+    // The last one lets the others go on. On threads of the pool it would have none.
+    let (entered, opened) = (Recorder<Void>(), DispatchSemaphore(value: 0))
+    let count = 4 * ProcessInfo.processInfo.activeProcessorCount
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<count {
+        group.addTask {
+          let queue = DispatchQueueExecutor(DispatchQueue(label: "exploring"))
+          _ = try await withTaskExecutorPreference(queue) {
+            try replaySchedule(seed: 0) { _ in
+              entered.record(())
+              #expect(opened.wait(timeout: .now() + 60) == .success)
+            }
+          }
+        }
+      }
+      group.addTask {
+        _ = await entered.events(atLeast: count)
+        for _ in 0..<count { opened.signal() }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// A number that is raised in two calls.
+  private actor Balance {
+    private(set) var amount = 0
+    private var seen: [Int: Int] = [:]
+    func look(for task: Int) { seen[task] = amount }
+    func raise(for task: Int) { amount = seen[task, default: 0] + 1 }
+  }
+
+  @Test("two calls of an actor with nothing between them are one visit", arguments: [false, true])
+  func oneVisit(yields: Bool) {
+    let found = Result {
+      try exploreSchedules(seeds: 0..<500) { _ in
+        let balance = Balance()
+        await withDiscardingTaskGroup { group in
+          for task in 0..<2 {
+            group.addTask {
+              await balance.look(for: task)
+              if yields { await Task.yield() }
+              await balance.raise(for: task)
+            }
+          }
+        }
+        if await balance.amount != 2 { throw Refusal() }
+      }
+    }
+    #expect(((try? found.get()) == nil) == yields)
   }
 
   private actor Log {

@@ -57,13 +57,13 @@ struct ReplayTests {
       }
       group.addTask {
         for _ in 0..<4 { await Task.yield() }
-        hub.unsubscribeAll(from: Listener.self)
+        hub[Listener.self].unsubscribeAll()
         history.record("all have ended")
         subscribe()
         await call(2)
       }
     }
-    hub.unsubscribeAll(from: Listener.self)
+    hub[Listener.self].unsubscribeAll()
     history.record("\(await hub.drain(within: .seconds(5)))")
     history.record("\(hub.statistics().counts)")
   }

@@ -18,7 +18,7 @@ public struct BooleanRule: Combiner {
   /// What an answer weighs: 2 if an absentee counts for half of it, because it takes more than half of those who
   /// answer; otherwise 1.
   @usableFromInline let weight: Int8
-  /// Whether its user has named a number of answers.
+  /// Whether its user has named how many have to give the answer that is counted.
   @usableFromInline let namesNumber: Bool
   // 32 bits each: a vote copies its rule several times.
   /// The weight of the counted answers that it still takes for the outcome.
@@ -31,10 +31,9 @@ public struct BooleanRule: Combiner {
   @inlinable
   init(
     _ outcome: Bool, ifSaid counted: Bool, by number: Int = 1, weighing weight: Int8 = 1,
-    ofAtLeast quorum: Int? = nil, namesNumber: Bool = false
+    ofAtLeast quorum: Int = 0, namesNumber: Bool = false
   ) {
-    self.namesNumber = namesNumber || quorum != nil
-    let quorum = quorum ?? 0
+    self.namesNumber = namesNumber
     // Not `precondition`: its message is not printed in release builds.
     if Swift.min(number, quorum) < 0 { Self.refuse(number, quorum: quorum) }
     (self.outcome, self.counted, self.weight) = (outcome, counted, weight)
@@ -96,8 +95,7 @@ public struct BooleanRule: Combiner {
   /// Once it has begun.
   func shortage(among count: Int) -> Int {
     let count = Self.clamped(count)
-    if !namesNumber { return 0 }
-    return spare < 0 ? Int(count &- spare) : needed > count ? Int(needed) : 0
+    return spare < 0 ? Int(count &- spare) : namesNumber && needed > count ? Int(needed) : 0
   }
 
   // A rule that asks for a number of answers is not true before the last one, so no outcome has to wait for more.

@@ -122,8 +122,10 @@ extension DelegateHub {
     /// The response that is counted; `nil` if the subscriber abstains.
     @usableFromInline let substitute: Response?
 
+    @inlinable init(substitute: Response?) { self.substitute = substitute }
+
     /// The combiner learns that the subscriber is absent, as if it were not there.
-    public static var abstains: Self { Self(substitute: nil) }
+    @inlinable public static var abstains: Self { Self(substitute: nil) }
 
     /// The combiner is given a response in the subscriber's place.
     ///
@@ -131,6 +133,7 @@ extension DelegateHub {
     ///
     /// - Parameter response: what to count.
     /// - Returns: the rule for absentees.
+    @inlinable
     public static func counts(as response: Response) -> Self { Self(substitute: response) }
 
     /// What is counted, in words.

@@ -26,12 +26,14 @@ final class Delivery: Sendable {
   let isElsewhere: Bool
   /// That of all its workers, which is higher than the default if a caller waits for what they deliver.
   private let priority: TaskPriority
+  /// In how many calls its first worker is nested, all of them on one stack.
+  private let depth: Int
   let state: Lock<State>
 
   /// Makes the hub's delivery, or that of another executor.
   init(
     _ nodes: consuming [SubscriptionNode], for core: HubCore, on other: (any TaskExecutor)? = nil,
-    priority: TaskPriority = Task.currentPriority
+    priority: TaskPriority = Task.currentPriority, depth: Int = 0
   ) {
     self.core = core
     isElsewhere = other != nil
@@ -40,6 +42,7 @@ final class Delivery: Sendable {
     executor = other ?? core.executor
     place = executor.map(Delegation.place)
     self.priority = priority
+    self.depth = depth
     state = Lock(State(work: WorkQueue(nodes)))
   }
 
@@ -189,7 +192,7 @@ extension Delivery {
     _ handle: Notification.Asynchronous, on node: SubscriptionNode, in call: CallKind,
     as present: inout Worker?
   ) async -> Notification.Fate {
-    let worker = present ?? Worker(for: core.number, caller: nil)
+    let worker = present ?? Worker(for: core.number, caller: nil, depth: depth)
     if present == nil { worker.task = HandlerContext.currentTask }
     present = worker
     guard node.mayHandle else { return .expired }
@@ -227,10 +230,34 @@ extension SubscriptionNode {
 
 extension HubCore: TopicOwner {
   /// Starts the delivery that a post has requested.
-  func startDelivery(of topic: Topic, priority: TaskPriority? = nil) {
+  ///
+  /// - Parameters:
+  ///   - topic: the topic.
+  ///   - priority: that of its workers; `nil` for the default.
+  ///   - caller: a caller that waits for it; the first worker begins in its place, if the hub has no executor.
+  func startDelivery(
+    of topic: Topic, priority: TaskPriority? = nil, inPlaceOf caller: Caller? = nil
+  ) {
+    if let caller, executor == nil,
+      #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    {
+      return startInPlace(topic, priority, caller.depth)
+    }
     Task.startDetached(on: executor, priority: priority) { [hub] in
       await Delivery(topic.beginDelivery(), for: self).work()
       withExtendedLifetime(hub) { self.end() }
+    }
+  }
+
+  /// As ``Question/startInPlace(_:)``.
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @inline(never)
+  private func startInPlace(_ topic: Topic, _ priority: TaskPriority?, _ depth: Int) {
+    for _ in 0..<1 {
+      Task<Void, any Error>.immediateDetached(priority: priority) { [hub] in
+        await Delivery(topic.beginDelivery(), for: self, depth: depth).work()
+        withExtendedLifetime(hub) { self.end() }
+      }
     }
   }
 

@@ -156,9 +156,10 @@ extension HandlerContext {
 /// bodies it is asked.
 ///
 /// It is cleared when the question is decided or done: then that handler goes on, and is not kept any more.
+@usableFromInline
 final class Caller: Sendable {
   private let contexts: Lock<[HandlerContext]>
-  /// The number of nested questions.
+  /// The number of nested calls.
   let depth: Int
 
   /// Whether it is nested in so few others that the stack is sure to be large enough.
@@ -178,7 +179,7 @@ final class Caller: Sendable {
 
   private init(_ contexts: [HandlerContext]) {
     self.contexts = Lock(contexts)
-    depth = (contexts.last?.worker.caller?.depth ?? 0) + 1
+    depth = (contexts.last?.worker.depth ?? 0) + 1
   }
 
   var awaiting: [HandlerContext] {

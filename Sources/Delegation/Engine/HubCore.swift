@@ -37,7 +37,7 @@ final class HubCore: @unchecked Sendable {
   /// Invariant: while a notification is pending or a handler runs, at least one worker is counted. A worker
   /// is counted from the moment it is requested. A subscription that waits in the delivery of its own executor is
   /// counted in place of a worker there: it may be ended while the executor stands still. A question that is sent
-  /// there stays counted.
+  /// there stays counted until its subscription ends.
   let workers = AwaitedCount()
   /// How many of these are not workers but the user's own closures, which delay a drain.
   let delays = Atomic<Int>(0)

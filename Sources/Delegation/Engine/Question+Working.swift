@@ -11,24 +11,52 @@ extension Question {
   private func startWorker(on executor: (any TaskExecutor)?, sent: Claim? = nil) {
     core.begin()
     let worker = Worker(for: core.number, caller: caller, only: sent != nil)
+    if let sent { sent.node.contents.withLock { $0.senders[key] = { self.returnSent(sent) } } }
     keep(executor.map { start(worker, on: $0, sent) } ?? start(worker, sent), of: worker)
   }
 
   private func start(
     _ worker: Worker, on executor: any TaskExecutor, _ sent: Claim?
   ) -> Task<Void, any Error> {
-    Task<Void, any Error>(executorPreference: executor) { await self.workApart(as: worker, sent) }
+    Task(executorPreference: executor, priority: priority) { await self.run(worker, sent) }
   }
 
   @inline(never)
   private func start(_ worker: Worker, _ sent: Claim?) -> Task<Void, any Error> {
-    Task<Void, any Error> { await self.workApart(as: worker, sent) }
+    Task(priority: priority) { await self.run(worker, sent) }
   }
 
+  /// Runs one worker, unless another one has taken what it is to ask.
+  ///
+  /// If the subscription of a claim that was sent to an executor ends before the worker is there, the caller takes the
+  /// claim, finds that there is nobody to ask, and counts the worker off.
+  ///
   /// Not inlined: its code would be there twice.
   @inline(never)
-  private func workApart(as worker: Worker, _ sent: Claim?) async {
+  func run(_ worker: Worker, _ sent: Claim?) async {
+    if let sent, !takeSent(sent) { return }
     await work(as: worker, sent: sent)
+  }
+
+  /// By which subscriptions know it.
+  private var key: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// Takes a claim that was sent to an executor.
+  ///
+  /// - Returns: whether nobody else has.
+  private func takeSent(_ claim: Claim) -> Bool {
+    claim.node.contents.withLock { $0.senders.removeValue(forKey: key) } != nil
+  }
+
+  /// Has the caller take a claim that was sent to an executor, as its subscription has ended; if the question is decided,
+  /// the caller has gone on, and only the worker is counted off.
+  private func returnSent(_ claim: Claim) {
+    let (isDecided, waiter) = state.withLock { state in
+      state.ended.append(claim)
+      return (state.isDecided, state.waiter.take())
+    }
+    waiter?.resume(true)
+    if isDecided, takeSent(claim) { core.end() }
   }
 
   /// Starts a task that prefers no executor.
@@ -41,7 +69,7 @@ extension Question {
   func startInPlace(_ worker: Worker) -> Task<Void, any Error> {
     var task: Task<Void, any Error>?
     for _ in 0..<1 {
-      task = Task<Void, any Error>.immediate { await self.work(as: worker, isInPlace: true) }
+      task = .immediate(priority: priority) { await self.work(as: worker, isInPlace: true) }
     }
     guard let task else { fatalError("Delegation: a worker was not started") }
     return task
@@ -101,7 +129,7 @@ extension Question {
     while true {
       var answer = Answer<Response, Failure>.absence
       if beginHandler(of: claim.node, by: worker) { answer = await ask(claim.node) }
-      if worker.callEnd == .unasked {
+      if !worker.isAsked {
         if follow(&claim, by: worker) {
           if claim.isCounted { continue }
           return claim
@@ -118,11 +146,12 @@ extension Question {
   /// Notes that a worker begins with a subscription's handler, unless it was terminated.
   @usableFromInline
   func beginHandler(of node: SubscriptionNode, by worker: Worker) -> Bool {
-    if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     guard node.mayBegin() else {
       worker.note(.unasked)
       return false
     }
+    // Only now: what has ended may be in the caller's task, which is not to be cancelled.
+    if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
     worker.begin(node)
     return true
   }
@@ -155,6 +184,8 @@ extension Question {
   private func askElsewhere(_ claim: Claim) -> Claim? {
     guard claim.node.isReached(by: admits, endingIn: call) else { return beginSent(claim) }
     startWorker(on: claim.node.executor ?? core.executor, sent: claim)
+    // It may have ended before it knew of the question; the claim is taken once, even if this is the second call.
+    if !claim.node.isOpen { returnSent(claim) }
     return nil
   }
 

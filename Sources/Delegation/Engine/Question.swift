@@ -46,6 +46,8 @@ class Question: @unchecked Sendable {
     var workers: [(worker: Worker, task: Task<Void, any Error>)?] = []
     /// The inputs that came while another worker counted.
     var queue: [Input] = []
+    /// The claims that were sent to executors, and whose subscriptions have ended since: the caller takes them.
+    var ended: [Claim] = []
     /// The caller, once it waits.
     var waiter: Waiter?
     /// Whether the deadline has come before it was decided.
@@ -67,6 +69,8 @@ class Question: @unchecked Sendable {
   let deadline: Deadline?
   /// Whether there is one: a look at the deadline itself copies it.
   let hasDeadline: Bool
+  /// That of the caller when it asks, for each worker's task: one without would not inherit what the caller was raised to.
+  let priority = Task.currentPriority
   /// The handler that awaits the question.
   let caller: Caller
   let state: Lock<State>
@@ -145,19 +149,22 @@ class Question: @unchecked Sendable {
   /// Whether it is decided.
   var isDecided: Bool { state.withLock { $0.isDecided } }
 
-  /// Waits until it is decided, or for a deadline.
+  /// Waits until it is decided, or for a deadline; meanwhile takes claims whose subscriptions have ended.
   ///
-  /// For the caller.
+  /// For the caller: the handler of an heir has its task-locals, and not those of the task that ended the subscription.
   private func wait(until deadline: Deadline?) async {
-    let waiter = Waiter()
-    let isDecided = state.withLock { state in
-      state.waiter = waiter
-      return state.isDecided
+    while true {
+      let waiter = Waiter()
+      let (isOver, ended) = state.withLock { state in
+        state.waiter = waiter
+        return (state.isDecided, exchange(&state.ended, with: []))
+      }
+      for claim in ended { await run(.init(for: core.number, caller: caller, only: true), claim) }
+      if isOver { return }
+      let cancelAlarm = deadline?.schedule { waiter.resume(false) }
+      defer { cancelAlarm?() }
+      if await !waiter.wait() || isDecided { return }
     }
-    if isDecided { return }
-    let cancelAlarm = deadline?.schedule { waiter.resume(false) }
-    defer { cancelAlarm?() }
-    _ = await waiter.wait()
   }
 
   /// Counts those that have not answered, if the deadline has come: its alarm may have to wait for a thread.
@@ -165,7 +172,7 @@ class Question: @unchecked Sendable {
   /// Called before an answer is counted, so that one that comes after the deadline is late.
   @inline(never)
   func expireIfDue() {
-    if let deadline, deadline.hasCome, !isDecided { countLate() }
+    if let time = deadline?.time, core.deadlines.now() >= time, !isDecided { countLate() }
   }
 
   /// Counts those that have not answered at the deadline; if nobody had time to answer, nobody is noted to be late.

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// One task that runs handlers one after another: which of its calls is running, and how that ends.
 ///
@@ -7,7 +7,7 @@ internal import Synchronization
 /// The tasks that handlers start keep it as long as they live. So it keeps neither the question, nor
 /// subscriptions, nor the hub.
 ///
-/// `@unchecked Sendable`: `callEnd` and `failure` are used only in the task that runs its handlers.
+/// `@unchecked Sendable`: `failure` is used only in the task that runs its handlers.
 @usableFromInline
 final class Worker: @unchecked Sendable {
   /// The number of its hub, which it does not keep.
@@ -32,12 +32,16 @@ final class Worker: @unchecked Sendable {
   /// Written before the first of them begins. For a question it is 0: to find the task takes 200 instructions.
   @exclusivity(unchecked)
   var task: UInt64?
+  /// In how many calls its handlers are nested, each of which may have begun in its caller's place.
+  let depth: Int
   /// Whether it asks only one subscription, which has an executor of its own.
   let isSingle: Bool
-  /// How its call of a question's handler ends, as far as the handler has told.
-  @exclusivity(unchecked)
+  /// How its call of a question's handler ends, as far as is known: `unasked` as well while an interceptor, or an actor
+  /// that is busy, keeps the handler from beginning.
+  ///
+  /// A ``CallEnd``, as a number: as such it would be made at each look. Only the worker writes it.
   @usableFromInline
-  private(set) var callEnd = CallEnd.answered
+  let callEnd = Atomic(CallEnd.answered.rawValue)
   /// Whether it has left the place of the subscription that it asked last to one that has an executor.
   @exclusivity(unchecked)
   @usableFromInline
@@ -53,8 +57,9 @@ final class Worker: @unchecked Sendable {
   /// Whether the pending notifications of a mailbox wait for its handlers.
   var isAttending: Bool { caller == nil }
 
-  init(for hub: Int, caller: Caller?, only isSingle: Bool = false) {
+  init(for hub: Int, caller: Caller?, only isSingle: Bool = false, depth: Int = 0) {
     (self.hub, self.caller, self.isSingle) = (hub, caller, isSingle)
+    self.depth = caller?.depth ?? depth
   }
 
   /// Notes that a handler of a subscription begins.
@@ -92,25 +97,26 @@ final class Worker: @unchecked Sendable {
   }
 
   /// Notes how its call of a question's handler ends, if the subscriber does not answer.
-  func note(_ end: CallEnd) { callEnd = end }
+  func note(_ end: CallEnd) { callEnd.store(end.rawValue, ordering: .relaxed) }
+
+  /// Whether it calls somebody, as far as is known.
+  @inlinable var isAsked: Bool { callEnd.load(ordering: .relaxed) != CallEnd.unasked.rawValue }
 
   /// Whether its handler has told nothing else than that it has answered.
-  var hasAnswered: Bool { callEnd == .answered }
+  var hasAnswered: Bool { callEnd.load(ordering: .relaxed) == CallEnd.answered.rawValue }
 
   /// How its call ends, and what its handler threw, if that is to be told; the next call has neither.
   func takeEnd(isCancelled: Bool) -> (end: CallEnd, failure: (any Error)?) {
     if hasAnswered { return (isCancelled ? .abandoned : .answered, nil) }
-    defer {
-      callEnd = .answered
-      failure = nil
-    }
-    return (callEnd, callEnd == .failed && isTold ? failure : nil)
+    defer { failure = nil }
+    let end = CallEnd(rawValue: callEnd.exchange(0, ordering: .relaxed)) ?? .answered
+    return (end, end == .failed && isTold ? failure : nil)
   }
 
   /// The fate of a notification whose handler has returned, unless the handler has told that it called nobody.
   func takeFate(_ fate: Notification.Fate) -> Notification.Fate {
     if hasAnswered { return fate }
-    callEnd = .answered
+    note(.answered)
     return .expired
   }
 
@@ -118,7 +124,7 @@ final class Worker: @unchecked Sendable {
   ///
   /// If the task was cancelled, it does not count as a failure, and is not told.
   fileprivate func note(_ failure: any Error, isTold: Bool) {
-    callEnd = Task.isCancelled ? .abandoned : .failed
+    note(Task.isCancelled ? .abandoned : .failed)
     (self.failure, self.isTold) = (failure, isTold)
   }
 
@@ -169,7 +175,7 @@ final class Worker: @unchecked Sendable {
           _ = place
           return await handler(node)
         }
-        let isAsked = callEnd != .unasked
+        let isAsked = isAsked
         end(node, in: call, isCancelled: Task.isCancelled)
         if isAsked { return result }
       }
@@ -189,9 +195,9 @@ final class Worker: @unchecked Sendable {
 }
 
 extension HandlerContext {
-  /// Notes that the handler has called nobody, in the task of its worker.
+  /// Notes in the task of a worker how its call ends, as far as is known.
   @usableFromInline
-  static func noteUnasked() { binding.wrappedValue?.worker.note(.unasked) }
+  static func note(_ end: CallEnd) { binding.wrappedValue?.worker.note(end) }
 }
 
 /// What the handler of a question tells of its call, in the task of its worker.

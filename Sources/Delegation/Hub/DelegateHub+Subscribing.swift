@@ -45,7 +45,7 @@ extension DelegateHub {
   ///     all of them wait.
   ///   - executor: where its handlers run; by default that is the hub's choice. A new executor does
   ///     not take over what was sent to an old one that does not run it. A question waits for what it
-  ///     has sent there, even if the subscription ends: give a deadline. Each question that returns at
+  ///     has sent there, until the subscription ends: give a deadline. Each question that returns at
   ///     its deadline leaves about 2 kB with an executor that stands still.
   ///   - fileID: the source file that subscribes, for diagnostics.
   ///   - line: the line that subscribes.
@@ -88,7 +88,8 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to at least one of the protocols.
-  ///   - protocols: the protocols, as `RoomRule.self`.
+  ///   - first: the first protocol, as `RoomRule.self`.
+  ///   - rest: the others.
   ///   - priority: higher is asked and served first.
   ///   - id: identifies the subscriber, instead of the object itself.
   ///   - hold: whether the hub keeps the subscriber alive.
@@ -99,8 +100,8 @@ extension DelegateHub {
   /// - Returns: the subscriptions, in the order of the protocols, which need not be kept.
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
-  public nonisolated func subscribe<S: AnyObject & Sendable, each P: Sendable>(
-    _ subscriber: S, toEachOf protocols: repeat (each P).Type, priority: Int? = nil,
+  public nonisolated func subscribe<S: AnyObject & Sendable, P: Sendable, each Q: Sendable>(
+    _ subscriber: S, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
     id: (any Hashable & Sendable)? = nil, hold: Hold? = nil,
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -116,7 +117,8 @@ extension DelegateHub {
       subscriptions.append(
         self.add(conforming, to: type, options, priority: priority, at: (fileID, line)))
     }
-    repeat add(to: each protocols)
+    add(to: first)
+    repeat add(to: each rest)
     if subscriptions.isEmpty {
       fatalError(
         """

@@ -1,24 +1,8 @@
-/// How subscriptions are ended by the subscriber, its id or the protocol.
+/// How subscriptions to all protocols are ended, by the subscriber or its id.
 extension DelegateHub {
-  /// Ends an object's subscription to a protocol.
-  ///
-  /// When it returns, no call of that protocol starts on the object any more, as with
-  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed. If another object has taken its id, a
-  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:within:)`` waits for that.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Parameters:
-  ///   - subscriber: the object that subscribed.
-  ///   - protocol: the protocol.
-  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public nonisolated func unsubscribe<P>(_ subscriber: P, from protocol: P.Type) {
-    core.topics.find(ObjectIdentifier(`protocol`))?.terminate(Self.object(of: subscriber))
-  }
-
   /// Ends all subscriptions of an object.
   ///
-  /// When it returns, no call of this hub starts on the object any more, as with ``unsubscribe(_:from:)``. Does nothing if
+  /// When it returns, no call of this hub starts on the object any more, as with ``Subscription/cancel()``. Does nothing if
   /// it is not subscribed.
   ///
   /// **Isolation.** Works from any thread, from every handler and from the object's own `deinit`.
@@ -81,7 +65,7 @@ extension DelegateHub {
   /// Ends all subscriptions that were made with an id.
   ///
   /// When it returns, no call of this hub starts on those subscribers any more, as with
-  /// ``unsubscribe(_:from:)``. Does nothing if there are none.
+  /// ``Subscription/cancel()``. Does nothing if there are none.
   ///
   /// **Isolation.** Works from any thread, from every handler and from `deinit`; in an object's `deinit` unsubscribe the
   /// object, for another one may have its id by then. The ids are compared on the caller's thread, under no lock.
@@ -91,19 +75,6 @@ extension DelegateHub {
   public nonisolated func unsubscribe(id: some Hashable & Sendable) {
     let identity = Identity(id)
     for topic in core.topics.all { topic.terminate(identifiedBy: identity) }
-  }
-
-  /// Ends all subscriptions to a protocol.
-  ///
-  /// When it returns, no call of that protocol starts on the former subscribers, as with
-  /// ``unsubscribe(_:from:)``.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Parameter protocol: the protocol.
-  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public nonisolated func unsubscribeAll<P>(from protocol: P.Type) {
-    core.topics.find(ObjectIdentifier(`protocol`))?.terminateAll()
   }
 }
 

@@ -6,11 +6,52 @@
 /// ```swift
 /// worker.observers.subscribe(audit)
 /// ```
-public struct DelegateRegistry<P: Sendable>: Sendable {
+public struct DelegateRegistry<P>: Sendable, Subscribable {
   let hub: DelegateHub
   /// The protocol of the subscriptions: `P`, or the first one if `P` is a further protocol.
   let base: Any.Type
 
+  /// Itself.
+  public var registry: DelegateRegistry<P> { self }
+
+  func add(
+    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at line: SubscribeSite.Line
+  ) -> DelegateHub.Subscription {
+    if base == P.self {
+      return hub.add(subscriber, to: P.self, options, priority: priority, at: line)
+    }
+    func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
+      guard let conforming = subscriber as? Base else {
+        fatalError(
+          """
+          DelegateRegistry.subscribe(_:) at \(line.file):\(line.line): \
+          \(Swift.type(of: subscriber as Any)) does not conform to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
+          to both.
+          """)
+      }
+      return hub.add(conforming, to: type, options, priority: priority, at: line)
+    }
+    return _openExistential(base, do: add)
+  }
+
+  fileprivate var topic: Topic? { hub.core.topics.find(ObjectIdentifier(base)) }
+}
+
+/// Where objects, closures and streams subscribe to one protocol: the owner's ``Delegates``, as `hub[P.self]`, the
+/// ``DelegateRegistry`` that it gives away, and whatever of yours has one.
+///
+/// ```swift
+/// hub[WorkerObserver.self].subscribe(audit)
+/// worker.observers.subscribe(audit)  // by the registry that the worker gives away
+/// ```
+public protocol Subscribable<P>: Sendable {
+  /// The protocol.
+  associatedtype P
+  /// The registry, which does it.
+  var registry: DelegateRegistry<P> { get }
+}
+
+extension Subscribable where P: Sendable {
   /// Subscribes an object.
   ///
   /// As ``DelegateHub/subscribe(_:to:priority:id:hold:mailbox:on:fileID:line:)``.
@@ -38,38 +79,22 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
     let options = SubscriptionOptions(
       of: subscriber as AnyObject, id: id.map { Identity($0) }, hold: hold, policy: mailbox,
       executor: handlerExecutor(for: executor))
-    return add(subscriber, options, priority: priority, at: (fileID, line))
+    return registry.add(subscriber, options, priority: priority, at: (fileID, line))
   }
+}
 
-  func add(
-    _ subscriber: P, _ options: SubscriptionOptions?, priority: Int?, at line: SubscribeSite.Line
-  ) -> DelegateHub.Subscription {
-    if base == P.self {
-      return hub.add(subscriber, to: P.self, options, priority: priority, at: line)
-    }
-    func add<Base>(to type: Base.Type) -> DelegateHub.Subscription {
-      guard let conforming = subscriber as? Base else {
-        fatalError(
-          """
-          DelegateRegistry.subscribe(_:) at \(line.file):\(line.line): \
-          \(Swift.type(of: subscriber as Any)) does not conform to \(type), which this registry subscribes to; \(P.self) is optional beside it. Let it conform \
-          to both.
-          """)
-      }
-      return hub.add(conforming, to: type, options, priority: priority, at: line)
-    }
-    return _openExistential(base, do: add)
-  }
-
-  private var topic: Topic? { hub.core.topics.find(ObjectIdentifier(base)) }
-
+extension Subscribable {
   /// Ends an object's subscription.
   ///
-  /// As ``DelegateHub/unsubscribe(_:from:)``.
+  /// When it returns, no call of the protocol starts on the object any more, as with
+  /// ``DelegateHub/Subscription/cancel()``. Does nothing if it is not subscribed. If another object has taken its id, a
+  /// notification that a worker had taken for it before may still start: ``unsubscribeAndWait(_:within:)`` waits for that.
+  ///
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(_ subscriber: P) { topic?.terminate(DelegateHub.object(of: subscriber)) }
+  public func unsubscribe(_ subscriber: P) { registry.topic?.terminate(DelegateHub.object(of: subscriber)) }
 
   /// Ends an object's subscription and waits until none of its handlers is running, or a deadline comes.
   ///
@@ -84,9 +109,9 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   public func unsubscribeAndWait(
     _ subscriber: P, within duration: Duration? = nil
   ) async -> DelegateHub.Leftovers {
-    let topics = [topic].compactMap(\.self)
+    let topics = [registry.topic].compactMap(\.self)
     return await .init(
-      of: hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
+      of: registry.hub.end(DelegateHub.object(of: subscriber), in: topics), within: duration)
   }
 
   /// Ends the subscription that was made with an id.
@@ -96,13 +121,15 @@ public struct DelegateRegistry<P: Sendable>: Sendable {
   /// - Parameter id: the id that was given to `subscribe`.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
   public func unsubscribe(id: some Hashable & Sendable) {
-    topic?.terminate(identifiedBy: Identity(id))
+    registry.topic?.terminate(identifiedBy: Identity(id))
   }
 
   /// Ends all subscriptions to the protocol.
   ///
-  /// As ``DelegateHub/unsubscribeAll(from:)``.
+  /// When it returns, no call of the protocol starts on the former subscribers.
+  ///
+  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
   ///
   /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func unsubscribeAll() { topic?.terminateAll() }
+  public func unsubscribeAll() { registry.topic?.terminateAll() }
 }

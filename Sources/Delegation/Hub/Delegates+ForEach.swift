@@ -99,7 +99,7 @@ extension Delegates {
           return worker.outcome
         }
       }
-      if result == nil { HandlerContext.noteUnasked() }
+      if result == nil { HandlerContext.note(.unasked) }
       return result ?? .success(())
     }
   }
@@ -111,7 +111,7 @@ extension SubscriptionNode {
     in recipients: Recipients<P>, _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
     guard isOpen, let subscriber = subscriber(in: recipients, for: .forEach) else {
-      HandlerContext.noteUnasked()
+      HandlerContext.note(.unasked)
       return .success(())
     }
     if hasExecutor { stopAtExecutor() }

@@ -17,7 +17,7 @@
 /// A call reaches the objects that were subscribed when it was made. Each call may be made from every handler. All
 /// copies share the hub.
 @frozen
-public struct Delegates<P>: Sendable {
+public struct Delegates<P>: Sendable, Subscribable {
   /// The hub that the subscribers are subscribed to.
   public let hub: DelegateHub
 
@@ -57,6 +57,13 @@ public struct Delegates<P>: Sendable {
   /// - Complexity: O(1).
   public func conforming<Narrower: Sendable>(to protocol: Narrower.Type) -> Delegates<Narrower> {
     Delegates<Narrower>(hub: hub, recipients: recipients.conforming(to: `protocol`))
+  }
+
+  /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
+  ///
+  /// - Complexity: O(1).
+  public var registry: DelegateRegistry<P> {
+    DelegateRegistry(hub: hub, base: recipients.base)
   }
 
   // MARK: Looking in
@@ -142,28 +149,6 @@ public struct Delegates<P>: Sendable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public func finish() { hub.core.topics.find(recipients.base, owner: hub.core).finish() }
-
-  /// Ends the subscriptions to the protocol that were made with an id.
-  ///
-  /// When it returns, no call of the protocol starts on those subscribers, as with ``DelegateHub/Subscription/cancel()``.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`. The ids are compared on the caller's
-  /// thread, under no lock.
-  ///
-  /// - Parameter id: the id that was given to `subscribe`.
-  /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(id: some Hashable & Sendable) {
-    topic?.terminate(identifiedBy: Identity(id))
-  }
-
-  /// Ends all subscriptions to the protocol.
-  ///
-  /// When it returns, no call of the protocol starts on the former subscribers.
-  ///
-  /// **Isolation.** Works from any thread, from every handler and from `deinit`.
-  ///
-  /// - Complexity: O(*n* log *n*) in the protocol's *n* subscriptions.
-  public func unsubscribeAll() { topic?.terminateAll() }
 }
 
 extension Delegates where P: Sendable {
@@ -198,13 +183,6 @@ extension Delegates where P: Sendable {
       hub.core.topics.find(`protocol`, owner: hub.core).update { $0.keep(count) }
     }
   }
-
-  /// What to give away: it can subscribe and unsubscribe, and neither call nor list subscribers.
-  ///
-  /// - Complexity: O(1).
-  public var registry: DelegateRegistry<P> {
-    DelegateRegistry(hub: hub, base: recipients.base)
-  }
 }
 
 extension DelegateHub {
@@ -228,17 +206,27 @@ extension DelegateHub {
     /// Looks at the protocol, and waits for it to change.
     public struct AsyncIterator: AsyncIteratorProtocol {
       fileprivate let topic: Topic
-      fileprivate var wakes: AsyncStream<Void>.AsyncIterator
       fileprivate var last: Bool?
 
       /// The next value; `nil` once the hub is released, or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Bool? {
-        while await wakes.next(isolation: actor) != nil {
-          let present = topic.state.withLock { $0.isWanted }
-          if present != last {
-            last = present
+        while !Task.isCancelled {
+          let (waiter, last) = (Waiter(), last)
+          let (present, isOver) = topic.state.withLock { index in
+            if index.isWanted == last { index.watchers?.append(waiter) }
+            return (index.isWanted, index.watchers == nil)
+          }
+          if present != last, !isOver || last != nil {
+            self.last = present
             return present
           }
+          if isOver { break }
+          let isWoken = await withTaskCancellationHandler {
+            await waiter.wait()
+          } onCancel: {
+            waiter.resume(false)
+          }
+          if !isWoken { topic.state.withLock { $0.watchers?.removeAll { $0 === waiter } } }
         }
         return nil
       }
@@ -246,22 +234,7 @@ extension DelegateHub {
 
     /// Begins with the present value.
     public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(topic: topic, wakes: topic.watch().makeAsyncIterator())
-    }
-  }
-}
-
-extension Topic {
-  /// A stream that wakes at once, when the first one subscribes or the last one ends, and ends with the hub.
-  fileprivate func watch() -> AsyncStream<Void> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { wake in
-      guard let number = state.withLock({ $0.addWatcher(wake) }) else { return wake.finish() }
-      wake.onTermination = { _ in
-        _ = self.state.withLock { index in
-          index.watchers?.firstIndex { $0.number == number }.map { index.watchers?.remove(at: $0) }
-        }
-      }
-      wake.yield()
+      AsyncIterator(topic: topic)
     }
   }
 }

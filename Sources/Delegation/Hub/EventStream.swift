@@ -1,6 +1,6 @@
 /// The events of one subscription, for a loop that takes them itself.
 ///
-/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)`` makes it.
+/// ``Subscribable/stream(id:priority:mailbox:fileID:line:)`` makes it.
 ///
 /// What is posted waits in the subscription's mailbox, and nowhere else, until a loop takes it. An event is *handled*
 /// when the loop asks for the next one, or when its iterator is released, as it is after a `break`. Until then
@@ -118,7 +118,7 @@ public struct EventStream<Event: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-extension DelegateRegistry {
+extension Subscribable {
   /// Subscribes, and gives the events that are posted from now on as a stream.
   ///
   /// It subscribes at once: what is posted after this call is in the stream, even if nobody loops over it yet. So make it
@@ -154,7 +154,7 @@ extension DelegateRegistry {
     let options = SubscriptionOptions(
       of: source, id: id.map { Identity($0) }, policy: mailbox, loop: source.loop)
     source.open(
-      add(source, options, priority: priority, at: (fileID, line)))
+      registry.add(source, options, priority: priority, at: (fileID, line)))
     return EventStream(source: source)
   }
 
@@ -198,9 +198,12 @@ final class StreamTurn {
   private let source: AnyObject
   private let worker: Worker
   /// The number of what it has in hand, unless another iterator has gone on.
+  @exclusivity(unchecked)
   private var number: Int?
   /// The task in whose body the event is, and the handler that owned it when that began.
+  @exclusivity(unchecked)
   private var task: UInt64?
+  @exclusivity(unchecked)
   private var owner: HandlerContext?
 
   init(_ loop: StreamLoop, of node: SubscriptionNode, keeping source: AnyObject) {

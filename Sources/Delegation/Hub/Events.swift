@@ -26,7 +26,7 @@ extension Delegates {
   }
 }
 
-extension DelegateRegistry {
+extension Subscribable {
   /// Calls a closure with each event, until the subscription is cancelled.
   ///
   /// When it returns, every event that is posted later reaches the closure. The hub keeps the closure. It may belong to
@@ -203,7 +203,7 @@ extension SetOnce where Object == SubscriptionNode {
     guard let node = load(), let handler = HandlerContext.bound, handler.isHandler(of: node),
       handler.isRunning
     else { return }
-    HandlerContext.noteUnasked()
+    HandlerContext.note(.unasked)
   }
 
   fileprivate func open(_ subscription: DelegateHub.Subscription) -> DelegateHub.Subscription {

@@ -45,7 +45,7 @@ struct AwaitedCount: ~Copyable, Sendable {
       limit.store(waiters.limit, ordering: .sequentiallyConsistent)
       return fulfilled
     }
-    for waiter in fulfilled { waiter.resume(true) }
+    for (waiter, _) in fulfilled { waiter.resume(true) }
   }
 
   /// Whether a task waits.
@@ -65,7 +65,9 @@ struct WaitList: Sendable {
     case recount
   }
 
-  private var waiters: [(waiter: Waiter, limit: Int)] = []
+  typealias Entry = (waiter: Waiter, limit: Int)
+
+  private var waiters: [Entry] = []
 
   /// The highest count at which one of them may be resumed, or a higher one if that one was removed; -1 if there is none.
   private(set) var limit = -1
@@ -109,13 +111,17 @@ struct WaitList: Sendable {
   /// higher one errs towards waiting. The end of the one, and the wait of the other, check again.
   ///
   /// - Complexity: O(1) if the count is above the limit, else O(*n*) in the number of waiters.
-  mutating func takeFulfilled(at value: () -> Int) -> [Waiter] {
+  mutating func takeFulfilled(at value: () -> Int) -> [Entry] {
     let before = value()
     guard before <= limit else { return [] }
     recount()
     let count = max(before, value())
     let first = waiters.partition { count <= $0.limit }
-    let fulfilled = waiters[first...].map { $0.waiter }
+    if first == 0 {
+      defer { self = WaitList() }
+      return waiters
+    }
+    let fulfilled = Array(waiters[first...])
     waiters.removeSubrange(first...)
     setLimit()
     return fulfilled

@@ -48,7 +48,8 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - subscriber: the subscriber as a value of the protocol's type.
   ///   - object: the same subscriber as an object.
-  init<P>(_ subscriber: P, object: AnyObject) {
+  init<P>(_ subscriber: borrowing P, object: borrowing AnyObject) {
+    let object = copy object
     self.object = object
     identity = ObjectIdentifier(object)
     // The image of one that stands for another object would not tell that this has died.
@@ -111,7 +112,7 @@ struct WeakReference: ~Copyable, @unchecked Sendable {
   static func cast<P>(_ object: AnyObject?) -> P? { object.map { $0 as! P } }
 
   /// The words of a value; `nil` if it has not one or two of them.
-  private static func words<P>(of subscriber: P) -> Words? {
+  private static func words<P>(of subscriber: borrowing P) -> Words? {
     let word = MemoryLayout<UnsafeRawPointer>.size
     let (size, alignment) = (MemoryLayout<P>.size, MemoryLayout<P>.alignment)
     guard size == word || size == 2 * word, alignment == word else { return nil }

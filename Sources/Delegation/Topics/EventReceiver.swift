@@ -1,8 +1,8 @@
 /// Something that receives events: what ``Events`` calls.
 ///
 /// An object can conform to it and subscribe as to any protocol. Closures and streams need no type of their own:
-/// ``DelegateRegistry/observe(priority:id:mailbox:on:fileID:line:_:)`` and
-/// ``DelegateRegistry/stream(id:priority:mailbox:fileID:line:)``.
+/// ``Subscribable/observe(priority:id:mailbox:on:fileID:line:_:)`` and
+/// ``Subscribable/stream(id:priority:mailbox:fileID:line:)``.
 public protocol EventReceiver<Event>: AnyObject, Sendable {
   /// What it receives.
   associatedtype Event: Sendable

@@ -32,8 +32,8 @@ extension DelegateHub {
     /// How long the handler had been running, by the hub's clock, if the kind is ``Kind/late``, ``Kind/slow`` or
     /// ``Kind/failed``; otherwise `nil`.
     ///
-    /// Of one that is late it counts from the question, or from its turn; `nil` if the subscriber had not been asked,
-    /// because its executor was busy. Of one that failed it is known only if ``Configuration/slowAfter`` is set: a
+    /// Of one that is late it counts from the question, or from its turn; `nil` if the handler had not begun, because its
+    /// executor or the closure's actor was busy, or an interceptor had not called it. Of one that failed it is known only if ``Configuration/slowAfter`` is set: a
     /// handler is not measured otherwise.
     public internal(set) var duration: Duration?
     /// The subscription, with which you can remove the subscriber; of ``Kind/tooFew`` it is nobody's, and has ended.

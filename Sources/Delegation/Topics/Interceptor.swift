@@ -69,7 +69,7 @@ extension DelegateHub {
     public let subscription: Subscription
     /// How long it has been since the notification was posted, by the hub's clock; `nil` for a question.
     public let waited: Duration?
-    private let identity: Identity?
+    let identity: Identity?
 
     init(_ call: CallKind, on node: SubscriptionNode, waited: Duration? = nil) {
       self.call = call
@@ -90,8 +90,8 @@ extension DelegateHub {
   public enum HandlerOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The handler returned.
     case returned
-    /// The handler was not called: an interceptor did not call `next`, the subscriber had died, its subscription had
-    /// ended, or the outcome was fixed.
+    /// The handler was not called: an interceptor did not call `next`, the subscriber had died or does not conform to what
+    /// `conforming(to:)` names, its subscription had ended, or the outcome was fixed.
     case notCalled
     /// The handler threw an error.
     case threw(any Error)

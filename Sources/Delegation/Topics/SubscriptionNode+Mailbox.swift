@@ -22,18 +22,20 @@ extension SubscriptionNode {
   /// subscribes, and that one for this lock. The pieces are released after the last of them, which takes longer than to
   /// post: there would always be one more.
   func touch<Result: Sendable>(_ body: (inout Contents, Int?) -> Result) -> Result {
-    var pieces: [Mailbox.Remains] = []
+    var (pieces, id) = ([Mailbox.Remains](), Identity?.none)
     while true {
       let (result, piece) = contents.withLock { contents -> (Result?, Mailbox.Remains?) in
         var published = published(to: contents.mailbox)
         let mustDrop = contents.mailbox.mustDrop(published: published)
+        // Read here: it may end before what was dropped is told.
+        if mustDrop { id = contents.options?.id }
         let piece = mustDrop ? drop(from: &contents.mailbox, &published) : nil
         if piece?.count == Mailbox.mostDroppedAtOnce { return (nil, piece) }
         return (body(&contents, published), piece)
       }
       if let piece { pieces.append(piece) }
       guard let result else { continue }
-      if !pieces.isEmpty { release(pieces) }
+      if !pieces.isEmpty { release(pieces, of: id) }
       return result
     }
   }
@@ -51,11 +53,11 @@ extension SubscriptionNode {
 
   /// Passes the receipts of what was dropped, and reports that; not inlined, either.
   @inline(never)
-  private func release(_ pieces: [Mailbox.Remains]) {
-    var last: Notification.Content?
-    for piece in pieces { last = piece.passReceipts(by: reference) }
+  private func release(_ pieces: [Mailbox.Remains], of id: Identity?) {
+    var last: TaskLocalPropagation.Context?
+    for piece in pieces { last = piece.passReceipts(by: reference)?.context }
     let dropped = contents.withLock { $0.mailbox.takeUnreportedDrops() }
-    if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last?.context) }
+    if dropped > 0 { report(.dropped, in: .notify, dropped: dropped, context: last, with: id) }
   }
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
@@ -165,6 +167,11 @@ extension SubscriptionNode {
 extension SubscriptionNode {
   /// Keeps its limit for what it has taken over, and requests a worker if anything is pending and may be taken.
   func resume() {
+    // The loops of a stream take it without a worker.
+    if state.load(ordering: .relaxed) & Bits.stream != 0 {
+      if case .wake(let waiter) = attend(at: nil) { waiter?.resume(true) }
+      return
+    }
     let mustRequest = touch { contents, published in
       guard let published, contents.mailbox.termination == nil else { return false }
       return contents.mailbox.hasMore(published) && !contents.mailbox.flags.contains(.following)

@@ -86,6 +86,8 @@ final class SubscriptionNode: Sendable {
     ///
     /// Empty, or one: of an optional the runtime would look up the type.
     var corrections: [QuestionAccount] = []
+    /// What tells each question that waits for its executor that it has ended.
+    var senders: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
   init(
@@ -227,6 +229,7 @@ final class SubscriptionNode: Sendable {
     wake(options?.loop)
     // The executor may be busy, suspended or gone.
     if wasQueued { topic.owner?.end() }
+    if hasExecutor { for tell in contents.withLock({ $0.senders }).values { tell() } }
     if termination == .expired, call != nil || isMissed, options?.isKept != true {
       reportIfUnheard(in: call ?? .notify, id: options?.id)
     }
@@ -247,11 +250,7 @@ final class SubscriptionNode: Sendable {
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
       guard !isBusy, contents.mailbox.hasEnded else { return nil }
-      var questions = questions(&contents)
-      // A call that has just begun finds that it must not.
-      questions.answering = 0
-      let account = (contents.mailbox.account(published: 0), questions)
-      return (account, contents.options?.loop, contents.options != nil)
+      return (lastAccount(&contents), contents.options?.loop, contents.options != nil)
     }
     guard let rest else { return }
     // After a take-over this may come before the termination is finished, which finds no loop then.
@@ -259,6 +258,33 @@ final class SubscriptionNode: Sendable {
     topic.state.withLock { $0.finish(self, with: rest.account) }
     // A subscriber that the hub has kept: its `deinit` may take its time, and a question or a delivery goes on from here.
     if rest.hasOptions { topic.owner.map { $0.releaseOptions(of: self) } ?? releaseOptions() }
+  }
+
+  /// Finishes a cancellation that has begun, if nothing waits or runs.
+  ///
+  /// Called under the topic's lock.
+  ///
+  /// - Parameter end: how many notifications have been posted.
+  /// - Returns: its account, and what is to be released outside the lock; `nil` if something waits or runs.
+  func finishIfIdle(
+    at end: Int
+  ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
+    contents.withLock { contents in
+      let isIdle = !isBusy && contents.mailbox.position == end
+      guard isIdle, contents.options?.loop == nil, !contents.mailbox.flags.contains(.queued) else {
+        return nil
+      }
+      // What remains is the end of the chain, which the topic keeps as well.
+      _ = contents.mailbox.terminate(at: end, as: .cancelled)
+      return (lastAccount(&contents), contents.options.take())
+    }
+  }
+
+  private func lastAccount(_ contents: inout Contents) -> (Account, QuestionAccount) {
+    var questions = questions(&contents)
+    // A call that has just begun finds that it must not.
+    questions.answering = 0
+    return (contents.mailbox.account(published: 0), questions)
   }
 
   /// Releases what it has kept while its last handler ran.
@@ -279,56 +305,6 @@ final class SubscriptionNode: Sendable {
     // The bit spares most subscriptions the lock.
     hasExecutor ? contents.withLock { $0.options?.executor } : nil
   }
-
-  // MARK: Calls
-
-  /// Counts a running question, unless none may start.
-  @inlinable
-  func beginCall() -> Bool {
-    let word = countCall()
-    return word & Bits.special == 0 || goOnWithCall(since: word)
-  }
-
-  /// Counts a running question.
-  ///
-  /// - Returns: the state before.
-  @inlinable
-  @inline(__always)
-  func countCall() -> UInt64 {
-    state.wrappingAdd(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).oldValue
-  }
-
-  /// Counts off a question that was answered.
-  @inlinable
-  func endCall() {
-    let word = state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
-    if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
-  }
-
-  /// Does what follows the end of a handler, if the subscription has ended or somebody waits for that.
-  @inline(never)
-  @usableFromInline
-  func noteEnd(_ word: UInt64) {
-    if word & Bits.terminated != 0 { finish() }
-    if word & Bits.awaited != 0 { topic.updateWaiters(for: self) }
-  }
-
-  /// How many of this subscription's handlers are running, or about to run.
-  var runningCalls: Int {
-    let asked = Int(state.load(ordering: .sequentiallyConsistent) / Bits.call)
-    return asked + contents.withLock { $0.mailbox.isHandling ? 1 : 0 }
-  }
-
-  /// Sets or clears `awaited`, by which the ends of handlers resume waiters.
-  ///
-  /// Called under the lock of the topic's waiters.
-  func setAwaited(_ isAwaited: Bool) {
-    if isAwaited {
-      state.bitwiseOr(Bits.awaited, ordering: .sequentiallyConsistent)
-    } else {
-      state.bitwiseAnd(~Bits.awaited, ordering: .sequentiallyConsistent)
-    }
-  }
 }
 
 extension SubscriptionOptions {
@@ -336,5 +312,72 @@ extension SubscriptionOptions {
   fileprivate var initialState: UInt64 {
     typealias Bits = SubscriptionNode.Bits
     return (executor == nil ? 0 : Bits.hasExecutor) | (loop == nil ? 0 : Bits.stream)
+  }
+}
+
+extension DelegateHub {
+  /// A subscriber's place in a hub, with which you can end it.
+  ///
+  /// Releasing the value changes nothing: a subscription ends when it is cancelled or finished, when its subscriber
+  /// is unsubscribed or dies, when another object takes its place, or when its hub is released. Two values are equal if
+  /// they stand for the same object's subscription at one place: one that subscribes again with another option has new
+  /// counts, and its tokens stay good.
+  public struct Subscription: Sendable, Hashable {
+    /// The subscription that it was made for, which the same object may have replaced since: see
+    /// ``SubscriptionNode/present``.
+    let node: SubscriptionNode
+
+    /// Ends the subscription.
+    ///
+    /// An object has one subscription at a place, whoever has subscribed it: if two components have, each one's `cancel()`
+    /// ends it for both. If another object has taken the place, and waits for a handler of this subscription that hangs,
+    /// this lets it begin.
+    ///
+    /// When it returns, no call starts on the subscriber any more, not even a call that is under
+    /// way for others. A handler that has started may still run. If it has yet to switch to the
+    /// subscriber's actor, or a worker on another thread is just about to call it, the method may still be
+    /// entered. If you cancel on the main actor, or on the subscription's own serial executor, no synchronous
+    /// handler is entered there afterwards.
+    ///
+    /// Notifications that waited are counted as cancelled, and are released before it returns: a `deinit` of an
+    /// object that only they kept alive runs in the caller's place. So do not cancel under a lock that it takes. To cancel
+    /// again does nothing. If another thread is just ending the subscription, that thread counts and releases them.
+    ///
+    /// **Isolation.** Works from any thread, from every handler and from `deinit`.
+    ///
+    /// - Complexity: O(1), amortised, and O(*n*) once for the *n* notifications that only this subscriber had
+    ///   left to handle. If a `notifyAndWait` waits for the subscriber, also O(*n*) in the *n*
+    ///   notifications before that one; for an object with *n* ended subscriptions to the protocol whose handlers have
+    ///   not returned, O(*n*).
+    public func cancel() {
+      node.terminate(as: .cancelled)
+    }
+
+    /// Whether calls may still start: the subscription was not cancelled, and its subscriber and
+    /// hub are alive.
+    ///
+    /// **Isolation.** Works from any thread. What it says may be out of date by the time it is read.
+    ///
+    /// - Complexity: O(1).
+    public var isActive: Bool {
+      node.present.isActive
+    }
+
+    /// Whether two values stand for the same subscription.
+    ///
+    /// - Parameters:
+    ///   - lhs: a subscription.
+    ///   - rhs: another one.
+    /// - Returns: whether they do.
+    public static func == (lhs: Subscription, rhs: Subscription) -> Bool {
+      lhs.node.origin == rhs.node.origin && lhs.node.topic === rhs.node.topic
+    }
+
+    /// Hashes which subscription this is.
+    ///
+    /// - Parameter hasher: the hasher to feed.
+    public func hash(into hasher: inout Hasher) {
+      hasher.combine(node.origin)
+    }
   }
 }

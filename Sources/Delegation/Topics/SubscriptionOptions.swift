@@ -14,18 +14,23 @@ final class SubscriptionOptions: Sendable {
   let loop: StreamLoop?
 
   /// Makes the options of one call of `subscribe`; `nil` if it names none.
-  init?(
+  ///
+  /// A convenience initializer, which fails before it allocates.
+  convenience init?(
     of subscriber: @autoclosure () -> AnyObject, id: Identity? = nil,
     hold: DelegateHub.Hold? = nil, policy: DelegateHub.MailboxPolicy? = nil,
     executor: (any TaskExecutor)? = nil, loop: StreamLoop? = nil
   ) {
     if id == nil, hold == nil, policy == nil, executor == nil, loop == nil { return nil }
-    self.loop = loop
-    held = hold == .strongly ? subscriber() : nil
-    self.hold = hold
-    self.id = id
-    self.policy = policy
-    self.executor = executor
+    self.init(hold == .strongly ? subscriber() : nil, hold, id, policy, executor, loop)
+  }
+
+  private init(
+    _ held: AnyObject?, _ hold: DelegateHub.Hold?, _ id: Identity?,
+    _ policy: DelegateHub.MailboxPolicy?, _ executor: (any TaskExecutor)?, _ loop: StreamLoop?
+  ) {
+    (self.held, self.hold, self.id) = (held, hold, id)
+    (self.policy, self.executor, self.loop) = (policy, executor, loop)
   }
 
   /// Makes those of a subscription that takes the place of one that had others: what is not named is as it was.
@@ -83,7 +88,10 @@ final class SubscribeSite: Sendable, CustomStringConvertible {
   func isOf(_ type: any AnyObject.Type, at line: Line) -> Bool {
     type == self.type && line.line == self.line.line
       && line.file.withUTF8Buffer { file in
-        self.line.file.withUTF8Buffer { $0.elementsEqual(file) }
+        // Nearly always the very same literal.
+        self.line.file.withUTF8Buffer {
+          $0.baseAddress == file.baseAddress || $0.elementsEqual(file)
+        }
       }
   }
 }
@@ -180,12 +188,12 @@ extension DelegateHub {
 package final class Identity: Sendable, Hashable, CustomStringConvertible {
   let hash: Int
   let value: any Hashable & Sendable
-  /// The actor system, if it is the id of a remote actor: nobody takes its place but a proxy of that system with that id.
+  /// The actor system, if it is the id of a distributed actor: nobody takes its place but one of that system with that id.
   private let system: ObjectIdentifier?
 
   /// - Parameters:
   ///   - value: the id; if it is an identity, this is another one of the same.
-  ///   - system: the actor system, if it is the id of a remote actor.
+  ///   - system: the actor system, if it is the id of a distributed actor.
   package init(_ value: any Hashable & Sendable, in system: ObjectIdentifier? = nil) {
     // Compared before it is cast: most ids are none, and a cast costs more.
     let other = type(of: value) as Any.Type == Identity.self ? value as? Identity : nil
@@ -204,9 +212,15 @@ package final class Identity: Sendable, Hashable, CustomStringConvertible {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Whether it is meant by somebody who unsubscribes: an id alone means remote actors as well.
+  /// Whether it is meant by somebody who unsubscribes: an id alone means distributed actors as well.
   func isMeant(by other: Identity) -> Bool {
     (other.system == nil || other.system == system) && hash == other.hash
-      && AnyHashable(value) == AnyHashable(other.value)
+      && Self.areEqual(value, other.value)
+  }
+
+  /// As `AnyHashable` compares them, which takes longer.
+  private static func areEqual<Value: Hashable>(_ one: Value, _ other: any Hashable) -> Bool {
+    if let other = other as? Value { return one == other }
+    return AnyHashable(one) == AnyHashable(other)
   }
 }

@@ -157,7 +157,7 @@ final class Topic: Sendable {
       waiters[ObjectIdentifier(node)] = list.isEmpty ? nil : list
       return fulfilled
     }
-    for waiter in fulfilled { waiter.resume(true) }
+    for (waiter, _) in fulfilled { waiter.resume(true) }
   }
 }
 

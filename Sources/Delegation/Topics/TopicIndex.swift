@@ -33,10 +33,9 @@ struct TopicIndex: Sendable {
   /// Where the subscriptions come from; at most ``mostRemembered``.
   private var sites: [SubscribeSite] = []
   private var lastSerial = 0
-  typealias Watcher = (number: Int, wake: AsyncStream<Void>.Continuation)
-
-  /// Who is woken, in this order, when the first one subscribes or the last one ends; `nil` once the hub is released.
-  var watchers: [Watcher]? = []
+  /// The loops over `demand` that wait for the first one to subscribe, or for the last one to end; `nil` once the hub is
+  /// released.
+  var watchers: [Waiter]? = []
   /// The numbers of answers that rules need and that were reported to be too many; at most ``mostRemembered``.
   private var shortages: [Int] = []
   private(set) var posted = 0
@@ -163,15 +162,6 @@ struct TopicIndex: Sendable {
     return lastSerial
   }
 
-  /// Adds one that is woken.
-  ///
-  /// - Returns: its number; `nil` once the hub is released.
-  mutating func addWatcher(_ wake: AsyncStream<Void>.Continuation) -> Int? {
-    let number = nextSerial()
-    watchers?.append((number, wake))
-    return watchers == nil ? nil : number
-  }
-
   /// The subscriptions with an id of that hash.
   func named(_ hash: Int) -> [SubscriptionNode] { named[hash] ?? [] }
 
@@ -202,7 +192,6 @@ struct TopicIndex: Sendable {
     isSucceeded: Bool = false
   ) {
     guard node.isOpen else { return }
-    effects.append(.finish(node, at: posted, as: termination, in: call))
     open[node.address] = nil
     if named.count > 0, let id = node.id { named[id.hash].remove(node) }
     if let owner = node.reference.owner {
@@ -211,7 +200,13 @@ struct TopicIndex: Sendable {
     if heirs.count > 0, !isSucceeded { heirs[node.serial] = nil }
     node.beginTermination(isSucceeded: isSucceeded)
     members.noteEnd()
-    ended[node.endedAddress].add(node)
+    if termination == .cancelled, !isSucceeded, let last = node.finishIfIdle(at: posted) {
+      add(last.account)
+      if let options = last.options { effects.append(.release(options)) }
+    } else {
+      effects.append(.finish(node, at: posted, as: termination, in: call))
+      ended[node.endedAddress].add(node)
+    }
     // After a peak the dead ones of a smaller population are looked for as early as before it.
     if sweepPopulation < .max {
       sweepPopulation = min(sweepPopulation, Swift.max(Self.smallestSweep, population * 4))
@@ -228,7 +223,10 @@ struct TopicIndex: Sendable {
 
   /// Adds the account of an ended one of which nothing runs any more to the sums, once.
   mutating func finish(_ node: SubscriptionNode, with account: (Account, QuestionAccount)) {
-    guard ended[node.endedAddress].remove(node) else { return }
+    if ended[node.endedAddress].remove(node) { add(account) }
+  }
+
+  private mutating func add(_ account: (Account, QuestionAccount)) {
     counts += account.0
     questions += account.1
   }
@@ -252,7 +250,9 @@ struct TopicIndex: Sendable {
 }
 
 extension [SubscriptionNode]? {
-  fileprivate mutating func add(_ node: SubscriptionNode) { self = (self ?? []) + [node] }
+  fileprivate mutating func add(_ node: SubscriptionNode) {
+    if self?.append(node) == nil { self = [node] }
+  }
 
   /// - Returns: whether it was there.
   @discardableResult

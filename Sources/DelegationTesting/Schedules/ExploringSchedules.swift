@@ -35,12 +35,21 @@
 ///
 /// **Order.** Tasks can take turns wherever they suspend or yield, and where they enter or leave an actor.
 /// Between those places a job runs as a whole. If a loop has no such place and does not end, the call
-/// does not return.
+/// does not return. Two calls of one actor with nothing between them are one visit, so nobody comes in
+/// between: yield there, or call something else.
 ///
 /// **Isolation.** The scenario runs on no actor, with the task-locals and the priority of the
 /// caller, so issues are recorded for the caller's test. The calling thread is blocked meanwhile.
 /// On the main thread that holds up the main actor, so the scenario must not wait for the main
-/// actor.
+/// actor. In a test it is a thread of the pool, which has one for each core: tests beside it must not rely
+/// on deadlines in real time, unless the exploration is on a queue of its own:
+///
+/// ```swift
+/// let queue = DispatchQueueExecutor(DispatchQueue(label: "exploring"))
+/// _ = try await withTaskExecutorPreference(queue) {
+///   try exploreSchedules(seeds: 0..<10_000, onePlace)
+/// }
+/// ```
 ///
 /// **Cancellation.** If the caller's task is cancelled, as by a test's time limit, it fails before the
 /// next schedule.

@@ -72,21 +72,34 @@ struct DistributedSubscribingTests {
     #expect(stubs == [doormen[1].id])
   }
 
-  @Test("a remote one takes nobody's place whose id happens to be equal")
-  func equalIDs() async throws {
-    let doorman = Doorman(actorSystem: there)
-    let porter = Porter()
-    let plain = hub.subscribe(porter, to: Gatekeeper.self, id: doorman.id)
-    let remote = hub.subscribe(try stub(of: doorman), to: Gatekeeper.self)
-    let ofAnotherSystem = hub.subscribe(
-      try Stub.resolve(id: doorman.id, using: PipeSystem()), to: Gatekeeper.self)
-    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [true, true, true])
-    // A proxy means its own subscription, an id alone all that have it.
-    hub.unsubscribe(try stub(of: doorman))
-    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [true, false, true])
-    hub.unsubscribe(id: doorman.id)
-    #expect([plain, remote, ofAnotherSystem].map(\.isActive) == [false, false, false])
-    withExtendedLifetime(porter) {}
+  @Test("of those whose ids are equal each is a subscriber of its own, and ends by itself")
+  func equalIDs() throws {
+    let (doorman, porter, elsewhere) = (Doorman(actorSystem: there), Porter(), PipeSystem())
+    // An object with that id, the actor where it lives, and its proxies of two systems.
+    let ends: [(String, () throws -> Void, [Bool])] = [
+      ("the object", { hub.unsubscribe(porter) }, [false, true, true, true]),
+      ("the actor", { hub.unsubscribe(doorman) }, [true, false, true, true]),
+      ("a proxy", { hub.unsubscribe(try stub(of: doorman)) }, [true, true, false, true]),
+      (
+        "one of another system",
+        { hub.unsubscribe(try Stub.resolve(id: doorman.id, using: elsewhere)) },
+        [true, true, true, false]
+      ),
+      ("the id", { hub.unsubscribe(id: doorman.id) }, [false, false, false, false]),
+    ]
+    for (name, end, expected) in ends {
+      let all = [
+        hub.subscribe(porter, to: Gatekeeper.self, id: doorman.id),
+        hub.subscribe(doorman, to: Gatekeeper.self),
+        hub.subscribe(try stub(of: doorman), to: Gatekeeper.self),
+        hub.subscribe(
+          try Stub.resolve(id: doorman.id, using: elsewhere), to: Gatekeeper.self),
+      ]
+      #expect(all.map(\.isActive) == [true, true, true, true], "\(name)")
+      try end()
+      #expect(all.map(\.isActive) == expected, "\(name)")
+      hub.unsubscribeAll(from: Gatekeeper.self)
+    }
   }
 
   @Test("behind the protocol each is held by where it lives: remote, local, no distributed actor")
@@ -157,24 +170,18 @@ struct DistributedSubscribingTests {
   }
 
   /// In each of these systems the first actor has the same id as the first one of another.
-  @Test("of local actors with equal ids the new one gets what waited for the dead one")
-  func equalLocalIDs() {
-    let (executor, entered) = (ManualExecutor(), Recorder<String>())
-    let hub = DelegateHub(on: executor)
-    func concierge(_ name: String) -> Concierge {
-      Concierge(name, entered: entered, actorSystem: LocalTestingDistributedActorSystem())
+  @Test("so are local actors of two systems")
+  func equalLocalIDs() async {
+    let entered = Recorder<String>()
+    let concierges = ["first", "second"].map {
+      Concierge($0, entered: entered, actorSystem: LocalTestingDistributedActorSystem())
     }
-    var first: Concierge? = concierge("first")
-    let former = first.map { hub.subscribe($0, to: Gatekeeper.self) }
+    for concierge in concierges { hub.subscribe(concierge, to: Gatekeeper.self) }
     hub[Gatekeeper.self].notify { try await $0.didEnter(1) }
-    first = nil
-    let second = concierge("second")
-    let latter = hub.subscribe(second, to: Gatekeeper.self)
-    #expect([former?.isActive, latter.isActive] == [false, true])
-    hub[Gatekeeper.self].notify { try await $0.didEnter(2) }
-    executor.run()
-    #expect(entered.events == ["second: 1", "second: 2"])
-    withExtendedLifetime(second) {}
+    await hub.drain()
+    #expect(Set(entered.events) == ["first: 1", "second: 1"])
+    hub.unsubscribe(concierges[0])
+    #expect(hub[Gatekeeper.self].count == 1)
   }
 
   @Test("one who does not conform stops the program with a message that names both types")

@@ -36,14 +36,14 @@ func subscribing(from caller: isolated (any Actor)?) async {
 
   await subscription.cancelAndWait()
   Checks.expect(subscription.isActive, is: false)
-  hub.unsubscribe(book, from: (any Door).self)
+  hub[(any Door).self].unsubscribe(book)
   await hub.unsubscribeAndWait(porch)
   Checks.expect(hub[(any Door).self].isEmpty, is: true)
 
   hub.subscribe(bouncer, to: (any Door).self, id: 7)
   hub.unsubscribe(id: 7)
   hub.subscribe(porch, to: (any Door).self)
-  hub.unsubscribeAll(from: (any Door).self)
+  hub[(any Door).self].unsubscribeAll()
   hub.unsubscribe(bouncer)
   Checks.expect(hub[(any Door).self].count, is: 0)
 }

@@ -1,4 +1,5 @@
 import DelegationTesting
+import Dispatch
 import Testing
 
 /// A fault in a user's delegate that the page finds, and its cure.
@@ -58,6 +59,19 @@ struct ExploringSamples {
       #expect(again?.error is Overfull && again?.steps == failure?.steps)
       #expect(again?.foreignJobs == 0)
     }
+  }
+
+  @Test("on a queue of its own a fault is found as well")
+  func onAQueue() async {
+    let failure = await #expect(throws: ScheduleFailure.self) {
+      // sample: Off the pool
+      let queue = DispatchQueueExecutor(DispatchQueue(label: "exploring"))
+      _ = try await withTaskExecutorPreference(queue) {
+        try exploreSchedules(seeds: 0..<10_000, onePlace)
+      }
+      // end of sample
+    }
+    #expect(failure?.error is Overfull)
   }
 
   /// The delegate with the cure.

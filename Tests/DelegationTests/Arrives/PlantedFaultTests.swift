@@ -67,7 +67,7 @@ struct PlantedFaultTests {
     #expect(incidents.count == 4 + 63)
     // Whoever comes or goes: it is told again once as many were there.
     for (present, told) in [(70, 1), (99, 0), (100, 0), (70, 1)] {
-      stage.hub.unsubscribeAll(from: Listener.self)
+      stage.hub[Listener.self].unsubscribeAll()
       stage.cast(present)
       let before = incidents.count
       _ = stage.perform { await $0[Listener.self].vote(by: .atLeast(100)) { _ in true } }

@@ -19,7 +19,7 @@ struct DelegatesTests {
     // They do not go by how many there once were, or have died.
     let peak = Probe.many(2000)
     for probe in peak { delegates.registry.subscribe(probe) }
-    delegates.hub.unsubscribeAll(from: Listener.self)
+    delegates.hub[Listener.self].unsubscribeAll()
     for _ in 0..<600 {
       // It dies at once.
       delegates.registry.subscribe(Probe())

@@ -70,6 +70,77 @@ struct IncidentHookTests {
     #expect(others.history.first == 1)
   }
 
+  /// Those whose error no caller gets.
+  private static let swallowing = CallForm.allCases.filter {
+    $0.isNotification
+      || !$0.rawValue.hasPrefix("collect")
+        && ["Absent", "Within"].contains(where: $0.rawValue.contains)
+  }
+
+  @Test(
+    "what failed is named by the id that it was called under, though its subscription has ended",
+    arguments: swallowing)
+  func failedUnderItsID(form: CallForm) async {
+    for isReplaced in [false, true] {
+      for others in [0, 2] {
+        let (told, former, newer) = (Recorder<String>(), Probe("former"), Other())
+        // What the hub has others do is done at once.
+        let hub = DelegateHub { configuration in
+          configuration.executor = PromptExecutor()
+          configuration.on(.failed) { told.record($0.subscriber) }
+        }
+        hub.cast(others)
+        hub.subscribe(former, to: Listener.self, priority: 1, id: "seat")
+        _ = await form(hub[Listener.self]) { probe in
+          guard probe.name == "former" else { return }
+          if isReplaced { hub.subscribe(newer, to: Listener.self, id: "seat") }
+          hub.unsubscribe(probe)
+          throw Refusal()
+        }
+        await hub.drain()
+        #expect(told.history == ["DelegationTests.Probe (seat)"], "\(isReplaced), \(others)")
+      }
+    }
+  }
+
+  /// Another type, so that its name is another one.
+  private final class Other: Listener {
+    let name = "newer"
+    let log = Recorder<Int>()
+  }
+
+  @Test("so is one that was slow, and one whose mailbox has dropped something")
+  func othersUnderTheirIDs() {
+    let (told, stuck, gate, probe) = (Recorder<String>(), ManualExecutor(), Gate(), Probe())
+    let stage = Stage { configuration in
+      configuration.slowAfter = .seconds(1)
+      configuration.onIncident = { told.record("\($0.kind) \($0.subscriber)") }
+    }
+    let slow = stage.hub.subscribe(probe, to: Listener.self, id: 1, on: stuck)
+    stage.hub[Listener.self].notify { _ in await gate.pass() }
+    stage.run()
+    stuck.run()
+    stage.clock.advance(by: .seconds(1))
+    while stage.alarms > 0 { stage.executor.runNext() }
+    // It is being told that it is slow, and meanwhile ends.
+    gate.open()
+    stuck.run()
+    slow.cancel()
+    stage.run()
+    #expect(told.history == ["slow DelegationTests.Probe (1)"])
+    let full = stage.hub.subscribe(
+      probe, to: Listener.self, id: 2, mailbox: .dropOldest(limit: 2), on: stuck)
+    Task(executorPreference: PromptExecutor()) { [hub = stage.hub] in
+      await hub[Listener.self].notifyAndWait { _ in }
+      // While the rest of what was dropped is released.
+      full.cancel()
+    }
+    for _ in 0..<3 { stage.hub[Listener.self].notify { _ in } }
+    stage.run()
+    #expect(told.history.last == "dropped DelegationTests.Probe (2)")
+    stuck.run()
+  }
+
   @Test("it is told though the hub is released")
   func released() {
     let (told, executor) = (Recorder<String>(), ManualExecutor())

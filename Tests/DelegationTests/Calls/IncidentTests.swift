@@ -217,6 +217,48 @@ struct IncidentTests {
     withExtendedLifetime(waiting) {}
   }
 
+  @Test("one that an interceptor keeps from beginning is late, and for no time")
+  func lateWithoutBeginning() {
+    let (gate, durations) = (Gate(), Recorder<Duration?>())
+    let stage = Stage { configuration in
+      configuration.interceptors = [Holding(gate: gate)]
+      configuration.on(.late) { durations.record($0.duration) }
+    }
+    stage.cast(2)
+    let vote = stage.start { hub in
+      await hub[Listener.self].vote(within: .seconds(1), absent: .abstains) { _ in true }
+    }
+    stage.advance(by: .seconds(1))
+    #expect(vote.result == true && durations.history == [nil, nil])
+    stage.open(gate)
+    #expect(stage.hub.statistics().questions.asked == 0)
+  }
+
+  /// Keeps handlers until a gate opens.
+  private struct Holding: DelegateHub.Interceptor {
+    let gate: Gate
+
+    nonisolated(nonsending) func intercept(
+      _ call: DelegateHub.HandlerCall,
+      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+    ) async -> DelegateHub.HandlerOutcome {
+      await gate.pass()
+      return await next()
+    }
+  }
+
+  @Test("where a rule needs nobody, nobody is missing, and the first true shortage is told")
+  func noShortage() {
+    for rule in [BooleanRule.unanimous(ofAtLeast: 0), .nobody(ofAtLeast: 0), .atLeast(0)] {
+      #expect(stage.perform { await $0[Listener.self].vote(by: rule) { _ in true } } == true)
+      #expect(told == [], "\(rule)")
+    }
+    for rule in [BooleanRule.unanimous(ofAtLeast: 1), .atLeast(2), .nobody(ofAtLeast: 3)] {
+      #expect(stage.perform { await $0[Listener.self].vote(by: rule) { _ in true } } == false)
+    }
+    #expect(incidents.history.map(\.needed) == [1, 2, 3])
+  }
+
   @Test("a mailbox that overflows is told once until its subscriber has caught up")
   func dropped() {
     let probe = Probe()

@@ -49,33 +49,6 @@ struct IsolationTests {
     #expect(subscription.statistics.counts.handled == 0)
   }
 
-  @Test("what the deadline has decided does not begin on the actor any more")
-  @MainActor
-  func late() async {
-    let (stage, second) = (Stage { $0.onIncident = { _ in } }, Duration.seconds(1))
-    let probe = stage.cast(1)[0]
-    // The main actor is here.
-    let vote = stage.start {
-      await $0[Listener.self].vote(within: second, absent: .counts(as: false)) { @MainActor in
-        $0.log.record(1)
-        return true
-      }
-    }
-    let replies = stage.start {
-      await $0[Listener.self].collect(within: second) { @MainActor in $0.log.record(2) }.count
-    }
-    let turn = stage.start {
-      await $0[Listener.self].askInTurn(within: second, absent: .counts(as: 7)) { @MainActor in
-        $0.log.record(3)
-        return 1
-      }
-    }
-    stage.advance(by: second)
-    #expect(vote.result == false && replies.result == 1 && turn.result == 7)
-    while stage.perform({ await $0.drain(within: .zero) })?.isEmpty != true { await Task.yield() }
-    #expect(probe.log.history == [])
-  }
-
   @Test("closures and functions of any global actor run there, in every call")
   func otherActors() async throws {
     let hub = DelegateHub()

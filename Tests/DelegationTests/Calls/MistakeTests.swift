@@ -75,7 +75,7 @@ struct MistakeTests {
   func others() {
     let (hub, object, probe) = (DelegateHub(), ObjectSubscriber(), Probe())
     let subscription = hub.subscribe(object, to: Unbound.self)
-    hub.unsubscribe(ValueSubscriber(), from: Unbound.self)
+    hub[Unbound.self].unsubscribe(ValueSubscriber())
     #expect(subscription.isActive)
     func subscribe<P: Sendable>(_ subscriber: P, to protocol: P.Type) {
       hub.subscribe(subscriber, to: `protocol`)

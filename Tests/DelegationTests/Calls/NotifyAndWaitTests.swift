@@ -66,7 +66,7 @@ struct NotifyAndWaitTests {
       stage.open(gate)
     case .isCancelled: subscription?.cancel()
     case .isUnsubscribed: if let leaves { stage.hub.unsubscribe(leaves) }
-    case .allLeave: stage.hub.unsubscribeAll(from: Listener.self)
+    case .allLeave: stage.hub[Listener.self].unsubscribeAll()
     case .drops: stage.hub[Listener.self].notify { _ in }
     case .dropsByAChange:
       stage.hub[Listener.self].notify { _ in }

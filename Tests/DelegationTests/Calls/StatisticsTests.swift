@@ -72,7 +72,7 @@ struct StatisticsTests {
     stage.run()
     let item = statistics.protocols.first?.subscribers.first
     #expect(item?.counts.handled == 1 && id.words.history == [])
-    stage.hub.unsubscribeAll(from: Listener.self)
+    stage.hub[Listener.self].unsubscribeAll()
     mortal = nil
     #expect(trace == nil && item?.subscriber == "DelegationTests.Probe (number 7)")
     #expect(item?.site == "Shop/Quota.swift:2" && id.words.history == [7])
@@ -162,7 +162,7 @@ struct StatisticsTests {
       hub.subscribe(mortal, to: Listener.self, hold: .strongly)
     }
     hub[Listener.self].notify { _ in }
-    hub.unsubscribeAll(from: Listener.self)
+    hub[Listener.self].unsubscribeAll()
     #expect(looks.history == [14, 14])
     #expect(statistics.counts.description == told(handled: 8, cancelled: 6))
   }

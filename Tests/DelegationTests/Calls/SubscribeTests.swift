@@ -121,7 +121,7 @@ struct SubscribeTests {
     hub.unsubscribe(id: 3)
     #expect(hub[Listener.self].subscribers.map(\.name) == ["third"])
     #expect(hub[Bystander.self].subscribers.map(\.name) == ["third"])
-    hub.unsubscribe(third as any Listener, from: Listener.self)
+    hub[Listener.self].unsubscribe(third as any Listener)
     #expect((hub[Listener.self].count, hub[Bystander.self].count) == (0, 1))
     hub.unsubscribe(third)
     #expect(hub[Bystander.self].isEmpty)
@@ -147,7 +147,7 @@ struct SubscribeTests {
       hub[Listener.self].notify { $0.log.record(0) }
       hub.unsubscribe(other)
       hub.unsubscribe(id: "a plain one")
-      hub.unsubscribeAll(from: Bystander.self)
+      hub[Bystander.self].unsubscribeAll()
     }
   }
 
@@ -167,7 +167,7 @@ struct SubscribeTests {
       expected[3] = "younger"
       expected.remove(at: 17)
       #expect(stage.hub[Listener.self].subscribers.map(\.name) == expected)
-      stage.hub.unsubscribeAll(from: Listener.self)
+      stage.hub[Listener.self].unsubscribeAll()
     }
     #expect(stage.perform { await $0.drain().isEmpty } == true)
   }

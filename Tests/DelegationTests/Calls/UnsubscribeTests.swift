@@ -157,7 +157,7 @@ struct UnsubscribeTests {
     registry.unsubscribeAll()
     #expect(hub[Listener.self].isEmpty)
     #expect(hub[Bystander.self].subscribers.map(\.name) == ["3", "1", "2"])
-    hub.unsubscribeAll(from: Bystander.self)
+    hub[Bystander.self].unsubscribeAll()
     #expect(hub[Bystander.self].isEmpty)
   }
 }

@@ -23,6 +23,92 @@ extension Guarantee04Tests {
     }
   }
 
+  @Test(
+    "no question or drain waits for one that ends, or is replaced, while its executor is busy",
+    arguments: Reach.asking)
+  func endsWhileAsked(reach: Reach) {
+    let successor = Probe("successor")
+    // How it ends, and who is called in its place.
+    typealias End = (Stage, DelegateHub.Subscription, inout Probe?) -> Void
+    let ends: [(String, End, String?)] = [
+      ("cancelled", { _, it, _ in it.cancel() }, nil),
+      ("finished", { _, it, _ in it.finish() }, nil),
+      (
+        "replaced",
+        { stage, _, _ in
+          stage.hub.subscribe(successor, to: Listener.self, id: 1, on: stage.executor)
+        }, "successor"
+      ),
+      (
+        "subscribed again",
+        { stage, it, probe in
+          it.cancel()
+          stage.hub.subscribe(probe!, to: Listener.self)
+        }, nil
+      ),
+      (
+        "found dead",
+        { stage, _, probe in
+          probe = nil
+          stage.listeners.notify { _ in }
+        }, nil
+      ),
+    ]
+    for (name, end, heir) in ends {
+      for others in 0...2 {
+        let (stage, stuck, called) = (Stage(), ManualExecutor(), Recorder<String>())
+        stage.hub.cast(others)
+        var probe: Probe? = Probe("probe")
+        let subscription = stage.hub.subscribe(
+          probe!, to: Listener.self, priority: 1, id: 1, on: stuck)
+        let call = Ambient.$request.withValue("r1") {
+          stage.start { hub in
+            await reach.call(hub) { called.record("\($0.name) \(Ambient.request)") }
+          }
+        }
+        #expect(call.result == nil)
+        end(stage, subscription, &probe)
+        stage.run()
+        let expected = (0..<others).map { "\($0)" } + [heir].compactMap(\.self)
+        for _ in 0..<2 {
+          #expect(call.result != nil && stage.isDrained, "\(name), \(others) others")
+          #expect(Set(called.history) == Set(expected.map { "\($0) r1" }), "\(name)")
+          #expect(called.count == expected.count)
+          stuck.run()
+          stage.run()
+        }
+        #expect(stage.hub.statistics().questions.asked == expected.count)
+      }
+    }
+  }
+
+  @Test("if its executor comes just then, it answers or is absent, and nothing is left")
+  func endsAsItsExecutorComes() throws {
+    try exploreSchedules(seeds: 0..<UInt64(Effort.count(3_000))) { executor in
+      let (hub, lane) = (DelegateHub(on: executor, clock: executor.clock), executor.makeLane())
+      let answers = Recorder<String>()
+      let tokens = Probe.many(3).map {
+        hub.subscribe($0, to: Listener.self, id: $0.name, hold: .strongly, on: lane)
+      }
+      await withDiscardingTaskGroup { group in
+        group.addTask {
+          let replies = await hub.listeners.collect { probe in
+            await Task.yield()
+            return probe.name
+          }
+          for reply in replies { answers.record((try? reply.result.get()) ?? "none") }
+        }
+        group.addTask { tokens[0].cancel() }
+        group.addTask { hub.subscribe(Probe("1"), to: Listener.self, id: "1", hold: .strongly) }
+        group.addTask { tokens[2].finish() }
+      }
+      let isEmpty = await hub.drain().isEmpty
+      let questions = hub.statistics().questions
+      try #require(isEmpty && questions.answered == answers.count && questions.answering == 0)
+      try #require(Set(answers.history).count == answers.count && answers.history.contains("1"))
+    }
+  }
+
   @Test("what waits does not grow for one that died after it had been sent to its executor")
   func diesLater() {
     let (stuck, lifetimes) = (ManualExecutor(), Lifetimes())

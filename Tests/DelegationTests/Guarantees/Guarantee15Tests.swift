@@ -124,16 +124,53 @@ struct Guarantee15Tests {
     #expect(await call.value == false)
   }
 
-  @Test("handlers of a question have its caller's priority", arguments: Reach.asking)
+  /// Calls the handler.
+  private struct Passing: DelegateHub.Interceptor {
+    nonisolated(nonsending) func intercept(
+      _ call: DelegateHub.HandlerCall,
+      next: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome
+    ) async -> DelegateHub.HandlerOutcome { await next() }
+  }
+
+  @Test(
+    "handlers of a question have the priority that its caller has when it asks, as children have",
+    arguments: Reach.asking)
   func priority(reach: Reach) async {
-    for priority in [TaskPriority.high, .medium, .low] {
-      let (hub, seen) = (makeHub(), Recorder<TaskPriority>())
-      // To await the task itself would raise its priority.
-      Task.detached(priority: priority) {
-        await reach(hub) { _ in seen.record(Task.currentPriority) }
+    let own = DispatchQueueExecutor(MarkedQueue.make("own"))
+    let settings: [DelegateHub.Configuration] = [
+      .init(), .init(executor: own), .init(interceptors: [Passing()]),
+    ]
+    let casts: [(voters: Int, executor: DispatchQueueExecutor?)] = [
+      (1, nil), (2, nil), (9, nil), (1, own), (2, own),
+    ]
+    // The task's own priority, and that of the one who awaits it, which raises it.
+    let priorities: [(TaskPriority, TaskPriority?)] = [
+      (.high, nil), (.medium, nil), (.low, nil), (.low, .high), (.background, .medium),
+    ]
+    for (priority, raised) in priorities {
+      for (setting, configuration) in settings.enumerated() {
+        for (voters, executor) in casts {
+          let (hub, seen) = (DelegateHub(configuration), Recorder<TaskPriority>())
+          let inner = DelegateHub(configuration)
+          hub.cast(voters, on: executor)
+          inner.cast(2)
+          let caller = Task.detached(priority: priority) {
+            while let raised, Task.currentPriority < raised { await Task.yield() }
+            await withDiscardingTaskGroup { $0.addTask { seen.record(Task.currentPriority) } }
+            await reach.call(hub) { _ in
+              seen.record(Task.currentPriority)
+              await reach(inner) { _ in seen.record(Task.currentPriority) }
+            }
+          }
+          // To await the task itself would raise it, too.
+          if let raised { Task.detached(priority: raised) { await caller.value } }
+          let found = await seen.history(of: 1 + 5 * voters)
+          #expect(
+            found == Array(repeating: raised ?? priority, count: 1 + 5 * voters),
+            "\(setting), \(voters) voters, \(executor == nil ? "no" : "an") executor")
+          await hub.drain()
+        }
       }
-      #expect(await seen.history(of: 20) == Array(repeating: priority, count: 20))
-      await hub.drain()
     }
   }
 

@@ -21,10 +21,10 @@ enum Removal: CaseIterable {
   func remove(_ probe: Probe, _ subscription: DelegateHub.Subscription, from hub: DelegateHub) {
     switch self {
     case .cancel: subscription.cancel()
-    case .unsubscribeFromProtocol: hub.unsubscribe(probe as any Listener, from: Listener.self)
+    case .unsubscribeFromProtocol: hub[Listener.self].unsubscribe(probe as any Listener)
     case .unsubscribeFromEverything: hub.unsubscribe(probe)
     case .unsubscribeByID: hub.unsubscribe(id: probe.name)
-    case .unsubscribeAll: hub.unsubscribeAll(from: Listener.self)
+    case .unsubscribeAll: hub[Listener.self].unsubscribeAll()
     }
   }
 }

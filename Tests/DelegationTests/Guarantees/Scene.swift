@@ -119,7 +119,7 @@ struct Place: Sendable, CustomStringConvertible {
     mutating func begin(asking count: Int) -> Bool? {
       pull(.begins)
       // Between the snapshot and the first call, so that all are missed.
-      if moment == .misses { hub.unsubscribeAll(from: Listener.self) }
+      if moment == .misses { hub[Listener.self].unsubscribeAll() }
       return nil
     }
     mutating func receive(_ response: Bool, from position: Int) -> Bool? {

@@ -103,7 +103,7 @@ struct StreamSamples {
     #expect(ready == .ready)
     await post.value
     // The closure that answers keeps its events.
-    events.hub.unsubscribeAll(from: (any EventReceiver<Message>).self)
+    events.hub[(any EventReceiver<Message>).self].unsubscribeAll()
   }
 
   private struct Connection { let events = Events<Message>() }

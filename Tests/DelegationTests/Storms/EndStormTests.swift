@@ -65,7 +65,7 @@ struct EndStormTests {
           if index == 0 { subscription.cancel() }
         }
       }
-      hub.unsubscribeAll(from: Listener.self)
+      hub[Listener.self].unsubscribeAll()
     }
     #expect(hub[Listener.self].isEmpty)
     #expect(released.value == made)

@@ -38,7 +38,7 @@ struct SubscriberStormTests {
         while ended.value < Self.members {
           for probe in probes { hub.subscribe(probe, to: Bystander.self) }
           hub[Bystander.self].notify { _ in }
-          for probe in probes { hub.unsubscribe(probe, from: Bystander.self) }
+          for probe in probes { hub[Bystander.self].unsubscribe(probe) }
           await Task.yield()
         }
       }
@@ -69,7 +69,7 @@ struct SubscriberStormTests {
         await expect([second, first], "after one with a higher priority")
         hub.subscribe(first, to: Listener.self, priority: 2)
         await expect([first, second], "after a change of priority")
-        hub.unsubscribe(first, from: Listener.self)
+        hub[Listener.self].unsubscribe(first)
         await expect([second], "after one was unsubscribed")
         hub.unsubscribe(second)
       }

@@ -93,7 +93,7 @@ struct BeyondOneProcessSamples {
     hub.unsubscribe(doorman)
     // end of sample
     #expect(hub[Gatekeeper.self].count == 1)
-    hub.unsubscribeAll(from: Gatekeeper.self)
+    hub[Gatekeeper.self].unsubscribeAll()
     add(gatekeeper)
     #expect(hub[Gatekeeper.self].count == 1)
   }
