@@ -41,9 +41,7 @@ final class Watch: Sendable {
     handled.add()
   }
 
-  /// Notes that its subscription has ended, and how many handlers may be on their way to it.
-  ///
-  /// The hub calls one at a time: after `cancel` that is one, after `cancelAndWait` or in a handler none.
+  /// Notes that its subscription has ended, and how many handlers may be on their way: one, after `cancelAndWait` none.
   func bar(after call: Tally.Ending, allowing number: Int = 1) {
     bar.withLock { $0 = (call.rawValue, min(number, $0?.allowed ?? number)) }
     let isRunning = call == .cancelAndWait && isHandling.load(ordering: .acquiring)
