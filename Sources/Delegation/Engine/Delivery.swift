@@ -10,11 +10,6 @@
 /// delivery of that one, whose workers run there. A subscription is in one delivery at a time, and is attended by nobody
 /// meanwhile, so an executor that stands still holds nothing else.
 final class Delivery: Sendable {
-  /// What workers share under the lock.
-  struct State: WorkSharing {
-    var work: WorkQueue
-  }
-
   let core: HubCore
   /// Kept until the last worker is done; `nil` on another executor than the hub's.
   private let hub: (any Actor)?
@@ -28,7 +23,7 @@ final class Delivery: Sendable {
   private let priority: TaskPriority
   /// In how many calls its first worker is nested, all of them on one stack.
   private let depth: Int
-  let state: Lock<State>
+  private let work: Lock<WorkQueue>
 
   /// Makes the hub's delivery, or that of another executor.
   init(
@@ -43,7 +38,7 @@ final class Delivery: Sendable {
     place = executor.map(Delegation.place)
     self.priority = priority
     self.depth = depth
-    state = Lock(State(work: WorkQueue(nodes)))
+    work = Lock(WorkQueue(nodes))
   }
 
   /// Requests one more worker.
@@ -62,10 +57,10 @@ final class Delivery: Sendable {
   /// - Parameter isFirst: whether the worker begins, and requests the spare worker before.
   /// - Returns: the subscription; `nil` if none is left.
   func claim(atBeginning isFirst: Bool = false) -> SubscriptionNode? {
-    var next = isFirst ? state.begin { requestWorker() } : state.claim()
+    var next = isFirst ? work.begin { requestWorker() } : work.claim()
     while let node = next?.node {
       if !isElsewhere || node.leaveDelivery() { return node }
-      next = state.claim()
+      next = work.claim()
     }
     return nil
   }

@@ -195,7 +195,8 @@ extension Question {
       // One that comes after the deadline does not begin.
       if state.isDecided || state.isExpired { return nil }
       var claim = claim
-      claim.count()
+      claim.isCounted = true
+      _ = claim.node.countCall()
       return claim
     }
   }

@@ -54,11 +54,6 @@ class Question: @unchecked Sendable {
     var isExpired = false
 
     var isDecided: Bool { held.ask == nil }
-
-    /// Counts it as asked, unless it has an executor of its own: then it is when it begins there.
-    mutating func note(_ claim: inout Claim) {
-      if !claim.node.hasExecutor { claim.count() }
-    }
   }
 
   @usableFromInline let core: HubCore
@@ -89,7 +84,8 @@ class Question: @unchecked Sendable {
   ) {
     (self.core, caller, self.admits, self.call) = (core, Caller.present, admits, call)
     (self.deadline, hasDeadline) = (deadline, deadline != nil)
-    state = Lock(State(work: WorkQueue(nodes, from: first), held: Held(ask: ask)))
+    state = Lock(
+      State(work: WorkQueue(nodes, from: first, isCounting: true), held: Held(ask: ask)))
   }
 
   // MARK: Beginning and finishing

@@ -240,7 +240,7 @@ extension Question {
           }
           self.isCounting.store(false, ordering: .releasing)
         }
-        return ([], worker?.isSingle ?? true ? nil : state.claim())
+        return ([], worker?.isSingle ?? true ? nil : state.work.claim())
       }
       if queued.isEmpty {
         if let next, next.isLast { state.releaseList() }

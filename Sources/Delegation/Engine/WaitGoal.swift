@@ -114,30 +114,14 @@ enum WaitGoal: Sendable {
 
 /// How `drain`, `notifyAndWait` and `cancelAndWait` wait.
 extension WaitGoal {
-  /// Waits until the goal is reached, even if the caller's task is cancelled.
-  ///
-  /// - Returns: whether nothing was excused.
-  nonisolated(nonsending) func wait() async -> Bool { await wait { await $0.wait() } }
-
   /// Waits until the goal is reached, the caller's task is cancelled, or the deadline has come.
   ///
-  /// - Parameter deadline: the deadline; `nil` for none.
+  /// - Parameters:
+  ///   - deadline: the deadline; `nil` for none.
+  ///   - isCancellable: whether it returns when the caller's task is cancelled.
   /// - Returns: whether the goal was reached, and nothing was excused.
-  nonisolated(nonsending) func wait(until deadline: Deadline?) async -> Bool {
-    await wait { waiter in
-      // Most need not wait, and set no alarm.
-      let cancelAlarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
-      defer { cancelAlarm?() }
-      return await withTaskCancellationHandler {
-        await waiter.wait()
-      } onCancel: {
-        waiter.resume(false)
-      }
-    }
-  }
-
-  nonisolated(nonsending) private func wait(
-    _ body: nonisolated(nonsending) (Waiter) async -> Bool
+  nonisolated(nonsending) func wait(
+    until deadline: Deadline?, isCancellable: Bool = true
   ) async -> Bool {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
@@ -150,7 +134,14 @@ extension WaitGoal {
       Self.lookAgain(for: chain)
     }
     update(.add(waiter))
-    let isReached = await body(waiter)
+    // Most need not wait, and set no alarm.
+    let cancelAlarm = waiter.outcome == nil ? deadline?.schedule { waiter.resume(false) } : nil
+    let isReached = await withTaskCancellationHandler {
+      await waiter.wait()
+    } onCancel: {
+      if isCancellable { waiter.resume(false) }
+    }
+    cancelAlarm?()
     if !isReached { update(.remove(waiter)) }
     if !places.isEmpty { Self.note(nil, of: waiter, at: places) }
     return isReached && isStrict

@@ -18,13 +18,7 @@ struct WorkQueue: Sendable {
     let isLast: Bool
     /// Whether it was counted as asked when it was claimed.
     @usableFromInline
-    var isCounted = false
-
-    /// Counts it as asked.
-    mutating func count() {
-      isCounted = true
-      _ = node.countCall()
-    }
+    var isCounted: Bool
   }
 
   @usableFromInline
@@ -36,11 +30,15 @@ struct WorkQueue: Sendable {
   var hasSpare = false
   /// Whether a worker that has begun is requesting it.
   var isRequesting = false
+  /// Whether one is counted as asked when it is claimed, unless it has an executor of its own: then it is when it begins
+  /// there.
+  private let isCounting: Bool
 
   @usableFromInline
-  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0) {
+  init(_ nodes: consuming [SubscriptionNode], from first: Int = 0, isCounting: Bool = false) {
     self.nodes = nodes
     next = first
+    self.isCounting = isCounting
   }
 
   /// How many have not been claimed.
@@ -52,8 +50,12 @@ struct WorkQueue: Sendable {
   @inline(__always)
   mutating func claim() -> Claim? {
     guard next < nodes.count else { return nil }
-    defer { next += 1 }
-    return Claim(node: nodes[next], position: next, isLast: next == nodes.count - 1)
+    let (node, position) = (nodes[next], next)
+    next += 1
+    let isCounted = isCounting && !node.hasExecutor
+    if isCounted { _ = node.countCall() }
+    return Claim(
+      node: node, position: position, isLast: next == nodes.count, isCounted: isCounted)
   }
 
   /// Takes out the list, to be released outside the lock; this ends the claiming.
@@ -73,27 +75,19 @@ struct WorkQueue: Sendable {
 /// `enqueue` of the one before.
 protocol WorkSharing: Sendable {
   var work: WorkQueue { get set }
-
-  /// Notes that a subscription is claimed, in the same section.
-  mutating func note(_ claim: inout WorkQueue.Claim)
 }
 
-extension WorkSharing {
-  mutating func note(_ claim: inout WorkQueue.Claim) {}
-
-  /// Claims the next subscription; after the last one, the list has to be released.
-  @inline(__always)
-  mutating func claim() -> WorkQueue.Claim? {
-    guard var claim = work.claim() else { return nil }
-    note(&claim)
-    return claim
+extension WorkQueue: WorkSharing {
+  var work: WorkQueue {
+    _read { yield self }
+    _modify { yield &self }
   }
 
   /// Claims the next subscription, unless a spare worker has to be requested before.
-  fileprivate mutating func claimOrRequest() -> (mustRequest: Bool, claim: WorkQueue.Claim?) {
-    work.isRequesting = !work.hasSpare && work.unclaimed > 1
-    if !work.isRequesting { return (false, claim()) }
-    work.hasSpare = true
+  fileprivate mutating func claimOrRequest() -> (mustRequest: Bool, claim: Claim?) {
+    isRequesting = !hasSpare && unclaimed > 1
+    if !isRequesting { return (false, claim()) }
+    hasSpare = true
     return (true, nil)
   }
 }
@@ -101,7 +95,7 @@ extension WorkSharing {
 extension Lock where State: WorkSharing {
   /// Claims the next subscription; `nil` if none is left.
   func claim() -> WorkQueue.Claim? {
-    let claim = withLock { $0.claim() }
+    let claim = withLock { $0.work.claim() }
     if let claim, claim.isLast { releaseList() }
     return claim
   }
@@ -120,11 +114,11 @@ extension Lock where State: WorkSharing {
   func begin(requestingBy requestSpare: () -> Void) -> WorkQueue.Claim? {
     var (mustRequest, claim) = withLock { state -> (Bool, WorkQueue.Claim?) in
       state.work.hasSpare = false
-      return state.work.isRequesting ? (false, state.claim()) : state.claimOrRequest()
+      return state.work.isRequesting ? (false, state.work.claim()) : state.work.claimOrRequest()
     }
     while mustRequest {
       requestSpare()
-      (mustRequest, claim) = withLock { $0.claimOrRequest() }
+      (mustRequest, claim) = withLock { $0.work.claimOrRequest() }
     }
     if let claim, claim.isLast { releaseList() }
     return claim

@@ -142,8 +142,8 @@ extension DelegateHub.Leftovers {
     let deadline = duration.flatMap { nodes.first?.topic.deadlines.deadline(after: $0) }
     var left: [SubscriptionNode] = []
     for node in nodes {
-      let goal = WaitGoal.end(of: node)
-      let hasEnded = duration == nil ? await goal.wait() : await goal.wait(until: deadline)
+      let hasEnded = await WaitGoal.end(of: node).wait(
+        until: deadline, isCancellable: duration != nil)
       if !hasEnded { left.append(node) }
     }
     self.init(subscribers: left.compactMap { Subscriber(leftOf: $0) })

@@ -261,7 +261,7 @@ extension SubscriptionNode {
     case .abandoned: countOff { $0.abandoned += 1 }
     case .late: countOff { $0.late += 1 }
     case .unasked:
-      didCountOff(
+      noteEnd(
         state.wrappingSubtract(Bits.call | Bits.asked, ordering: .sequentiallyConsistent).newValue)
     }
   }
@@ -280,11 +280,7 @@ extension SubscriptionNode {
       account.answered -= 1
       return state.wrappingSubtract(Bits.call, ordering: .sequentiallyConsistent).newValue
     }
-    didCountOff(word)
-  }
-
-  private func didCountOff(_ word: UInt64) {
-    if word & (Bits.awaited | Bits.terminated) != 0 { noteEnd(word) }
+    noteEnd(word)
   }
 
   /// Whether a subscriber that had not answered at a question's deadline is late: not if it is gone, or does not conform.

@@ -9,7 +9,7 @@ internal import Synchronization
 final class Topic: Sendable {
   /// The protocol's type.
   private let type: Any.Type
-  var key: ObjectIdentifier { ObjectIdentifier(type) }
+  let key: ObjectIdentifier
   /// A number that no other topic ever has, not even that of another hub with the same protocol.
   let number: Int
 
@@ -46,7 +46,7 @@ final class Topic: Sendable {
   private let endWaiters = Lock<[ObjectIdentifier: WaitList]>([:])
 
   init(_ type: Any.Type, owner: any TopicOwner) {
-    self.type = type
+    (self.type, key) = (type, ObjectIdentifier(type))
     self.owner = owner
     hubNumber = owner.number
     number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
