@@ -34,13 +34,19 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    // Without its traits: they are for counting allocations, by packages of their own.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
     .target(name: "CMeasures"),
     .executableTarget(
+      name: "DelegationBenchmarks",
+      dependencies: [.product(name: "Benchmark", package: "benchmark"), delegation],
+      path: "Benchmarks/DelegationBenchmarks", swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+    .executableTarget(
       name: "compare",
-      dependencies: ["CMeasures", arguments, delegation],
-      swiftSettings: settings),
+      dependencies: ["CMeasures", arguments, delegation], swiftSettings: settings),
     .executableTarget(
       name: "stress", dependencies: [arguments, delegation], swiftSettings: settings),
     .executableTarget(
@@ -87,7 +93,7 @@ let package = Package(
     .executableTarget(
       name: "ChatLoad",
       dependencies: [
-        "ChatServerKit", "DelegationPage", arguments, logging, nio, sockets,
+        "ChatServerKit", "DelegationPage", arguments, logging,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
@@ -108,7 +114,7 @@ let package = Package(
       name: "ChatServerTests",
       dependencies: [
         "ChatServer", "ChatServerKit", "DelegationAdapters", "DelegationPage", delegation,
-        logging, nio, sockets, lifecycle,
+        logging, lifecycle,
         .product(name: "InMemoryLogging", package: "swift-log"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
