@@ -31,7 +31,7 @@ extension DelegateHub {
   ///
   /// - Parameters:
   ///   - subscriber: an object that conforms to the protocol.
-  ///   - protocol: the protocol, as `WorkerGate.self`.
+  ///   - protocol: the protocol, as `WorkerGate.self`. If it is not `: AnyObject`, each call of a subscriber is dearer.
   ///   - priority: higher is asked and served first; 0 by default.
   ///   - id: identifies the subscriber, in place of the object itself: see *Place*. Ids are compared as `AnyHashable`, so
   ///     `1`, `1.0` and `UInt8(1)` are equal. If the same object names an id that is free, its place has that id from then
