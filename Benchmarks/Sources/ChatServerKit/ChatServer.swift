@@ -99,9 +99,7 @@ package final class ChatServer: Sendable {
       DrainService(within: each, logger: logger, onLeft: onLeft) {
         chat.hubs.dropFirst().map(\.hub)
       },
-      DrainService(within: each, logger: logger, onLeft: onLeft) {
-        [chat.hub]
-      },
+      DrainService(within: each, logger: logger, onLeft: onLeft) { [chat.hub] },
       Listener(
         chat: chat, clients: clients, host: configuration.host, port: configuration.port,
         onListening: onListening),

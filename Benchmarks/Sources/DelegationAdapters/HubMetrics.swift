@@ -25,10 +25,9 @@ public actor HubMetrics {
   private struct Sum {
     var notifications: [String: Int] = [:]
     var questions: [String: Int] = [:]
-    var waiting = 0
-    var answering = 0
-    var running = 0
-    var subscribers = 0
+    var levels = [
+      "notifications_waiting": 0, "questions_answering": 0, "handlers_running": 0, "subscribers": 0,
+    ]
 
     mutating func add(_ part: DelegateHub.Statistics.ProtocolStatistics) {
       let (counts, asked) = (part.counts, part.questions)
@@ -43,10 +42,12 @@ public actor HubMetrics {
           "answered": asked.answered, "failed": asked.failed, "late": asked.late,
           "abandoned": asked.abandoned,
         ], uniquingKeysWith: +)
-      waiting += counts.waiting
-      answering += asked.answering
-      running += part.subscribers.reduce(0) { $0 + $1.running }
-      subscribers += part.subscribers.count { $0.subscription.isActive }
+      levels.merge(
+        [
+          "notifications_waiting": counts.waiting, "questions_answering": asked.answering,
+          "handlers_running": part.subscribers.reduce(0) { $0 + $1.running },
+          "subscribers": part.subscribers.count { $0.subscription.isActive },
+        ], uniquingKeysWith: +)
     }
   }
 
@@ -57,19 +58,7 @@ public actor HubMetrics {
   /// The protocols whose meters may show something else than 0.
   private var standing: Set<String> = []
 
-  /// Makes metrics of one hub.
-  ///
-  /// - Parameters:
-  ///   - hub: the hub.
-  ///   - name: what the metrics' labels begin with.
-  ///   - factory: where they go.
-  public init(
-    _ hub: DelegateHub, named name: String, factory: any MetricsFactory = MetricsSystem.factory
-  ) {
-    self.init(named: name, factory: factory, hubs: { [hub] })
-  }
-
-  /// Makes metrics of hubs of one kind, added up.
+  /// Makes metrics of one hub, or of hubs of one kind, added up.
   ///
   /// A hub that goes takes its counts with it: a counter stands still until the others have made up for
   /// them.
@@ -98,19 +87,17 @@ public actor HubMetrics {
     for name in standing.union(sums.keys) {
       let sum = sums[name] ?? Sum()
       for (label, counts) in [("notifications", sum.notifications), ("questions", sum.questions)] {
-        for (outcome, count) in counts {
-          add(count, to: Key(name: name, label: label, outcome: outcome))
-        }
+        for (outcome, count) in counts { add(count, Key(name: name, label: label, outcome: outcome)) }
       }
-      set("notifications_waiting", of: name, to: sum.waiting)
-      set("questions_answering", of: name, to: sum.answering)
-      set("handlers_running", of: name, to: sum.running)
-      set("subscribers", of: name, to: sum.subscribers)
+      for (label, value) in sum.levels {
+        Meter(label: "\(self.name)_\(label)", dimensions: [("protocol", name)], factory: factory)
+          .set(value)
+      }
     }
     standing = Set(sums.keys)
   }
 
-  private func add(_ count: Int, to key: Key) {
+  private func add(_ count: Int, _ key: Key) {
     let step = count - reported[key, default: 0]
     guard step > 0 else { return }
     reported[key] = count
@@ -118,12 +105,6 @@ public actor HubMetrics {
       label: "\(name)_\(key.label)_total",
       dimensions: [("protocol", key.name), ("outcome", key.outcome)], factory: factory
     ).increment(by: step)
-  }
-
-  private func set(_ label: String, of protocolName: String, to value: Int) {
-    Meter(
-      label: "\(name)_\(label)", dimensions: [("protocol", protocolName)], factory: factory
-    ).set(value)
   }
 }
 
@@ -133,7 +114,7 @@ public actor HubMetrics {
 /// what was drained.
 ///
 /// ```swift
-/// HubMetricsService(HubMetrics(hub, named: "worker"), every: .seconds(10))
+/// HubMetricsService(HubMetrics(named: "worker") { [hub] }, every: .seconds(10))
 /// ```
 public struct HubMetricsService: Service {
   private let metrics: HubMetrics

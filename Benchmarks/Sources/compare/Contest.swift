@@ -27,11 +27,7 @@ struct Result: Codable, Sendable {
   /// How many times as much it takes them as the hub: the median of the rounds' ratios.
   let ratios: [Peer: Double]
   /// The same of the processor's time, of the round in which each took least.
-  let costs: [Peer: Double]
-
-  func with(_ costs: [Peer: Double]) -> Result {
-    Result(row: row, size: size, unit: unit, figures: figures, ratios: ratios, costs: costs)
-  }
+  var costs: [Peer: Double]
 
   enum Unit: String, Codable, Sendable {
     case nanoseconds, bytes

@@ -144,7 +144,7 @@ final class Center: @unchecked Sendable {
 final class Streams: Sendable {
   private let continuations = Mutex<[AsyncStream<Int>.Continuation]>([])
 
-  deinit { finish() }
+  deinit { for continuation in continuations.withLock({ $0 }) { continuation.finish() } }
 
   func make() -> AsyncStream<Int> {
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -163,6 +163,4 @@ final class Streams: Sendable {
   func post(_ number: Int) {
     for continuation in continuations.withLock({ $0 }) { continuation.yield(number) }
   }
-
-  func finish() { for continuation in continuations.withLock({ $0 }) { continuation.finish() } }
 }

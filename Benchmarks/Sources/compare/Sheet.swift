@@ -58,11 +58,14 @@ struct Record {
   /// Halfway between 1 and 2: an unchanged call is off by a quarter at most, also beside a build.
   static let tolerance = 2.0.squareRoot()
 
-  let results: [Result]
+  private(set) var results: [Result]
 
   /// Those of one run, with the costs of another one, on one core.
   init(_ results: [Result], costs: Record? = nil) {
-    self.results = zip(results, (costs?.results ?? results)).map { $0.with($1.costs) }
+    self.results = results
+    for (index, other) in (costs?.results ?? []).enumerated() {
+      self.results[index].costs = other.costs
+    }
   }
 
   init(text: String? = nil) throws {

@@ -15,8 +15,7 @@ enum Growth {
             && texts.allSatisfy { "\(operation.name)|\(circumstance.name)".contains($0) }
         }
         if operations.isEmpty { continue }
-        let size = isLinear ? 200 : 2_000
-        for size in [size, 2 * size] {
+        for size in isLinear ? [200, 400] : [2_000, 4_000] {
           let scene = Scene()
           await scene.settle()
           await circumstance.arrange(scene, size)

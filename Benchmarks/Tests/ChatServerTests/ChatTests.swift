@@ -6,7 +6,11 @@ import Testing
 @testable import ChatServerKit
 
 @Suite("The chat: its votes fail closed, and its audit loses nothing", .timeLimit(.minutes(5)))
-struct ChatTests {
+final class ChatTests {
+  /// A file for the audit, of each test's own.
+  private let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
   /// Lets somebody pass, or not, or throws.
   private final class Guard: JoinGate, SpeechGate {
     struct Broken: Error {}
@@ -28,16 +32,12 @@ struct ChatTests {
     return limits
   }()
 
-  private func makeChat(isAudited: Bool = false, _ limits: ChatLimits) -> Chat {
-    Chat(
-      limits, isAudited: isAudited, logger: Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() })
-  }
-
   /// A chat in which somebody has joined a room.
   private func chat(
     isAudited: Bool = false, _ limits: ChatLimits = patient
   ) async -> (Chat, Listener) {
-    let (chat, ann) = (makeChat(isAudited: isAudited, limits), Listener())
+    let logger = Logger(label: "chat") { _ in SwiftLogNoOpLogHandler() }
+    let (chat, ann) = (Chat(limits, isAudited: isAudited, logger: logger), Listener())
     chat.hub.subscribe(
       Guard(true), toEachOf: JoinGate.self, SpeechGate.self, id: "yes", hold: .strongly)
     #expect(chat.enter(as: "ann", ann) == .done)
@@ -115,8 +115,6 @@ struct ChatTests {
   @Test(
     "what is told is written before, whoever talks at once, and what cannot be written is not told")
   func audit() async throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let (chat, ann) = await chat(isAudited: true)
     // Nobody writes anything down yet.
     #expect(await chat.say("too early", in: "tea", as: "ann") != .done)
@@ -146,8 +144,6 @@ struct ChatTests {
 
   @Test("while the disk takes its time, the counts can be read, so that a server can stop")
   func hangingDisk() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     // A pipe takes no more than it has room for until somebody reads.
     try #require(mkfifo(path, 0o600) == 0)
     let pipe = try FileHandle(forUpdating: URL(filePath: path))
@@ -162,8 +158,6 @@ struct ChatTests {
 
   @Test("on a full disk a line is there as a whole or not at all, and what was there stays")
   func fullDisk() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "audit-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
     // A file may have a gigabyte and a few bytes, which stands for the disk: nothing else that is written meanwhile has so
     // much. All but its end is a hole.
     let size = 1 << 30

@@ -1,4 +1,3 @@
-import ChatServerKit
 import Delegation
 import Testing
 
