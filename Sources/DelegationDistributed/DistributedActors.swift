@@ -89,7 +89,8 @@ extension DelegateHub {
   /// - Complexity: O(1) for each protocol, amortised.
   @discardableResult
   public nonisolated func subscribe<Subscriber: DistributedActor, P: Sendable, each Q: Sendable>(
-    _ subscriber: Subscriber, toEachOf first: P.Type, _ rest: repeat (each Q).Type, priority: Int? = nil,
+    _ subscriber: Subscriber, toEachOf first: P.Type, _ rest: repeat (each Q).Type,
+    priority: Int? = nil,
     mailbox: MailboxPolicy? = nil, on executor: (any TaskExecutor)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Subscription] {

@@ -190,14 +190,14 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
   /// Combines the response in its turn.
   @inlinable
   public mutating func receive(_ response: Response, from position: Int) -> Outcome? {
-    place(response, at: position)
+    put(response, at: position)
     return nil
   }
 
   /// Skips the absentee.
   @inlinable
   public mutating func receiveNothing(from position: Int) -> Outcome? {
-    place(nil, at: position)
+    put(nil, at: position)
     return nil
   }
 
@@ -207,7 +207,7 @@ public struct Reduction<Response: Sendable, Outcome: Sendable>: Combiner {
 
   /// Takes a response, or `nil` for an absentee, and combines all that are in order now.
   @inlinable
-  mutating func place(_ response: Response?, at position: Int) {
+  mutating func put(_ response: Response?, at position: Int) {
     guard position == next else {
       early.updateValue(response, forKey: position)
       return

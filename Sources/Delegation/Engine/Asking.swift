@@ -230,16 +230,16 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   @usableFromInline let call: CallKind
   @usableFromInline let late: Answer<Response, Failure>.Late?
   /// The actor that the closure belongs to; `nil` for none.
-  @usableFromInline let place: (any Actor)?
+  @usableFromInline let actor: (any Actor)?
   @usableFromInline let body: @Sendable (P) throws(Failure) -> Response
 
   @inlinable
   init(
     _ recipients: Recipients<P>, in call: CallKind,
-    absent absence: DelegateHub.Absence<Response>? = nil, on place: (any Actor)? = nil,
+    absent absence: DelegateHub.Absence<Response>? = nil, on actor: (any Actor)? = nil,
     _ body: @escaping @Sendable (P) throws(Failure) -> Response
   ) {
-    (self.recipients, self.call, self.place, self.body) = (recipients, call, place, body)
+    (self.recipients, self.call, self.actor, self.body) = (recipients, call, actor, body)
     late = absence?.late()
   }
 
@@ -247,17 +247,17 @@ struct AskingInPlace<P, Response: Sendable, Failure: Error>: Asking {
   @_alwaysEmitIntoClient @inline(__always)
   func answer(of node: SubscriptionNode, in question: Question?) async -> Answer<Response, Failure>
   {
-    guard let place else { return answerHere(of: node) }
+    guard let actor else { return answerHere(of: node) }
     // The actor may be busy: who is gone does not wait for it.
     guard node.isReached(by: recipients.admits, endingIn: call) else { return node.absence() }
     HandlerContext.note(.unasked)
-    return await answer(of: node, in: question, on: place)
+    return await answer(of: node, in: question, on: actor)
   }
 
   /// Asks on an actor, unless the subscription has ended, or the outcome is fixed, when that is free.
   @usableFromInline
   func answer(
-    of node: SubscriptionNode, in question: Question?, on place: isolated any Actor
+    of node: SubscriptionNode, in question: Question?, on actor: isolated any Actor
   ) -> Answer<Response, Failure> {
     guard node.isOpen, question?.isDecided != true else { return node.absence() }
     HandlerContext.note(.answered)

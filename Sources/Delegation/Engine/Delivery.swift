@@ -16,7 +16,7 @@ final class Delivery: Sendable {
   /// Where its workers run; `nil` for the default.
   private let executor: (any TaskExecutor)?
   /// The executor's.
-  let place: ObjectIdentifier?
+  let executorID: ObjectIdentifier?
   /// Whether it is not the hub's, so that each of its subscriptions is counted, and not its workers.
   let isElsewhere: Bool
   /// That of all its workers, which is higher than the default if a caller waits for what they deliver.
@@ -35,7 +35,7 @@ final class Delivery: Sendable {
     // An executor may stand still for good: what waits there keeps only the subscriptions.
     hub = other == nil ? core.hub : nil
     executor = other ?? core.executor
-    place = executor.map(Delegation.place)
+    executorID = executor.map(Delegation.executorID)
     self.priority = priority
     self.depth = depth
     work = Lock(WorkQueue(nodes))
@@ -97,10 +97,10 @@ extension Delivery {
     for node in waiting {
       // One that has ended meanwhile was counted off.
       guard let executor = node.executor else { continue }
-      let place = Delegation.place(of: executor)
-      let index = indices[place, default: batches.count]
+      let id = Delegation.executorID(of: executor)
+      let index = indices[id, default: batches.count]
       if index == batches.count {
-        indices[place] = index
+        indices[id] = index
         batches.append((executor, []))
       }
       batches[index].nodes.append(node)
@@ -121,7 +121,7 @@ extension Delivery {
     // What waits for it may have to wait for its executor, for an interceptor or for the main actor: not if it has died.
     if node.hasExecutor || node.isAttended { _ = node.isReached(by: nil, endingIn: nil) }
     var handled = 0
-    var step = node.attend(at: place)
+    var step = node.attend(on: executorID)
     while true {
       // Consumed: the content is shared by all workers, and counting a second reference to it would be
       // contended.
@@ -175,7 +175,7 @@ extension Delivery {
     _ handle: Notification.Synchronous, on node: SubscriptionNode, in call: CallKind
   ) -> Notification.Fate {
     guard node.mayHandle else { return .expired }
-    node.noteHeard(by: node.reference)
+    node.noteCalled(by: node.reference)
     do {
       return try node.fate(of: handle(node.reference), in: call)
     } catch {
@@ -191,7 +191,7 @@ extension Delivery {
     if present == nil { worker.task = HandlerContext.currentTask }
     present = worker
     guard node.mayHandle else { return .expired }
-    node.noteHeard(by: node.reference)
+    node.noteCalled(by: node.reference)
     let context = HandlerContext(worker: worker, call: worker.begin(), node: node)
     defer { worker.end() }
     do {

@@ -43,11 +43,11 @@ final class Interception: Sendable {
   /// Runs a handler in its context: an interceptor may have bound another one, by `delayingDrain`.
   private func run(
     _ handler: nonisolated(nonsending) () async -> DelegateHub.HandlerOutcome,
-    in context: HandlerContext?, on place: isolated (any Actor)?
+    in context: HandlerContext?, on actor: isolated (any Actor)?
   ) async -> DelegateHub.HandlerOutcome {
     if HandlerContext.binding.wrappedValue?.worker === context?.worker { return await handler() }
     return await HandlerContext.binding.withValue(context) {
-      _ = place
+      _ = actor
       return await handler()
     }
   }

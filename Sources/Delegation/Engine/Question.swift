@@ -95,7 +95,7 @@ class Question: @unchecked Sendable {
   /// With a deadline it does not: a handler that blocks its thread must not keep the caller.
   ///
   /// - Parameter isCounted: whether the caller is counted already: from now on it is for the question.
-  /// - Returns: whether it is decided; if not, it has to ``finish()``.
+  /// - Returns: whether it is decided; if not, it has to ``awaitDecision()``.
   @usableFromInline
   func begin(isCounted: Bool) -> Bool {
     if let deadline, deadline.isPast {
@@ -127,7 +127,7 @@ class Question: @unchecked Sendable {
 
   /// Goes on, waits until it is decided or for its deadline, and passes on what happens to the caller meanwhile.
   @usableFromInline
-  func finish() async {
+  func awaitDecision() async {
     await withTaskCancellationHandler {
       // It is the first worker if none was started in the caller's place.
       state.provideSpare { requestWorker() }
@@ -184,9 +184,9 @@ class Question: @unchecked Sendable {
   /// been: apart, if it was decided meanwhile, for the current task may be the caller, which is to go on.
   func keep(_ task: Task<Void, any Error>, of worker: Worker) {
     let (mustCancel, isDecided) = state.withLock { state in
-      if worker.place < 0 { return (false, false) }
+      if worker.index < 0 { return (false, false) }
       state.workers.append((worker, task))
-      worker.place = state.workers.count
+      worker.index = state.workers.count
       return (isCancelled, state.isDecided)
     }
     if mustCancel { cancel([task], isApart: isDecided) }
@@ -219,7 +219,7 @@ class Question: @unchecked Sendable {
 extension Question.State {
   /// Notes that all that a worker's task has yet to do is to end.
   mutating func leave(_ worker: Worker) {
-    if worker.place > 0 { workers[worker.place - 1] = nil }
-    worker.place = -1
+    if worker.index > 0 { workers[worker.index - 1] = nil }
+    worker.index = -1
   }
 }

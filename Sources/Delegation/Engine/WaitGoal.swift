@@ -16,15 +16,15 @@ enum WaitGoal: Sendable {
   /// A wait in a handler: what it waits for, and what cannot go on before it does.
   private typealias Wait = (goal: WaitGoal, contexts: [HandlerContext])
 
-  /// The waits in handlers, by the waiters, at the places where they are found.
+  /// The waits in handlers, by the waiters, at the shelves where they are found.
   private static let waits = Lock<[Int: [Int: Wait]]>([:])
 
-  /// A place of a hub: 0 is that of goals, if the wait is not strict; handlers that cannot go on before have 1 if they are
+  /// A shelf of a hub: 0 is that of goals, if the wait is not strict; handlers that cannot go on before have 1 if they are
   /// of notifications, 2 of questions, and 3 if they are closures that delay a drain.
-  private static func place(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
+  private static func shelf(_ kind: Int, of hub: Int) -> Int { hub << 2 | kind }
 
-  private static func place(of handler: HandlerContext) -> Int {
-    place(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
+  private static func shelf(of handler: HandlerContext) -> Int {
+    shelf(handler.worker.isAttending ? 1 : handler.isDelay ? 3 : 2, of: handler.worker.hub)
   }
 
   /// By what those who wait for the same are known.
@@ -84,7 +84,7 @@ enum WaitGoal: Sendable {
       case .end: 1...2
       case .rest: 1...3
       }
-    let present = kinds.flatMap { Self.present(at: Self.place($0, of: hub)) }
+    let present = kinds.flatMap { Self.present(at: Self.shelf($0, of: hub)) }
     let handlers = present.flatMap { HandlerContext.chain(of: $0.contexts) }
     return leftOut + Set(handlers.lazy.filter(waits).map(unit)).count
   }
@@ -96,8 +96,8 @@ enum WaitGoal: Sendable {
     return Self.key(of: handler.worker)
   }
 
-  private static func present(at place: Int) -> [Wait] {
-    waits.withLock { ($0[place]?.values).map(Array.init) ?? [] }
+  private static func present(at shelf: Int) -> [Wait] {
+    waits.withLock { ($0[shelf]?.values).map(Array.init) ?? [] }
   }
 
   /// Changes the list of the goal's waiters, and resumes those that need not wait.
@@ -126,11 +126,11 @@ extension WaitGoal {
     let contexts = HandlerContext.present
     let chain = HandlerContext.chain(of: contexts)
     let isStrict = chain.allSatisfy { $0.isDelay && !isDrain }
-    var places = Set(chain.map(Self.place(of:)))
-    if !isStrict { places.insert(Self.place(0, of: hub)) }
+    var shelves = Set(chain.map(Self.shelf(of:)))
+    if !isStrict { shelves.insert(Self.shelf(0, of: hub)) }
     let waiter = makeWaiter(isStrict: isStrict)
-    if !places.isEmpty {
-      Self.note((self, contexts), of: waiter, at: places)
+    if !shelves.isEmpty {
+      Self.note((self, contexts), of: waiter, at: shelves)
       Self.lookAgain(for: chain)
     }
     update(.add(waiter))
@@ -143,20 +143,20 @@ extension WaitGoal {
     }
     cancelAlarm?()
     if !isReached { update(.remove(waiter)) }
-    if !places.isEmpty { Self.note(nil, of: waiter, at: places) }
+    if !shelves.isEmpty { Self.note(nil, of: waiter, at: shelves) }
     return isReached && isStrict
   }
 
   private var isDrain: Bool { if case .rest = self { true } else { false } }
 
   /// Notes a wait, or that it is over.
-  private static func note(_ wait: Wait?, of waiter: Waiter, at places: Set<Int>) {
-    for place in places {
+  private static func note(_ wait: Wait?, of waiter: Waiter, at shelves: Set<Int>) {
+    for shelf in shelves {
       // Released outside the lock.
       let former = waits.withLock { waits in
-        defer { if waits[place]?.isEmpty == true { waits[place] = nil } }
-        defer { waits[place, default: [:]][key(of: waiter)] = wait }
-        return waits[place]?[key(of: waiter)]
+        defer { if waits[shelf]?.isEmpty == true { waits[shelf] = nil } }
+        defer { waits[shelf, default: [:]][key(of: waiter)] = wait }
+        return waits[shelf]?[key(of: waiter)]
       }
       withExtendedLifetime(former) {}
     }
@@ -165,7 +165,7 @@ extension WaitGoal {
   /// Has those look again who wait for handlers that wait from now on.
   private static func lookAgain(for handlers: [HandlerContext]) {
     var keys: Set<Int> = []
-    for wait in Set(handlers.map { place(0, of: $0.worker.hub) }).flatMap(present)
+    for wait in Set(handlers.map { shelf(0, of: $0.worker.hub) }).flatMap(present)
     where !keys.contains(wait.goal.key) && handlers.contains(where: wait.goal.waits) {
       keys.insert(wait.goal.key)
       wait.goal.update(.recount)

@@ -22,11 +22,11 @@ final class Worker: @unchecked Sendable {
   ///
   /// Written before the call's number is.
   private let node = Atomic<UInt>(0)
-  /// Its place among the question's workers, from 1; 0 until its task is kept, -1 once all it has yet to do is to end.
+  /// Its index among the question's workers, from 1; 0 until its task is kept, -1 once all it has yet to do is to end.
   ///
   /// Under the question's lock.
   @exclusivity(unchecked)
-  var place = 0
+  var index = 0
   /// The task that runs nothing but its handlers; `nil` if it asks in its caller's, and for a loop over a stream.
   ///
   /// Written before the first of them begins. For a question it is 0: to find the task takes 200 instructions.
@@ -157,13 +157,13 @@ final class Worker: @unchecked Sendable {
   ///   - node: the subscription.
   ///   - call: the kind of call.
   ///   - absence: the result if the subscription was terminated.
-  ///   - place: the actor that the handler belongs to.
+  ///   - actor: the actor that the handler belongs to.
   ///   - handler: asks the subscriber.
   /// - Returns: the result.
   @_alwaysEmitIntoClient @inline(__always)
   func ask<Result>(
     _ node: SubscriptionNode, in call: CallKind, absence: Result,
-    on place: isolated (any Actor)? = nil,
+    on actor: isolated (any Actor)? = nil,
     _ handler: nonisolated(nonsending) (SubscriptionNode) async -> Result
   ) async -> Result {
     var node = node
@@ -172,7 +172,7 @@ final class Worker: @unchecked Sendable {
       if node.beginCall() {
         let context = HandlerContext(worker: self, call: begin(), node: node)
         let result = await HandlerContext.binding.withValue(context) {
-          _ = place
+          _ = actor
           return await handler(node)
         }
         let isAsked = isAsked

@@ -78,7 +78,7 @@ extension DelegateHub {
         await asking.answer(of: node, in: question)
       }
     }
-    if !question.begin(isCounted: isCounted) { await question.finish() }
+    if !question.begin(isCounted: isCounted) { await question.awaitDecision() }
     return TalliedQuestion.takeDecision(of: question)
   }
 
@@ -142,7 +142,7 @@ extension DelegateHub {
     // Counted until it is decided, or until the question is: a drain has to see what is between the two as well.
     core.begin()
     var position = 0
-    if core.mayAskInPlace && asking.place == nil {
+    if core.mayAskInPlace && asking.actor == nil {
       let decision = asking.ask(nodes, from: &position, counting: &combiner)
       if let decision {
         core.end()

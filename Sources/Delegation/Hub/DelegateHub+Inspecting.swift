@@ -128,10 +128,10 @@ extension DelegateHub {
 
   private func call<R, E>(
     _ body: nonisolated(nonsending) () async throws(E) -> R, in context: HandlerContext,
-    on place: isolated (any Actor)?
+    on actor: isolated (any Actor)?
   ) async -> Result<R, E> {
     await HandlerContext.binding.withValue(context) {
-      _ = place  // So the closure runs there, and not where it likes.
+      _ = actor  // So the closure runs there, and not where it likes.
       do throws(E) {
         return .success(try await body())
       } catch {

@@ -71,8 +71,8 @@ public actor DelegateHub {
 
   /// The topic of a protocol, if anybody is subscribed.
   @usableFromInline
-  nonisolated func heardTopic(of key: ObjectIdentifier) -> Topic? {
-    guard let topic = core.topics.find(key), topic.isHeard.load(ordering: .acquiring) else {
+  nonisolated func audience(of key: ObjectIdentifier) -> Topic? {
+    guard let topic = core.topics.find(key), topic.hasAudience.load(ordering: .acquiring) else {
       return nil
     }
     return topic
@@ -81,6 +81,6 @@ public actor DelegateHub {
   /// The subscriptions of a protocol in order.
   @usableFromInline
   nonisolated func snapshot(of key: ObjectIdentifier) -> [SubscriptionNode] {
-    heardTopic(of: key)?.snapshot() ?? []
+    audience(of: key)?.snapshot() ?? []
   }
 }

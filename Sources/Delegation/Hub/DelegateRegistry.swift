@@ -39,15 +39,10 @@ public struct DelegateRegistry<P>: Sendable, Subscribable {
 
 /// Where objects, closures and streams subscribe to one protocol: the owner's ``Delegates``, as `hub[P.self]`, the
 /// ``DelegateRegistry`` that it gives away, and whatever of yours has one.
-///
-/// ```swift
-/// hub[WorkerObserver.self].subscribe(audit)
-/// worker.observers.subscribe(audit)  // by the registry that the worker gives away
-/// ```
 public protocol Subscribable<P>: Sendable {
   /// The protocol.
   associatedtype P
-  /// The registry, which does it.
+  /// What does it; to conform with, a type needs nothing else.
   var registry: DelegateRegistry<P> { get }
 }
 
@@ -94,7 +89,9 @@ extension Subscribable {
   ///
   /// - Parameter subscriber: the object that subscribed.
   /// - Complexity: as ``DelegateHub/Subscription/cancel()``.
-  public func unsubscribe(_ subscriber: P) { registry.topic?.terminate(DelegateHub.object(of: subscriber)) }
+  public func unsubscribe(_ subscriber: P) {
+    registry.topic?.terminate(DelegateHub.object(of: subscriber))
+  }
 
   /// Ends an object's subscription and waits until none of its handlers is running, or a deadline comes.
   ///

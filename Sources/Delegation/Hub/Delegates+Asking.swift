@@ -188,9 +188,9 @@ extension Delegates where P: Sendable {
   public func pass<V: Sendable, E>(
     _ value: V, _ body: @escaping @isolated(any) @Sendable (P, V) throws(E) -> V?
   ) async throws(E) -> V? {
-    let (place, body) = (body.isolation, unisolated(body))
+    let (actor, body) = (body.isolation, unisolated(body))
     return try await hub.inTurn(recipients, in: .pass, startingWith: value) { next in
-      AskingInPlace(recipients, in: .pass, on: place) { subscriber throws(E) in
+      AskingInPlace(recipients, in: .pass, on: actor) { subscriber throws(E) in
         try body(subscriber, next ?? value)
       }
     }.get()
@@ -204,11 +204,11 @@ extension Delegates where P: Sendable {
     absent absence: DelegateHub.Absence<V?>,
     _ body: @escaping @isolated(any) @Sendable (P, V) throws -> V?
   ) async -> V? {
-    let (place, body) = (body.isolation, unisolated(body))
+    let (actor, body) = (body.isolation, unisolated(body))
     return await hub.inTurn(
       recipients, in: .pass, within: duration, each: each, startingWith: value
     ) { next in
-      AskingInPlace(recipients, in: .pass, absent: absence, on: place) {
+      AskingInPlace(recipients, in: .pass, absent: absence, on: actor) {
         try body($0, next ?? value)
       }
     }.outcome

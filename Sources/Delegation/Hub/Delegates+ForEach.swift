@@ -82,13 +82,13 @@ extension Delegates {
   /// Calls one subscriber in the caller's task.
   private func call<E>(
     _ node: SubscriptionNode, as worker: Worker,
-    on place: isolated (any Actor)?,
+    on actor: isolated (any Actor)?,
     _ body: nonisolated(nonsending) (P) async throws(E) -> Void
   ) async -> Result<Void, E> {
     await worker.ask(
-      node, in: .forEach, absence: .success(()), on: place
+      node, in: .forEach, absence: .success(()), on: actor
     ) { node in
-      _ = place
+      _ = actor
       guard let interception = hub.core.interception else {
         return await node.answer(in: recipients, body)
       }

@@ -172,7 +172,7 @@ extension DelegateHub {
   nonisolated func post<P>(
     in recipients: Recipients<P>, _ handler: (Recipients<P>) -> Notification.Handler
   ) {
-    guard let topic = heardTopic(of: recipients.key) else { return }
+    guard let topic = audience(of: recipients.key) else { return }
     post(handler(recipients), to: topic)
   }
 
@@ -183,7 +183,7 @@ extension DelegateHub {
   ) async -> Outcome {
     let deadline = deadline(within: duration)
     let receipt = Receipt(admitting: recipients.admits)
-    guard let topic = heardTopic(of: recipients.key) else { return Outcome(receipt) }
+    guard let topic = audience(of: recipients.key) else { return Outcome(receipt) }
     let caller = Caller.present
     let isInPlace =
       duration == nil && window <= 0 && caller.isShallow && #isolation == nil && !Task.isCancelled
@@ -279,15 +279,15 @@ extension Notification.Handler {
     in recipients: Recipients<P>
   ) -> Self {
     let plain = unisolated(body)
-    guard let place = body.isolation else { return calling(plain, in: recipients) }
+    guard let actor = body.isolation else { return calling(plain, in: recipients) }
     return .asynchronous { reference in
-      try await call(plain, on: reference, in: recipients, at: place)
+      try await call(plain, of: reference, in: recipients, on: actor)
     }
   }
 
   private static func call<P>(
-    _ body: @Sendable (P) throws -> Void, on reference: borrowing WeakReference,
-    in recipients: Recipients<P>, at place: isolated any Actor
+    _ body: @Sendable (P) throws -> Void, of reference: borrowing WeakReference,
+    in recipients: Recipients<P>, on actor: isolated any Actor
   ) throws -> Notification.Fate {
     HandlerContext.mayGoOn ? try recipients.tell(reference, body) : .expired
   }

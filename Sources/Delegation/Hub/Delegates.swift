@@ -100,7 +100,9 @@ public struct Delegates<P>: Sendable, Subscribable {
   ///
   /// - Complexity: O(*n*) in the protocol's *n* subscriptions.
   public var subscribers: [P] {
-    hub.snapshot(of: recipients.key).compactMap { $0.isOpen ? recipients.load($0.reference) : nil }
+    hub.snapshot(of: recipients.key).compactMap {
+      $0.current.flatMap { recipients.load($0.reference) }
+    }
   }
 
   /// Whether anybody is subscribed, for work that is to run only then: the present value, then each change.

@@ -253,6 +253,7 @@ final class StreamTurn {
         if Task.isCancelled { return nil }
         mayWait = isWoken
         if isAnotherThere, isWoken || deadline?.hasCome != true { stop() }
+      case .pause: await Task.yield()
       case .over: return nil
       }
     }

@@ -58,7 +58,7 @@ extension Subscribable {
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
     let observer = EventObserver(body)
-    return observer.place.open(
+    return observer.node.open(
       subscribe(
         observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
         fileID: fileID, line: line))
@@ -95,7 +95,7 @@ extension Subscribable {
     _ body: @escaping @isolated(any) @Sendable (Owner, Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
     let observer = OwnedObserver(owner, body)
-    return observer.place.open(
+    return observer.node.open(
       subscribe(
         observer, priority: priority, id: id, hold: .strongly, mailbox: mailbox, on: executor,
         fileID: fileID, line: line))
@@ -131,7 +131,7 @@ extension Subscribable {
     _ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void
   ) -> DelegateHub.Subscription where P == any EventReceiver<Event> {
     let observer = EventObserver(body)
-    return observer.place.open(
+    return observer.node.open(
       subscribe(
         observer, priority: priority, hold: .strongly,
         mailbox: DelegateHub.MailboxPolicy(limit: nil, most: 1), on: executor, fileID: fileID,
@@ -143,7 +143,7 @@ extension Subscribable {
 final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   static var name: String { "a closure" }
 
-  let place = SetOnce<SubscriptionNode>()
+  let node = SetOnce<SubscriptionNode>()
   private let body: @isolated(any) @Sendable (Event) async throws -> Void
 
   init(_ body: @escaping @isolated(any) @Sendable (Event) async throws -> Void) {
@@ -156,7 +156,7 @@ final class EventObserver<Event: Sendable>: EventReceiver, NamedSubscriber {
   }
 
   private func receive(_ event: Event, on actor: isolated any Actor) async throws {
-    guard place.mayCall else { return place.noteUnasked() }
+    guard node.mayCall else { return node.noteUnasked() }
     try await body(event)
   }
 }
@@ -169,7 +169,7 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 {
   static var name: String { "a closure" }
 
-  let place = SetOnce<SubscriptionNode>()
+  let node = SetOnce<SubscriptionNode>()
   private let body: @isolated(any) @Sendable (Owner, Event) async throws -> Void
 
   init(
@@ -181,12 +181,12 @@ final class OwnedObserver<Owner: AnyObject & Sendable, Event: Sendable>: BoundSu
 
   func receive(_ event: Event) async throws {
     if let actor = body.isolation { return try await receive(event, on: actor) }
-    guard let owner = owner as? Owner else { return place.noteUnasked() }
+    guard let owner = owner as? Owner else { return node.noteUnasked() }
     try await body(owner, event)
   }
 
   private func receive(_ event: Event, on actor: isolated any Actor) async throws {
-    guard place.mayCall, let owner = owner as? Owner else { return place.noteUnasked() }
+    guard node.mayCall, let owner = owner as? Owner else { return node.noteUnasked() }
     try await body(owner, event)
   }
 }

@@ -42,13 +42,13 @@ struct Mailbox: Sendable {
   private var budget: Int32 = 0
 
   /// The number of the notification whose handler is running, or about to run; -1 if none is.
-  private(set) var taken = -1
+  private(set) var inHand = -1
 
   /// Whether a notification's handler is running, or about to run; what a stream's loop has in hand is one.
-  var isHandling: Bool { taken >= 0 }
+  var isHandling: Bool { inHand >= 0 }
 
   /// The number of the notification whose handler is running, if that waits for it.
-  var awaited: Int? { taken >= joined ? taken : nil }
+  var awaited: Int? { inHand >= joined ? inHand : nil }
 
   /// Whether it ends after what was posted before.
   var isFinishing: Bool { end != .max }
@@ -91,7 +91,7 @@ struct Mailbox: Sendable {
   /// - Returns: whether it begins; who attends goes on with ``proceed(published:)``.
   mutating func attend(published: Int?, as flag: Flags = .attended) -> Bool {
     guard termination == nil, let published else { return false }
-    if !flags.isDisjoint(with: .taken) {
+    if !flags.isDisjoint(with: .occupied) {
       flags.insert(.recheck)
       return false
     }
@@ -122,7 +122,7 @@ struct Mailbox: Sendable {
   /// - Returns: what the attending worker does next.
   @inline(__always)
   mutating func advance(after fate: Notification.Fate, published: Int?) -> Step {
-    taken = -1
+    inHand = -1
     count(fate)
     guard termination == nil, let published, hasMore(published) else { return leave() }
     if budget > 0, let content = take() { return .handle(content) }
@@ -162,7 +162,7 @@ struct Mailbox: Sendable {
   /// notification after it is kept in `next`, so no user's `deinit` can run.
   private mutating func take() -> Notification.Content? {
     budget -= 1
-    taken = position
+    inHand = position
     defer {
       next = next?.next
       position += 1
@@ -236,6 +236,7 @@ struct Mailbox: Sendable {
       flags.insert(.following)
     }
     if former.flags.contains(.following) { flags.insert(.following) }
+    if flags.contains(.endsForGood) { end = former.end }
     (next, position, start) = (former.next.take(), former.position, former.position)
     joined = former.joined
     former.termination = .cancelled
@@ -266,7 +267,7 @@ struct Mailbox: Sendable {
 
   /// Whether a notification was addressed to this subscription, which has not passed it.
   func hasPending(_ number: Int) -> Bool {
-    number >= joined && (number == taken || !hasEnded && number >= position)
+    number >= joined && (number == inHand || !hasEnded && number >= position)
   }
 
   /// The account of this subscription.
@@ -368,6 +369,6 @@ extension Mailbox {
     static let unreported = Flags(rawValue: 32)
 
     /// Why no worker may begin.
-    static let taken: Flags = [.attended, .queued, .following]
+    static let occupied: Flags = [.attended, .queued, .following]
   }
 }

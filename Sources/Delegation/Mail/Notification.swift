@@ -110,10 +110,10 @@ extension Notification.Handler {
 final class Receipt: Sendable {
   /// Where it was posted: the number of the topic, which no other hub's has, that of the notification, and how many
   /// with a receipt had been posted there before.
-  typealias Place = (topic: Int, number: Int, order: Int)
+  typealias Position = (topic: Int, number: Int, order: Int)
 
   /// Set once, by ``open(at:addressees:)``; `nil` if it was posted to nobody.
-  private let postedAt = Lock<Place?>(nil)
+  private let postedAt = Lock<Position?>(nil)
   /// Whether one conforms to the further protocols; `nil` for all.
   private let admits: RecipientFilter?
   /// How many subscriptions have yet to pass it.
@@ -131,8 +131,8 @@ final class Receipt: Sendable {
   /// Sets what to wait for.
   ///
   /// Called under the topic's lock, before a subscription can pass.
-  func open(at place: Place, addressees: Int) {
-    postedAt.withLock { $0 = place }
+  func open(at position: Position, addressees: Int) {
+    postedAt.withLock { $0 = position }
     addressed.store(addressees, ordering: .relaxed)
     outstanding.rise(by: addressees)
   }
@@ -164,7 +164,7 @@ final class Receipt: Sendable {
     pass(as: isAddressed ? .expired : .notAddressed)
   }
 
-  var place: Place? { postedAt.withLock { $0 } }
+  var position: Position? { postedAt.withLock { $0 } }
 
   /// Whether all have passed it.
   var isPassed: Bool { outstanding.value == 0 }
@@ -172,7 +172,7 @@ final class Receipt: Sendable {
 
 /// The receipts of one protocol that are not passed by all, and some that are, in the order of posting.
 struct ReceiptQueue: Sendable {
-  typealias Entry = (place: Receipt.Place, receipt: Receipt)
+  typealias Entry = (position: Receipt.Position, receipt: Receipt)
 
   private var entries: [Entry] = []
   /// How many have been posted.
@@ -182,8 +182,8 @@ struct ReceiptQueue: Sendable {
 
   var count: Int { entries.count }
 
-  mutating func add(_ receipt: Receipt, at place: Receipt.Place) {
-    entries.append((place, receipt))
+  mutating func add(_ receipt: Receipt, at position: Receipt.Position) {
+    entries.append((position, receipt))
     total += 1
   }
 
@@ -202,13 +202,13 @@ struct ReceiptQueue: Sendable {
   /// The receipt whose place has a number that grows with each; `nil` if there is none, or it is passed by all.
   ///
   /// - Complexity: O(log *n*) in the number of those that are not.
-  func find(_ number: Int, by key: (Receipt.Place) -> Int) -> Receipt? {
+  func find(_ number: Int, by key: (Receipt.Position) -> Int) -> Receipt? {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if key(entries[middle].place) < number { low = middle + 1 } else { high = middle }
+      if key(entries[middle].position) < number { low = middle + 1 } else { high = middle }
     }
-    guard low < entries.count, key(entries[low].place) == number else { return nil }
+    guard low < entries.count, key(entries[low].position) == number else { return nil }
     // Some that are passed are still there, and to wait for one of them would cost as much as a delivery.
     return entries[low].receipt.isPassed ? nil : entries[low].receipt
   }

@@ -176,7 +176,9 @@ struct Alarms: Sendable {
     let sleeper = own.flatMap { sleepers.remove(at: $0).task }
     let action = actions.removeValue(forKey: number)
     if action != nil, heap.count > 64, heap.count > actions.count * 2 {
-      heap.removeAll { actions[$0.number] == nil }
+      // Copied, so that a peak's memory is not kept.
+      heap = heap.filter { actions[$0.number] != nil }
+      actions = actions.filter { _ in true }
       for index in heap.indices { siftUp(index) }
     }
     return (action, sleeper)

@@ -75,7 +75,7 @@ func handlerExecutor(for executor: (any TaskExecutor)?) -> (any TaskExecutor)? {
 /// Where an executor runs its jobs: it is the same for all executors of one dispatch queue.
 ///
 /// To be compared while the executors are alive.
-func place(of executor: any TaskExecutor) -> ObjectIdentifier {
+func executorID(of executor: any TaskExecutor) -> ObjectIdentifier {
   #if canImport(Dispatch)
     if let executor = executor as? DispatchQueueTaskExecutor {
       return ObjectIdentifier(executor.queue)

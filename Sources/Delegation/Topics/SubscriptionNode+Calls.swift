@@ -29,7 +29,7 @@ extension SubscriptionNode {
   @inline(never)
   @usableFromInline
   func noteEnd(_ word: UInt64) {
-    if word & Bits.terminated != 0 { finish() }
+    if word & Bits.terminated != 0 { settle() }
     if word & Bits.awaited != 0 { topic.updateWaiters(for: self) }
   }
 
@@ -59,7 +59,7 @@ extension SubscriptionNode {
   @_alwaysEmitIntoClient @inline(__always)
   func subscriber<P>(in recipients: Recipients<P>, for call: CallKind) -> P? {
     if let subscriber = recipients.load(reference) {
-      noteHeard()
+      noteCalled()
       return subscriber
     }
     _ = object(for: call)
@@ -105,7 +105,7 @@ extension SubscriptionNode {
     return object
   }
 
-  /// Whether a question would reach the subscriber: calls may start, it is alive, and it conforms.
+  /// Whether a question would reach the subscriber, or that of a replacement: calls may start, it is alive, and it conforms.
   ///
   /// If it has died, the subscription ends as expired. Must not be called under a lock.
   ///
@@ -115,7 +115,7 @@ extension SubscriptionNode {
   /// - Returns: whether it would.
   @usableFromInline
   func isReached(by admits: RecipientFilter?, endingIn call: CallKind?) -> Bool {
-    guard isOpen, let object = object(for: call) else { return false }
+    guard let object = current?.object(for: call) else { return false }
     return admits?(object) ?? true
   }
 }
@@ -150,8 +150,8 @@ extension SubscriptionNode {
 
   /// Notes that the handler of a notification is about to be called with the subscriber, if that is alive; one that is
   /// deferred is not, until it begins.
-  func noteHeard(by reference: borrowing WeakReference) {
-    if state.load(ordering: .relaxed) & Bits.heard == 0, reference.isAlive { noteFirstCall() }
+  func noteCalled(by reference: borrowing WeakReference) {
+    if state.load(ordering: .relaxed) & Bits.called == 0, reference.isAlive { noteFirstCall() }
   }
 
   /// Notes that the subscriber is called.
@@ -159,14 +159,14 @@ extension SubscriptionNode {
   /// Except for the first time, it only loads the state.
   @inlinable
   @inline(__always)
-  func noteHeard() {
-    if state.load(ordering: .relaxed) & Bits.heard == 0 { noteFirstCall() }
+  func noteCalled() {
+    if state.load(ordering: .relaxed) & Bits.called == 0 { noteFirstCall() }
   }
 
   @inline(never)
   @usableFromInline
   func noteFirstCall() {
-    state.bitwiseOr(Bits.heard, ordering: .relaxed)
+    state.bitwiseOr(Bits.called, ordering: .relaxed)
     site.isCalled.store(true, ordering: .relaxed)
   }
 
@@ -177,7 +177,7 @@ extension SubscriptionNode {
   ///   - call: a call that was made.
   ///   - id: its id, if one was given.
   func reportIfUnheard(in call: CallKind, id: Identity?) {
-    if state.load(ordering: .relaxed) & Bits.heard == 0, !site.isCalled.load(ordering: .relaxed) {
+    if state.load(ordering: .relaxed) & Bits.called == 0, !site.isCalled.load(ordering: .relaxed) {
       report(.unheard, in: call, with: id)
     }
   }

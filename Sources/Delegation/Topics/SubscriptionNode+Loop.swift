@@ -10,6 +10,8 @@ extension SubscriptionNode {
   enum Pull: Sendable {
     /// Runs the handler.
     case take(Notification.Content, number: Int)
+    /// Lets others go first, and asks again.
+    case pause
     /// Waits, and asks again; another loop that waited must not.
     case wait(Waiter, insteadOf: Waiter?)
     /// Ends: nothing comes any more that it could take, or its task is cancelled.
@@ -30,17 +32,22 @@ extension SubscriptionNode {
       if let waiter = loop.waitForTaking() { return .wait(waiter, insteadOf: nil) }
       former = contents.putDown(as: .handled, published)
       guard let published, contents.mailbox.position < end else { return .over }
+      loop.takenInARow += 1
+      if loop.takenInARow > Mailbox.mostHandledAtOnce {
+        loop.takenInARow = 0
+        return .pause
+      }
       contents.mailbox.flags.remove(.queued)
       if attend(&contents.mailbox, published),
         case .handle(let content) = contents.mailbox.proceed(published: published, taking: 1)
       {
         loop.open()
-        loop.hand = (contents.mailbox.taken, content.receipt, .handled)
-        return .take(content, number: contents.mailbox.taken)
+        loop.hand = (contents.mailbox.inHand, content.receipt, .handled)
+        return .take(content, number: contents.mailbox.inHand)
       }
       if contents.mailbox.isOver || !mayWait { return .over }
       let (waiter, former) = (Waiter(), loop.waiter)
-      loop.waiter = waiter
+      (loop.waiter, loop.takenInARow) = (waiter, 0)
       return .wait(waiter, insteadOf: former)
     }
   }
@@ -71,7 +78,7 @@ extension SubscriptionNode {
     if let former {
       former.receipt?.pass(as: former.fate, isAbandoned: word & Bits.abandoned != 0)
     }
-    if word != 0 || isOver { finishUpdate(isOver ? .over : .done, word) }
+    if word != 0 || isOver { followUp(isOver ? .over : .done, word) }
     if change < 0 { topic.owner?.end() }
     return result
   }

@@ -62,8 +62,8 @@ extension SubscriptionNode {
 
   /// Whether the notification of a receipt was addressed to this subscription, which has not passed it.
   func hasPending(_ receipt: Receipt) -> Bool {
-    guard let place = receipt.place, place.topic == topic.number else { return false }
-    return contents.withLock { $0.mailbox.hasPending(place.number) }
+    guard let position = receipt.position, position.topic == topic.number else { return false }
+    return contents.withLock { $0.mailbox.hasPending(position.number) }
   }
 
   /// What became of the notifications addressed to this subscription so far.
@@ -82,12 +82,12 @@ extension SubscriptionNode {
   /// Begins to attend the mailbox, if a notification is pending and no other worker attends; if the subscription's
   /// executor is another one, the mailbox waits in its delivery instead.
   ///
-  /// - Parameter place: where the worker runs; `nil` if it has no executor of its own.
+  /// - Parameter executorID: where the worker runs; `nil` if it has no executor of its own.
   /// - Returns: what the worker does next.
-  func attend(at place: ObjectIdentifier?) -> Mailbox.Step {
+  func attend(on executorID: ObjectIdentifier?) -> Mailbox.Step {
     guard isOpen else { return .done }
     let (step, left) = touch { contents, published -> (Mailbox.Step, UInt64) in
-      if let options = contents.options, !options.isServed(at: place) {
+      if let options = contents.options, !options.isServed(on: executorID) {
         let isFirst = contents.mailbox.attend(published: published, as: .queued)
         if isFirst { topic.owner?.begin() }
         if let loop = options.loop, contents.mailbox.flags.contains(.queued) {
@@ -101,7 +101,7 @@ extension SubscriptionNode {
       let step = contents.mailbox.proceed(published: published)
       return (step, leave(after: step))
     }
-    return finishUpdate(step, left)
+    return followUp(step, left)
   }
 
   /// Called under the lock of the contents.
@@ -130,7 +130,7 @@ extension SubscriptionNode {
     }
     // First: the rest may release the subscriber, whose `deinit` may take its time.
     receipt?.pass(as: fate, isAbandoned: left & Bits.abandoned != 0)
-    return finishUpdate(step, left)
+    return followUp(step, left)
   }
 
   /// Whether the handler of a notification that was taken may begin.
@@ -145,7 +145,7 @@ extension SubscriptionNode {
   ///
   /// Called under the lock of the contents.
   ///
-  /// - Returns: the state before, for ``finishUpdate(_:_:)``; 0 if the mailbox is still attended.
+  /// - Returns: the state before, for ``followUp(_:_:)``; 0 if the mailbox is still attended.
   func leave(after step: Mailbox.Step) -> UInt64 {
     if case .handle = step { return 0 }
     return state.bitwiseAnd(~Bits.attended, ordering: .sequentiallyConsistent).oldValue
@@ -155,7 +155,7 @@ extension SubscriptionNode {
   ///
   /// It resumes the tasks that wait for this subscription's handlers, requests a worker for what is left.
   @discardableResult
-  func finishUpdate(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
+  func followUp(_ step: consuming Mailbox.Step, _ left: UInt64) -> Mailbox.Step {
     let awaited = state.load(ordering: .sequentiallyConsistent) & Bits.awaited
     if left & Bits.terminated | awaited != 0 { noteEnd(left | awaited) }
     if case .more = step { topic.owner?.requestWorker(for: self, priority: Task.currentPriority) }
@@ -169,7 +169,7 @@ extension SubscriptionNode {
   func resume() {
     // The loops of a stream take it without a worker.
     if state.load(ordering: .relaxed) & Bits.stream != 0 {
-      if case .wake(let waiter) = attend(at: nil) { waiter?.resume(true) }
+      if case .wake(let waiter) = attend(on: nil) { waiter?.resume(true) }
       return
     }
     let mustRequest = touch { contents, published in

@@ -35,7 +35,7 @@ final class SubscriptionNode: Sendable {
     static var replaced: UInt64 { 16 }
     /// The subscriber was called.
     @inlinable
-    static var heard: UInt64 { 32 }
+    static var called: UInt64 { 32 }
     /// The same as `replaced`, until the subscription is cancelled as well.
     static var succeeded: UInt64 { 64 }
     /// It is a stream's: questions pass it over.
@@ -112,10 +112,11 @@ final class SubscriptionNode: Sendable {
   /// The address by which an ended one is found: its owner's, if it has one.
   var endedAddress: Int { reference.owner ?? address }
 
-  /// Whether calls may still start, and the subscriber is alive.
+  /// Whether calls may still start, and the subscriber is alive, or the same object has replaced the subscription by one
+  /// of which that is true.
   ///
   /// Must not be called under a lock: see ``WeakReference/isAlive``.
-  var isActive: Bool { isOpen && reference.isAlive }
+  var isActive: Bool { current.map { $0.origin == origin && $0.reference.isAlive } ?? false }
 
   /// Whether calls may still start.
   var isOpen: Bool { state.load(ordering: .sequentiallyConsistent) & Bits.terminated == 0 }
@@ -127,8 +128,11 @@ final class SubscriptionNode: Sendable {
   @usableFromInline
   var heir: SubscriptionNode? { isOpen ? nil : topic.state.withLock { $0.heirs[serial] } }
 
+  /// The open subscription at its place: this one, or what has replaced it; `nil` if it has ended otherwise.
+  var current: SubscriptionNode? { isOpen ? self : heir?.current }
+
   /// The subscription that a token stands for: this one, or the one by which the same object has replaced it.
-  var present: SubscriptionNode { heir.flatMap { $0.origin == origin ? $0 : nil } ?? self }
+  var present: SubscriptionNode { current.flatMap { $0.origin == origin ? $0 : nil } ?? self }
 
   /// Ends the subscription once the notifications up to a number have been handled.
   func finish(at number: Int) {
@@ -213,7 +217,7 @@ final class SubscriptionNode: Sendable {
   ///
   /// - Returns: what is to be released, which may run user code: not under a lock.
   @discardableResult
-  func finishTermination(
+  func completeTermination(
     at end: Int, as termination: Termination, in call: CallKind? = nil
   ) -> (pending: Mailbox.Remains?, options: SubscriptionOptions?) {
     let (pending, options, isMissed, wasQueued, taken) = contents.withLock { contents in
@@ -238,14 +242,14 @@ final class SubscriptionNode: Sendable {
       let last = topic.lastReceipt.load(ordering: .acquiring)
       pending.passReceipts(upTo: last + 1 - (end - pending.count), by: reference)
     }
-    finish()
+    settle()
     return (pending, options)
   }
 
   /// Adds its account to its protocol's sums if it has ended and nothing of it runs.
   ///
   /// Called when it has ended, and by each end of a handler that finds that it has.
-  func finish() {
+  func settle() {
     if isReplaced { letFollowerGo() }
     typealias Rest = (account: (Account, QuestionAccount), loop: StreamLoop?, hasOptions: Bool)
     let rest = contents.withLock { contents -> Rest? in
@@ -270,10 +274,9 @@ final class SubscriptionNode: Sendable {
     at end: Int
   ) -> (account: (Account, QuestionAccount), options: SubscriptionOptions?)? {
     contents.withLock { contents in
-      let isIdle = !isBusy && contents.mailbox.position == end
-      guard isIdle, contents.options?.loop == nil, !contents.mailbox.flags.contains(.queued) else {
-        return nil
-      }
+      // With an executor or a loop, others may have to be told.
+      guard !isBusy, contents.mailbox.position == end, !hasExecutor, contents.options?.loop == nil
+      else { return nil }
       // What remains is the end of the chain, which the topic keeps as well.
       _ = contents.mailbox.terminate(at: end, as: .cancelled)
       return (lastAccount(&contents), contents.options.take())
@@ -360,7 +363,7 @@ extension DelegateHub {
     ///
     /// - Complexity: O(1).
     public var isActive: Bool {
-      node.present.isActive
+      node.isActive
     }
 
     /// Whether two values stand for the same subscription.

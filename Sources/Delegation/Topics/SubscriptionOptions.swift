@@ -47,12 +47,12 @@ final class SubscriptionOptions: Sendable {
   func isCovered(by present: SubscriptionOptions?) -> Bool {
     (hold == nil || hold == present?.hold ?? .weakly)
       && (policy == nil || policy == present?.policy ?? .unbounded)
-      && (executor == nil || executor.map(place) == present?.executor.map(place))
+      && (executor == nil || executor.map(executorID) == present?.executor.map(executorID))
   }
 
   /// Whether a worker that runs there serves the subscription: not a stream's, nor one of another executor.
-  func isServed(at place: ObjectIdentifier?) -> Bool {
-    loop == nil && (executor == nil || executor.map(Delegation.place) == place)
+  func isServed(on id: ObjectIdentifier?) -> Bool {
+    loop == nil && (executor == nil || executor.map(Delegation.executorID) == id)
   }
 
   /// What is kept of an ended one as long as handlers of it run: its name, and what its loops have in hand; of one that
@@ -109,6 +109,9 @@ final class StreamLoop: @unchecked Sendable {
   /// What the loop has in hand.
   @exclusivity(unchecked)
   var hand: Hand?
+  /// How many events were taken since a loop has waited, or let others go first.
+  @exclusivity(unchecked)
+  var takenInARow = 0
   /// The hub's core, as long as a replacement waits for what is in hand: a loop keeps it for nothing else.
   @exclusivity(unchecked)
   var owner: (any Sendable)?

@@ -48,7 +48,7 @@ extension Topic {
     let isEmpty = index.population == 0
     let woken = wasWanted != index.isWanted ? index.watchers : nil
     if woken != nil { index.watchers = [] }
-    isHeard.store(index.isHeard, ordering: .releasing)
+    hasAudience.store(index.hasAudience, ordering: .releasing)
     index.forgetShortages()
     // When nobody is left nobody asks for the list, and topic and subscriptions are to refer to each other no longer.
     let former = isEmpty ? index.members.removeAll() : ([], [])
@@ -72,7 +72,7 @@ extension Topic {
       owner?.end()
     case .finish(let node, let end, let termination, let call):
       // All are accounted for, and nobody waits for them, before any is released: a `deinit` may take its time.
-      let released = node.finishTermination(at: end, as: termination, in: call)
+      let released = node.completeTermination(at: end, as: termination, in: call)
       return withExtendedLifetime(released) { carryOut(effects.dropFirst()) }
     case .release: break
     case .sweep: owner?.sweep(self)
@@ -108,7 +108,9 @@ extension Topic {
         || !WeakReference(object, object: object).refers(to: object)
       index.terminate(node, as: isSame ? .cancelled : .expired)
     }
-    for node in ended(of: object) where node.isReplaced { node.leavePlace() }
+    // All at its address are its own, or dead.
+    let ended = state.withLock { $0.ended[address] ?? [] }
+    for node in ended where node.isReplaced { node.leavePlace() }
   }
 
   /// The open subscriptions that an object owns, in order.
@@ -127,11 +129,21 @@ extension Topic {
       guard let id = node.id, id.isMeant(by: identity) else { continue }
       update { $0.terminate(node, as: .cancelled) }
     }
+    for node in replaced where node.id?.isMeant(by: identity) ?? false { node.leavePlace() }
+  }
+
+  /// Those that were replaced and of which handlers may run.
+  private var replaced: [SubscriptionNode] {
+    let ended = state.withLock { $0.ended }
+    // For the thread sanitizer, as in `overview()`.
+    defer { state.withLock { _ in } }
+    return ended.values.flatMap(\.self).filter(\.isReplaced)
   }
 
   /// Cancels all subscriptions, one after another in order.
   func terminateAll() {
     for node in snapshot() { node.terminate(as: .cancelled) }
+    for node in replaced { node.leavePlace() }
   }
 
   /// Closes the protocol: nothing is posted any more, and all subscriptions end once they have handled what was.
@@ -170,7 +182,7 @@ extension Topic {
     var spare: Notification? = Notification()
     var former: Notification.Content?
     let isDeliveryDue = state.withLock { index in
-      guard index.isHeard, let placeholder = spare.take() else { return false }
+      guard index.hasAudience, let placeholder = spare.take() else { return false }
       former = index.post(content, to: number, followedBy: placeholder)
       // Then those are told that take no lock.
       if content.receipt != nil { lastReceipt.store(index.posted - 1, ordering: .releasing) }
@@ -211,6 +223,11 @@ extension Topic {
       let bucket = identity.map { id in state.withLock { $0.named(id.hash) } } ?? []
       // Comparing identities is user code: outside the lock, and again if the bucket has changed.
       let sameID = identity.flatMap { id in bucket.first { $0.id == id } }
+      // A dead one leaves what waits to a newcomer, which otherwise is new: it gets what is replayed.
+      if let sameID, !sameID.reference.isAlive, sameID.account.waiting == 0 {
+        sameID.terminate(as: .expired)
+        continue
+      }
       let node = update { index -> SubscriptionNode? in
         let present = identity.map { index.named($0.hash) } ?? []
         if !present.elementsEqual(bucket, by: ===) { return nil }
@@ -314,7 +331,7 @@ extension Topic {
       options: nil, site: SubscribeSite(type(of: request.object), at: request.line), priority: 0,
       serial: 0, origin: state.withLock { $0.nextSerial() })
     node.beginTermination()
-    node.finishTermination(at: 0, as: .expired)
+    node.completeTermination(at: 0, as: .expired)
     return node
   }
 }

@@ -28,7 +28,7 @@ final class Topic: Sendable {
   /// Whether anybody is subscribed: posting to nobody takes no lock.
   ///
   /// Written under the lock.
-  let isHeard = Atomic<Bool>(false)
+  let hasAudience = Atomic<Bool>(false)
   weak let owner: (any TopicOwner)?
   private static let ownerless = DeadlineQueue(clock: ContinuousClock(), executor: nil)
   /// The owner's number.
@@ -129,8 +129,8 @@ final class Topic: Sendable {
   /// The receipt that was posted so many before another one; `nil` if it is passed by all, or there is none.
   func receipt(_ count: Int, before receipt: Receipt) -> Receipt? {
     if count <= 0 { return receipt }
-    return receipt.place.flatMap { place in
-      state.withLock { $0.receipts.find(place.order - count) { $0.order } }
+    return receipt.position.flatMap { position in
+      state.withLock { $0.receipts.find(position.order - count) { $0.order } }
     }
   }
 

@@ -72,9 +72,9 @@ struct TopicIndex: Sendable {
     placeholder.fill(with: content, followedBy: next)
     let former = isKeeping ? keepPosted() : nil
     if let receipt = content.receipt {
-      let place = (topic, posted, receipts.total)
-      receipt.open(at: place, addressees: population)
-      receipts.add(receipt, at: place)
+      let position = (topic, posted, receipts.total)
+      receipt.open(at: position, addressees: population)
+      receipts.add(receipt, at: position)
     }
     placeholder = next
     posted += 1
@@ -120,7 +120,7 @@ struct TopicIndex: Sendable {
   var isWanted: Bool { !isClosed && population > 0 }
 
   /// Whether what is posted is for anybody.
-  var isHeard: Bool { isWanted || !isClosed && isKeeping }
+  var hasAudience: Bool { isWanted || !isClosed && isKeeping }
 
   /// Keeps so many notifications for new subscriptions, from the next one on, or more if that has been asked for.
   mutating func keep(_ limit: Int) {

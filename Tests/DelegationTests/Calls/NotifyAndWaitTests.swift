@@ -13,6 +13,56 @@ struct NotifyAndWaitTests {
     }
   }
 
+  /// A subscriber of its own hub whose handler tells the next one, and waits.
+  private final class Link: Listener {
+    let name = "link"
+    let log = Recorder<Int>()
+    let hub = DelegateHub()
+    let next: Link?
+
+    init(before next: Link?) {
+      self.next = next
+      hub.subscribe(self, to: Listener.self)
+    }
+
+    func tell() async -> Int {
+      await hub.listeners.notifyAndWait {
+        guard let link = $0 as? Link, let next = link.next else { return }
+        link.log.record(await next.tell())
+      }.handled
+    }
+  }
+
+  @Test("nested thousands deep in handlers it takes little stack")
+  func nested() async {
+    var links: [Link] = []
+    for _ in 0..<3_000 { links.append(Link(before: links.last)) }
+    _ = await links.last?.tell()
+    // It need not wait for the next one's handler, which waits itself.
+    for link in links.reversed() { await link.hub.drain() }
+    #expect(links.dropFirst().allSatisfy { $0.log.count == 1 })
+    // In this order: to release a chain of them is nested, too.
+    while !links.isEmpty { links.removeLast() }
+  }
+
+  @Test("no handler begins on its caller's actor; who is cancelled beforehand tells all the same")
+  @MainActor
+  func elsewhere() async {
+    let (hub, threads) = (DelegateHub(), Recorder<Bool>())
+    let probe = Probe()
+    hub.subscribe(probe, to: Listener.self)
+    let main = Platform.threadID
+    await hub.listeners.notifyAndWait { _ in threads.record(Platform.threadID == main) }
+    #expect(threads.history == [false])
+    let left = await Task.detached {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await hub.listeners.notifyAndWait { _ in }
+    }.value
+    await hub.drain()
+    #expect(left.addressed == 1)
+    withExtendedLifetime(probe) {}
+  }
+
   @Test("it waits for what was posted before, and not for what was posted after")
   func beforeAndAfter() {
     let stage = Stage()

@@ -76,6 +76,28 @@ struct Guarantee06Tests {
     }
   }
 
+  @Test("so does a loop over a stream with a long backlog, however it asks for the next event")
+  func streamsBacklog() {
+    for isLoop in [true, false] {
+      let stage = Stage()
+      let events = Events<Int>(of: stage.hub)
+      let (stream, late, taken) = (events.stream(), Probe(), Count())
+      for number in 0..<5_000 { events.post(number) }
+      stage.hub.subscribe(late, to: Listener.self)
+      let call = Task(executorPreference: stage.executor) {
+        if isLoop { for await _ in stream { taken.add(1) } }
+        while await stream.next() != nil { taken.add(1) }
+      }
+      stage.listeners.notify { $0.log.record(taken.value) }
+      while late.log.history.isEmpty, stage.executor.runNext() {}
+      #expect(late.log.history.allSatisfy { $0 <= 512 }, "\(late.log.history)")
+      events.finish()
+      stage.run()
+      #expect(taken.value == 5_000)
+      withExtendedLifetime(call) {}
+    }
+  }
+
   @Test("when all but one are suspended, that one is served")
   func allButOne() async {
     let (hub, gate) = (DelegateHub(), Gate())

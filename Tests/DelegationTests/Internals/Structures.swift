@@ -139,7 +139,7 @@ extension Notification.Content {
 extension SubscriptionNode {
   /// Attends, if no other worker does, and takes the first notification, as a worker of a delivery does.
   func begin() -> Notification.Content? {
-    if case .handle(let content) = attend(at: nil) { content } else { nil }
+    if case .handle(let content) = attend(on: nil) { content } else { nil }
   }
 
   /// Does what a worker of a delivery does with a subscription.

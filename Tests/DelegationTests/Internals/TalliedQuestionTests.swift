@@ -190,7 +190,7 @@ struct TalliedQuestionTests {
     question.core.begin()
     // There it goes on before the one that resumes it does anything else.
     let caller = Task(executorPreference: PromptExecutor()) {
-      await question.finish()
+      await question.awaitDecision()
       return [
         question.isDecided, question.tally.combiner == nil,
         question.state.withLock { $0.held.ask == nil },

@@ -261,9 +261,9 @@ private struct TopicRun {
       cancel { _ in true }
     case .post:
       let isRequested = board.post()
-      let isHeard = list.contains(where: \.isOpen)
-      if isRequested != (isHeard && !isDeliveryDue) { return "requested: \(isRequested)" }
-      if isHeard { isDeliveryDue = true }
+      let hasAudience = list.contains(where: \.isOpen)
+      if isRequested != (hasAudience && !isDeliveryDue) { return "requested: \(isRequested)" }
+      if hasAudience { isDeliveryDue = true }
       for index in list.indices where list[index].isOpen { list[index].account.waiting += 1 }
     case .beginDelivery:
       guard isDeliveryDue else { return nil }
@@ -312,7 +312,7 @@ private struct TopicRun {
     let topic = board.topic
     let snapshot = topic.snapshot().map(\.serial)
     if snapshot != places { return "snapshot \(snapshot), expected \(places)" }
-    if topic.isHeard.load(ordering: .relaxed) == places.isEmpty { return "heard" }
+    if topic.hasAudience.load(ordering: .relaxed) == places.isEmpty { return "heard" }
     let overview = topic.overview()
     let sum = overview.nodes.reduce(into: overview.counts) { $0 += $1.account }
     if sum.addressed != topic.state.withLock({ $0.addressed }) { return "the sums: \(sum)" }
