@@ -11,8 +11,7 @@ public import ServiceLifecycle
 /// Handlers that hang are among those running, also of a subscriber that has been removed. When no hub has a protocol
 /// any more, its meters show 0.
 ///
-/// Statistics are absolute and counters take steps, so it remembers what it has reported. Of one hub
-/// there should be one.
+/// Statistics are absolute and counters take steps, so it remembers what it has reported: have one for each hub.
 public actor HubMetrics {
   private struct Key: Hashable {
     let name: String
@@ -60,8 +59,7 @@ public actor HubMetrics {
 
   /// Makes metrics of one hub, or of hubs of one kind, added up.
   ///
-  /// A hub that goes takes its counts with it: a counter stands still until the others have made up for
-  /// them.
+  /// A hub that goes takes its counts with it: a counter stands still until the others have made up for them.
   ///
   /// - Parameters:
   ///   - name: what the metrics' labels begin with.
@@ -87,7 +85,9 @@ public actor HubMetrics {
     for name in standing.union(sums.keys) {
       let sum = sums[name] ?? Sum()
       for (label, counts) in [("notifications", sum.notifications), ("questions", sum.questions)] {
-        for (outcome, count) in counts { add(count, Key(name: name, label: label, outcome: outcome)) }
+        for (outcome, count) in counts {
+          add(count, to: Key(name: name, label: label, outcome: outcome))
+        }
       }
       for (label, value) in sum.levels {
         Meter(label: "\(self.name)_\(label)", dimensions: [("protocol", name)], factory: factory)
@@ -97,7 +97,7 @@ public actor HubMetrics {
     standing = Set(sums.keys)
   }
 
-  private func add(_ count: Int, _ key: Key) {
+  private func add(_ count: Int, to key: Key) {
     let step = count - reported[key, default: 0]
     guard step > 0 else { return }
     reported[key] = count
